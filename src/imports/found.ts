@@ -14,8 +14,206 @@ import type { UnsupportedMonitor } from "../features/monitors/unsupported";
 import type { CreateMonitorBody } from "../features/monitors/wire";
 import type { PageInput } from "../features/pages/wire";
 import type { CreateWebhookBody } from "../features/webhooks/wire";
+/*
+ * What an importer found in another product, before anything is decided. An importer does not read this
+ * installation: identity, free slugs and refs, verdicts and writing are those of the import.
+ */
 
-/* History of a source as importers find it. */
+export type { ForeignKey } from "../base/import-report";
+
+/** Common fields of found objects. `body` has the words of the API. Times in it are ISO 8601 with a zone. */
+export interface FoundObject<Body> {
+  /**
+   * An object that becomes several is found several times, with ids of their own, such as `12` and `12:status`. Each
+   * id is found once.
+   */
+  foreign: ForeignObject;
+  body: Body;
+  changes: readonly ImportChange[];
+}
+
+interface Numbered {
+  /** Number by which clients of Uptime Kuma know an object, to be kept. */
+  number?: number | null;
+}
+
+/** Something that is switched off until something is done. */
+interface Switchable {
+  /** Reason, in one sentence. */
+  disabled?: string | undefined;
+}
+
+/** A taken slug gets a number. Names may be too long, and have control characters: they are cut. */
+export interface FoundPage
+  extends FoundObject<Omit<PageInput, "ref" | "default" | "custom_domains">>, Numbered {
+  /** True for the page at the root of the source. */
+  isDefault?: boolean;
+  /** Host names that serve the page. They are only listed unless they are to be taken over. */
+  domains?: readonly string[];
+  logo?: Uint8Array | null;
+}
+
+export interface FoundGroup extends FoundObject<Omit<GroupInput, "ref">>, Numbered {
+  page: ForeignKey;
+}
+
+/** Its number is that of an object of the source that is on pages and becomes no monitor. */
+export interface FoundComponent extends FoundObject<Omit<ComponentInput, "ref">>, Numbered {
+  page: ForeignKey;
+  group?: ForeignKey | null;
+  /** Key by which clients of Gatus know it, to be kept. */
+  key?: string | null;
+  /** Status that people set, for the first import only; operational without one. */
+  baseline?: NamedStatus | null;
+}
+
+type WithoutReferences<Body> = Omit<Body, "component_ids" | "depends_on">;
+
+/** Groups are labels, in `body.group`. Values that the source does not have are those of all imports. */
+export interface FoundMonitor
+  extends
+    FoundObject<
+      | WithoutReferences<CreateMonitorBody>
+      | WithoutReferences<UnsupportedMonitor & { type: "unsupported" }>
+    >,
+    Numbered,
+    Switchable {
+  /** Components that it watches, which may be none. `internal`: it gets one on the internal page. */
+  components: readonly ForeignKey[] | "internal";
+  dependsOn?: readonly ForeignKey[];
+  tokens?: readonly ImportedToken[];
+  /** Reason, in one sentence, for which a monitor has the type `unsupported`. */
+  held?: string | undefined;
+}
+
+/**
+ * `body.settings` may hold secrets. `body.description` is its name. A receiver that this server must not call is
+ * switched off, and team mail is created only where mail is set up: both are decided by the import.
+ */
+export interface FoundWebhook
+  extends FoundObject<Omit<CreateWebhookBody, "page" | "monitors">>, Switchable {
+  /** All pages without one. */
+  page?: ForeignKey | null;
+  monitors: "all" | readonly ForeignKey[];
+}
+
+/**
+ * A maintenance, past or to come. One whose last update is `scheduled` and whose time is over becomes completed at
+ * its planned times.
+ */
+export interface FoundMaintenance
+  extends
+    FoundObject<
+      Omit<PlanMaintenanceBody, "page" | "components" | "body" | "notify"> & {
+        /** At least one, in the order of their effect. Texts are Markdown. */
+        updates: readonly {
+          status: MaintenanceStatus;
+          body: string;
+          display_at: string;
+        }[];
+      }
+    >,
+    Numbered {
+  page: ForeignKey;
+  components: readonly ForeignKey[];
+}
+
+export interface FoundSchedule extends FoundObject<
+  Omit<CreateScheduleBody, "page" | "components">
+> {
+  page: ForeignKey;
+  components: readonly ForeignKey[];
+}
+
+/** An incident with its whole story. One whose last update is `resolved` is over. */
+export interface FoundIncident
+  extends
+    FoundObject<{
+      name: string;
+      /** Null for what follows from the statuses of the components. */
+      impact_override: Impact | null;
+      /** From then on the statuses of the first update apply. */
+      started_at: string;
+      /** At least one, in the order of their effect. Texts are Markdown. */
+      updates: readonly {
+        status: IncidentStatus;
+        body: string;
+        display_at: string;
+        components: Readonly<Record<ForeignKey, NamedStatus>>;
+      }[];
+      /** Markdown; null without one. It is published. */
+      postmortem: { body: string; published_at: string } | null;
+    }>,
+    Numbered {
+  page: ForeignKey;
+  /** Last part of its `external_ref`, behind the kind and the name of the source, such as `incident:7`. */
+  externalId: string;
+}
+
+/** Object of the source that is not moved. */
+export interface LeftOut {
+  foreign: ForeignObject;
+  /** One sentence. */
+  reason: string;
+}
+
+/** File that is written beside an import, readable by its owner only. */
+export interface OutputFile {
+  path: string;
+  text: string;
+  /** Content and next step, as a sentence. */
+  summary: string;
+}
+
+/** Everything that an importer found. Lists are in the order in which the source shows them. */
+export interface Found {
+  kind: ImportKind;
+  /** Identity of the installation of the source, as SHA-256 in hexadecimal; null if it has none. */
+  fingerprint: string | null;
+  pages: FoundPage[];
+  groups: FoundGroup[];
+  components: FoundComponent[];
+  monitors: FoundMonitor[];
+  webhooks: FoundWebhook[];
+  maintenance: FoundMaintenance[];
+  schedules: FoundSchedule[];
+  incidents: FoundIncident[];
+  /** Absent without a history. */
+  history?: FoundHistory;
+  /** Returns files to write when the import is done, as the person asked; absent without any. */
+  files?: (report: ImportReport) => readonly OutputFile[];
+  leftOut: LeftOut[];
+  /** Fields and files of the source that this version does not know. */
+  notRead: string[];
+  /** Exact instructions to people. */
+  toDo: string[];
+}
+
+/** Returns the key of an object of the source. */
+export function keyOf({ type, id }: Pick<ForeignObject, "type" | "id">): ForeignKey {
+  return `${type}:${id}`;
+}
+
+/** Returns what was found in a source before anything of it is read, to be added to. */
+export function emptyFound(kind: ImportKind, fingerprint: string | null = null): Found {
+  return {
+    kind,
+    fingerprint,
+    pages: [],
+    groups: [],
+    components: [],
+    monitors: [],
+    webhooks: [],
+    maintenance: [],
+    schedules: [],
+    incidents: [],
+    leftOut: [],
+    notRead: [],
+    toDo: [],
+  };
+}
+
+/* History of a source. */
 
 /** Time from `from` to before `until`, in unix ms. */
 export interface HistoryRange {
@@ -96,191 +294,4 @@ export interface FoundHistory extends Disposable {
   beats(monitor: ForeignKey, range: HistoryRange): Iterable<HistoryChunk>;
   /** Counts rows that belong to no monitor that was found, or cannot be read, by reason. May read everything. */
   leftOut(): Readonly<Record<string, number>>;
-}
-
-/*
- * What an importer found in another product, before anything is decided. An importer does not read this
- * installation: identity, free slugs and refs, verdicts and writing are those of the import.
- */
-export type { ForeignKey } from "../base/import-report";
-
-/** Common fields of found objects. `body` has the words of the API. Times in it are ISO 8601 with a zone. */
-export interface FoundObject<Body> {
-  /**
-   * An object that becomes several is found several times, with ids of their own, such as `12` and `12:status`. Each
-   * id is found once.
-   */
-  foreign: ForeignObject;
-  body: Body;
-  changes: readonly ImportChange[];
-}
-
-/** Number by which clients of Uptime Kuma know an object, to be kept; null for none. */
-interface Numbered {
-  number: number | null;
-}
-
-/** Something that is switched off until something is done. */
-interface Switchable {
-  /** Reason, in one sentence. */
-  disabled?: string | undefined;
-}
-
-/** A taken slug gets a number. Names may be too long, and have control characters: they are cut. */
-export interface FoundPage
-  extends FoundObject<Omit<PageInput, "ref" | "default" | "custom_domains">>, Numbered {
-  /** True for the page at the root of the source. */
-  isDefault: boolean;
-  /** Host names that serve the page. They are only listed unless they are to be taken over. */
-  domains: readonly string[];
-  /** Picture; null without one. `bytesOfDataUrl` reads a data URL. */
-  logo: Uint8Array | null;
-}
-
-export interface FoundGroup extends FoundObject<Omit<GroupInput, "ref">>, Numbered {
-  page: ForeignKey;
-}
-
-/** Its number is that of an object of the source that is on pages and becomes no monitor. */
-export interface FoundComponent extends FoundObject<Omit<ComponentInput, "ref">>, Numbered {
-  page: ForeignKey;
-  /** Null without a group. */
-  group: ForeignKey | null;
-  /** Key by which clients of Gatus know it, to be kept; null for none. */
-  key: string | null;
-  /** Status that people set, for the first import only; null for operational. */
-  baseline: NamedStatus | null;
-}
-
-type WithoutReferences<Body> = Omit<Body, "component_ids" | "depends_on">;
-
-/** Groups are labels, in `body.group`. Values that the source does not have are those of all imports. */
-export interface FoundMonitor
-  extends
-    FoundObject<
-      | WithoutReferences<CreateMonitorBody>
-      | WithoutReferences<UnsupportedMonitor & { type: "unsupported" }>
-    >,
-    Numbered,
-    Switchable {
-  /** Components that it watches, which may be none. `internal`: it gets one on the internal page. */
-  components: readonly ForeignKey[] | "internal";
-  dependsOn: readonly ForeignKey[];
-  tokens: readonly ImportedToken[];
-  /** Reason, in one sentence, for which a monitor has the type `unsupported`. */
-  held?: string | undefined;
-}
-
-/**
- * `body.settings` may hold secrets. `body.description` is its name. A receiver that this server must not call is
- * switched off, and team mail is created only where mail is set up: both are decided by the import.
- */
-export interface FoundWebhook
-  extends FoundObject<Omit<CreateWebhookBody, "page" | "monitors">>, Switchable {
-  /** Null for all pages. */
-  page: ForeignKey | null;
-  monitors: "all" | readonly ForeignKey[];
-}
-
-/**
- * A maintenance, past or to come. One whose last update is `scheduled` and whose time is over becomes completed at
- * its planned times.
- */
-export interface FoundMaintenance
-  extends
-    FoundObject<
-      Omit<PlanMaintenanceBody, "page" | "components" | "body" | "notify"> & {
-        /** At least one, in the order of their effect. Texts are Markdown. */
-        updates: readonly {
-          status: MaintenanceStatus;
-          body: string;
-          display_at: string;
-        }[];
-      }
-    >,
-    Numbered {
-  page: ForeignKey;
-  components: readonly ForeignKey[];
-}
-
-export interface FoundSchedule extends FoundObject<
-  Omit<CreateScheduleBody, "page" | "components">
-> {
-  page: ForeignKey;
-  components: readonly ForeignKey[];
-}
-
-/** An incident with its whole story. One whose last update is `resolved` is over. */
-export interface FoundIncident
-  extends
-    FoundObject<{
-      name: string;
-      /** Null for what follows from the statuses of the components. */
-      impact_override: Impact | null;
-      /** From then on the statuses of the first update apply. */
-      started_at: string;
-      /** At least one, in the order of their effect. Texts are Markdown. */
-      updates: readonly {
-        status: IncidentStatus;
-        body: string;
-        display_at: string;
-        components: Readonly<Record<ForeignKey, NamedStatus>>;
-      }[];
-      /** Markdown; null without one. It is published. */
-      postmortem: { body: string; published_at: string } | null;
-    }>,
-    Numbered {
-  page: ForeignKey;
-  /** Last part of its `external_ref`, behind the kind and the name of the source, such as `incident:7`. */
-  externalId: string;
-}
-
-/** Object of the source that is not moved. */
-export interface LeftOut {
-  foreign: ForeignObject;
-  /** One sentence. */
-  reason: string;
-}
-
-/** File that is written beside an import, readable by its owner only. */
-export interface OutputFile {
-  path: string;
-  text: string;
-  /** Content and next step, as a sentence. */
-  summary: string;
-}
-
-/** Everything that an importer found. Lists are in the order in which the source shows them. */
-export interface Found {
-  kind: ImportKind;
-  /** Identity of the installation of the source, as SHA-256 in hexadecimal; null if it has none. */
-  fingerprint: string | null;
-  pages: readonly FoundPage[];
-  groups: readonly FoundGroup[];
-  components: readonly FoundComponent[];
-  monitors: readonly FoundMonitor[];
-  webhooks: readonly FoundWebhook[];
-  maintenance: readonly FoundMaintenance[];
-  schedules: readonly FoundSchedule[];
-  incidents: readonly FoundIncident[];
-  /** Absent without a history. */
-  history?: FoundHistory;
-  /** Returns files to write when the import is done, as the person asked; absent without any. */
-  files?: (report: ImportReport) => readonly OutputFile[];
-  leftOut: readonly LeftOut[];
-  /** Fields and files of the source that this version does not know. */
-  notRead: readonly string[];
-  /** Exact instructions to people. */
-  toDo: readonly string[];
-}
-
-/** Returns the key of an object of the source. */
-export function keyOf({ type, id }: Pick<ForeignObject, "type" | "id">): ForeignKey {
-  return `${type}:${id}`;
-}
-
-/** Returns the bytes of a `data:` URL in Base64; undefined for another text. */
-export function bytesOfDataUrl(text: string): Uint8Array | undefined {
-  const [, base64] = /^data:[^,]{0,100};base64,([A-Za-z0-9+/=\s]*)$/.exec(text) ?? [];
-  return base64 === undefined ? undefined : Buffer.from(base64, "base64");
 }

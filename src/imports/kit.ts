@@ -1,7 +1,61 @@
+/*
+ * What the importers of all products share: notes about differences, cuts of foreign texts, limits of files that are
+ * read, and parts of URLs. Everything here takes texts of other people.
+ */
 import type { ImportChange } from "../base/import-report";
+import { TAG_MAX, TAGS_MAX, withTag } from "../base/tags";
 import { oneLine, parseJson, withoutUnsafeCharacters } from "../base/text";
-import { NAME_MAX } from "../base/texts";
+import { DESCRIPTION_MAX, NAME_MAX } from "../base/texts";
 import { OperatorError } from "../db/errors";
+
+/** Bounds of a number here. Without a unit it is a whole number. */
+interface Bounds {
+  min: number;
+  max: number;
+  unit?: string;
+}
+
+/** Collects what is different here while an object is read. Values are shown, so they must not be secrets. */
+export class Notes {
+  readonly changes: ImportChange[] = [];
+  readonly #reasons: string[] = [];
+
+  change(field: string, from: unknown, to: unknown, reason: string): void {
+    const shown = (value: unknown) => (typeof value === "string" ? oneLine(value) : value);
+    this.changes.push({ field, from: shown(from), to: shown(to), reason });
+  }
+
+  /** Notes two texts if they differ. */
+  text(field: string, from: string, to: string, reason: string): void {
+    // The rest of a huge text is not read.
+    if (from !== to) this.change(field, from.slice(0, 2_000), to, reason);
+  }
+
+  /** Notes a secret, or a long text, that is not moved. */
+  drop(field: string, reason: string): void {
+    this.change(field, "set", "none", reason);
+  }
+
+  /** Notes a reason, in one sentence or more, for which the object is switched off until something is done. */
+  disable(reason: string): void {
+    this.#reasons.push(reason);
+  }
+
+  /** Returns a number within bounds, and notes the difference. */
+  limited(field: string, value: number, { min, max, unit }: Bounds): number {
+    const limited = Math.min(Math.max(unit === undefined ? Math.round(value) : value, min), max);
+    if (limited !== value) {
+      const range = `${min.toLocaleString("en")} to ${max.toLocaleString("en")}`;
+      const words = unit === undefined ? `a whole number from ${range}` : `${range} ${unit}`;
+      this.change(field, value, limited, `It can be ${words} here.`);
+    }
+    return limited;
+  }
+
+  get disabled(): string | undefined {
+    return this.#reasons.length > 0 ? this.#reasons.join(" ") : undefined;
+  }
+}
 
 /** Returns the first code points of a text, without NUL characters and halves of surrogate pairs. */
 export function cutText(text: string, max: number): string {
@@ -21,30 +75,73 @@ export function cutName(text: string, fallback: string, max = NAME_MAX): string 
   return name.trim() === "" ? fallback : name;
 }
 
-/** Returns the difference between two texts, if there is one, with at most 300 characters of each. */
-export function textChange(
-  field: string,
-  from: string,
-  to: string,
-  reason: string,
-): ImportChange[] {
-  return from === to
-    ? []
-    : [{ field, from: oneLine(from.slice(0, 2_000)), to: oneLine(to), reason }];
+/** Returns words as tags of a monitor, within their limits. */
+export function cutTags(words: readonly string[], fallback: string): string[] {
+  let tags: string[] = [];
+  for (const word of words) {
+    if (tags.length < TAGS_MAX) tags = withTag(tags, cutName(word, fallback, TAG_MAX).trim());
+  }
+  return tags;
 }
 
-/** Maximum size of a file, in MiB. */
-const MEBIBYTES_MAX = 64;
+export const TAGS_REASON = `Monitors have at most ${TAGS_MAX} different tags of ${TAG_MAX} characters.`;
+export const NOTES_REASON = `Notes have at most ${DESCRIPTION_MAX} characters.`;
 
-/** Reads a file or a pipe, up to 64 MiB. Throws an OperatorError. */
-export async function readText(path: string): Promise<string> {
+/** Returns the first of the names that this version does not know, each cut, and the number of the others. */
+export function listUnknown(
+  names: readonly string[],
+  { max = 20, lengthMax = 50, noun = "fields" } = {},
+): string[] {
+  const listed = names.slice(0, max).map((name) => cutName(name, "a field", lengthMax));
+  return names.length > max ? [...listed, `${names.length - max} more ${noun}`] : listed;
+}
+
+/** Returns true for an object of JSON that is no list. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Returns true for an object or a list of JSON. */
+export function isObjectOrList(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}
+
+/** Decodes a percent-encoded text; returns one with other percent signs as it is. */
+export function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Returns a URL without user name and password, and both decoded if it has one of them. */
+export function withoutCredentials(text: string): {
+  url: string;
+  credentials?: { user: string; password: string };
+} {
+  const url = URL.parse(text);
+  if (!url || (url.username === "" && url.password === "")) return { url: text };
+  const credentials = { user: decoded(url.username), password: decoded(url.password) };
+  url.username = "";
+  url.password = "";
+  return { url: url.href, credentials };
+}
+
+/** Returns the value of `Authorization` for a user name and a password. */
+export function basicAuthorization({ user, password }: { user: string; password: string }): string {
+  return `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
+}
+
+/** Reads a file or a pipe, up to a number of MiB. Throws an OperatorError. */
+export async function readText(path: string, mebibytesMax = 64): Promise<string> {
   const pieces: Uint8Array[] = [];
   let length = 0;
   try {
     for await (const piece of Bun.file(path).stream()) {
       length += piece.byteLength;
-      if (length > MEBIBYTES_MAX * 1024 * 1024) {
-        throw new OperatorError(`${path} is larger than ${MEBIBYTES_MAX} MiB.`);
+      if (length > mebibytesMax * 1024 * 1024) {
+        throw new OperatorError(`${path} is larger than ${mebibytesMax} MiB.`);
       }
       pieces.push(piece);
     }

@@ -1,5 +1,4 @@
 import { conflict, type FieldError, Problem } from "../base/errors";
-import type { ImportChange } from "../base/import-report";
 import { redactText } from "../base/redaction";
 import { oneLine } from "../base/text";
 import { getComponentRow, updateComponent } from "../features/components/components";
@@ -23,42 +22,20 @@ import {
   takeNumber,
   valueOrReason,
   type Writer,
-  type Written,
 } from "./objects";
 import type { InternalPage } from "./pages";
-import { cutName } from "./kit";
+import { cutName, isObjectOrList, Notes } from "./kit";
 import type { ImportRun } from "./run";
 import { type FoundComponent, type FoundMonitor, keyOf } from "./found";
 
 /** Settings of imported monitors that the source does not have: it counts every failure as a whole outage. */
 const DEFAULTS = { on_down: "major_outage", open_incident: "never" } as const;
 
-const TAKEN_ADDRESS: ImportChange = {
-  field: "address",
-  from: "set",
-  to: "none",
-  reason: "Another monitor has one of its addresses already.",
-};
+const TAKEN_ADDRESS = "Another monitor has one of its addresses already.";
 const NO_ADDRESS =
   "Other monitors have all of its addresses, so no job can call it. Give it another token, and resume it.";
-
-const SHORT_TOKEN: ImportChange = {
-  field: "token",
-  from: "set",
-  to: "set",
-  reason:
-    "It has fewer than 16 characters, so it can be guessed. Rotate the token on the screen of the monitor, let the job call the new address, and end this one.",
-};
-
-/** A found monitor within the limits of this installation. */
-interface Fitted {
-  body: ReplacingMonitor;
-  changes: ImportChange[];
-  /** Reason, in one sentence or more, for which it is switched off until something is done. */
-  disabled: string | undefined;
-  /** True if it is paused whatever the options of the import are. */
-  isSwitchedOff: boolean;
-}
+const SHORT_TOKEN =
+  "It has fewer than 16 characters, so it can be guessed. Rotate the token on the screen of the monitor, let the job call the new address, and end this one.";
 
 /** Returns how monitors are imported. `components` are all of the source. */
 export function monitorWriter(
@@ -74,65 +51,55 @@ export function monitorWriter(
     find: (id) => findMonitor(tx, { id }),
     markOf: ({ version }) => version,
     // Tokens are added, and never removed, so they are no settings.
-    settingsOf: ({ body, disabled, held, components, dependsOn }) => ({
+    settingsOf: ({ body, disabled, held, components, dependsOn = [] }) => ({
       body,
       disabled,
       held,
       components: components === "internal" ? components : knownOf(run, components),
       dependsOn,
     }),
-    create(source) {
+    create(source, notes) {
       const found = storable(run, source);
-      const { tokens } = found;
-      const { body, isSwitchedOff, changes, disabled } = fit(run, found, undefined);
+      const { tokens = [], held } = found;
+      const { body, isSwitchedOff, disabled } = fit(run, notes, found, undefined);
       const input = { ...body, paused: isSwitchedOff || options.isPaused };
       const known = found.components === "internal" ? [] : idsOf(run, found.components);
-      const parents = parentsOf(run, found, { ...input, component_ids: known });
+      const depends_on = parentsOf(run, notes, found, { ...input, component_ids: known });
       const own = found.components === "internal" ? page.addComponent(body.name) : undefined;
       const component_ids = own === undefined ? known : [own];
-      const whole = { ...input, component_ids, depends_on: parents.ids };
+      const whole = { ...input, component_ids, depends_on };
       const ref = refs.next(body.name, body.type);
       const metadata = { ref, managedBy: "import", tokens } as const;
       const { row } =
         whole.type === "unsupported"
           ? createUnsupportedMonitor(ctx, tx, whole, actor, metadata)
           : createMonitor(ctx, tx, whole, actor, metadata).record;
-      const ofNumber = takeNumber(run, "entry", row.id, found.number);
-      return {
-        row,
-        changes: [...changes, ...parents.changes, ...ofNumber],
-        disabled,
-        held: found.held,
-        isWaiting: options.isPaused && !isSwitchedOff && row.type !== "unsupported",
-      };
+      takeNumber(run, notes, "entry", row.id, found.number);
+      const isWaiting = options.isPaused && !isSwitchedOff && row.type !== "unsupported";
+      return { row, disabled, held, isWaiting };
     },
-    update(source, before, noted): Written<MonitorRow> {
+    update(source, notes, before, noted) {
       const found = storable(run, source);
+      const { tokens = [], held } = found;
       if (found.body.type === "unsupported" && before.type !== "unsupported") {
-        throw conflict(found.held ?? "It can no longer be checked.");
+        throw conflict(held ?? "It can no longer be checked.");
       }
-      const { body, changes, disabled, isSwitchedOff } = fit(run, found, before);
+      const { body, disabled, isSwitchedOff } = fit(run, notes, found, before);
       const canWait = before.paused && (noted.pausedBy !== null || options.isPaused);
       const isWaiting = canWait && !isSwitchedOff && body.type !== "unsupported";
       const { id } = before;
       const watched = getMonitorRecord(tx, id).components.map((component) => component.id);
       const component_ids = componentsAfter(found, watched);
       const input = { ...body, paused: isSwitchedOff || isWaiting, component_ids };
-      const parents = parentsOf(run, found, input, id);
-      const { row } = replaceMonitor(ctx, tx, id, { ...input, depends_on: parents.ids }, actor);
-      addImportedTokens(ctx, tx, id, found.tokens);
+      const depends_on = parentsOf(run, notes, found, input, id);
+      const { row } = replaceMonitor(ctx, tx, id, { ...input, depends_on }, actor);
+      addImportedTokens(ctx, tx, id, tokens);
       if (found.components === "internal") {
         for (const one of component_ids) renameComponent(run, one, before.name, row.name);
       }
-      return {
-        row,
-        changes: [...changes, ...parents.changes],
-        disabled,
-        held: found.held,
-        isWaiting,
-      };
+      return { row, disabled, held, isWaiting };
     },
-    complete({ tokens }, row, isEdited) {
+    complete({ tokens = [] }, row, isEdited) {
       // An earlier import may have had no key for the addresses with slugs.
       if (!tokens.some((token) => findTokenOwner(tx, token) === undefined)) return undefined;
       if (isEdited) {
@@ -148,12 +115,8 @@ export function monitorWriter(
   /** Returns the components of a monitor after a change: those that are no longer in the source stay. */
   function componentsAfter(found: FoundMonitor, watched: readonly string[]): string[] {
     if (found.components === "internal") return [...watched];
-    inSource ??= new Set(
-      idsOf(
-        run,
-        components.map(({ foreign }) => keyOf(foreign)),
-      ),
-    );
+    const keys = components.map(({ foreign }) => keyOf(foreign));
+    inSource ??= new Set(idsOf(run, keys));
     const staying = watched.filter((id) => !inSource?.has(id));
     return [...new Set([...staying, ...idsOf(run, found.components)])];
   }
@@ -167,7 +130,7 @@ const REPAIRS_MAX = 10;
  * that cannot be without them is held with all its settings. The reasons name the fields, and no values.
  */
 function storable(run: ImportRun, found: FoundMonitor): FoundMonitor {
-  const name = fitName(found.body.name, found.foreign.type).value;
+  const name = fitName(new Notes(), found.body.name, found.foreign.type);
   const reasons = new Map<string, string>();
   let body: FoundMonitor["body"] = found.body;
   for (let repairs = 0; repairs < REPAIRS_MAX; repairs += 1) {
@@ -233,13 +196,9 @@ const { compare: compareEntries } = new Intl.Collator("en", { numeric: true });
 function holderOf(value: unknown, path: readonly string[]): Record<string, unknown> | undefined {
   let holder: unknown = value;
   for (const step of path.slice(0, -1)) {
-    holder = isHolder(holder) && Object.hasOwn(holder, step) ? holder[step] : undefined;
+    holder = isObjectOrList(holder) && Object.hasOwn(holder, step) ? holder[step] : undefined;
   }
-  return isHolder(holder) ? holder : undefined;
-}
-
-function isHolder(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
+  return isObjectOrList(holder) ? holder : undefined;
 }
 
 function hasOwn(value: unknown, path: readonly string[]): boolean {
@@ -306,14 +265,14 @@ export function withOwnIds(monitors: readonly FoundMonitor[]): FoundMonitor[] {
 
 /** Sorts monitors so that parents come first. Of a cycle the one that was found first comes last. */
 export function parentsFirst(monitors: readonly FoundMonitor[]): FoundMonitor[] {
-  if (monitors.every(({ dependsOn }) => dependsOn.length === 0)) return [...monitors];
+  if (monitors.every(({ dependsOn = [] }) => dependsOn.length === 0)) return [...monitors];
   const byKey = new Map(monitors.map((one) => [keyOf(one.foreign), one]));
   const seen = new Set<FoundMonitor>();
   const sorted = new Set<FoundMonitor>();
   const visit = (one: FoundMonitor) => {
     if (seen.has(one)) return;
     seen.add(one);
-    for (const key of one.dependsOn) {
+    for (const key of one.dependsOn ?? []) {
       const parent = byKey.get(key);
       if (parent) visit(parent);
     }
@@ -323,11 +282,15 @@ export function parentsFirst(monitors: readonly FoundMonitor[]): FoundMonitor[] 
   return [...sorted];
 }
 
-function fit(run: ImportRun, found: FoundMonitor, before: MonitorRow | undefined): Fitted {
-  const { foreign, disabled } = found;
-  const name = fitName(found.body.name, foreign.type);
-  const body: ReplacingMonitor = { ...DEFAULTS, ...found.body, name: name.value };
-  const { changes } = name;
+/** Returns a monitor within the limits of this installation, and whether and why it is switched off. */
+function fit(
+  run: ImportRun,
+  notes: Notes,
+  { foreign, disabled, tokens = [], body: found }: FoundMonitor,
+  before: MonitorRow | undefined,
+) {
+  const name = fitName(notes, found.name, foreign.type);
+  const body: ReplacingMonitor = { ...DEFAULTS, ...found, name };
   const reasons = disabled === undefined ? [] : [disabled];
   const program = probeOf(body.type).findMissingProgram?.();
   if (program !== undefined) {
@@ -335,43 +298,42 @@ function fit(run: ImportRun, found: FoundMonitor, before: MonitorRow | undefined
       `The program ${program} is not installed on this server. Install it, and resume the monitor.`,
     );
   }
-  const areTaken = found.tokens.map((token) => {
+  const free = tokens.filter((token) => {
     const owner = findTokenOwner(run.tx, token);
-    return owner !== undefined && owner.monitorId !== before?.id;
+    return owner === undefined || owner.monitorId === before?.id;
   });
-  if (areTaken.includes(true)) {
-    changes.push(TAKEN_ADDRESS);
+  if (free.length < tokens.length) {
+    notes.drop("address", TAKEN_ADDRESS);
     // It would be down soon.
-    if (!areTaken.includes(false)) reasons.push(NO_ADDRESS);
+    if (free.length === 0) reasons.push(NO_ADDRESS);
   }
-  if (found.tokens.some((token, index) => areTaken[index] !== true && isShortToken(token))) {
-    changes.push(SHORT_TOKEN);
-  }
+  if (free.some(isShortToken)) notes.change("token", "set", "set", SHORT_TOKEN);
   const isPaused = "paused" in body && body.paused === true;
   const isSwitchedOff = isPaused || reasons.length > 0;
-  return { body, changes, disabled: reasons.join(" ") || undefined, isSwitchedOff };
+  return { body, disabled: reasons.join(" ") || undefined, isSwitchedOff };
 }
 
 /**
- * Returns the ids of the monitors on which one depends, or none and the difference if they are not possible. Throws
- * the errors of everything else in the monitor, without writing.
+ * Returns the ids of the monitors on which one depends; none, and a note, if they are not possible. Throws the errors of
+ * everything else in the monitor, without writing.
  */
 function parentsOf(
   run: ImportRun,
-  { dependsOn }: FoundMonitor,
+  notes: Notes,
+  { dependsOn = [] }: FoundMonitor,
   input: ReplacingMonitor,
   id?: string,
-): { ids: string[]; changes: ImportChange[] } {
+): string[] {
   const { tx } = run;
   validateReplacingMonitor(tx, input);
   const ids = idsOf(run, dependsOn).filter((parent) => parent !== id);
   const valid = valueOrReason(() => validateReplacingMonitor(tx, { ...input, depends_on: ids }));
-  const isMissing = ids.length < dependsOn.length;
-  if (typeof valid !== "string" && !isMissing) return { ids, changes: [] };
   const kept = typeof valid === "string" ? [] : ids;
-  const reason = typeof valid === "string" ? valid : "Some of the monitors are not here.";
-  const change = { field: "depends_on", from: dependsOn.length, to: kept.length, reason };
-  return { ids: kept, changes: [change] };
+  if (typeof valid === "string" || ids.length < dependsOn.length) {
+    const reason = typeof valid === "string" ? valid : "Some of the monitors are not here.";
+    notes.change("depends_on", dependsOn.length, kept.length, reason);
+  }
+  return kept;
 }
 
 /** Renames a component that an import made and that still has the name of its monitor. */

@@ -1,6 +1,6 @@
 import { type FieldError, Problem } from "../base/errors";
 import { numberedRef } from "../base/ids";
-import type { ImportChange, Imported, ImportTarget } from "../base/import-report";
+import type { Imported, ImportTarget, Verdict } from "../base/import-report";
 import { redactText } from "../base/redaction";
 import { oneLine, toRef } from "../base/text";
 import { DESCRIPTION_MAX, NAME_MAX } from "../base/texts";
@@ -14,14 +14,12 @@ import { findMonitor } from "../features/monitors/store";
 import { findPage } from "../features/pages/store";
 import { findWebhook } from "../features/webhooks/store";
 import type { ForeignKey, FoundObject } from "./found";
-import { cutName, cutText, textChange } from "./kit";
+import { cutName, cutText, Notes } from "./kit";
 import type { ImportRun, NotedRef } from "./run";
 
 /** Object that one of the source became. */
 export interface Written<Row> {
   row: Row;
-  /** Differences in addition to those that the importer found. */
-  changes?: readonly ImportChange[];
   /** Reason, in one sentence, for which it is switched off until something is done. */
   disabled?: string | undefined;
   /** Reason, in one sentence, for which it cannot be checked. */
@@ -30,7 +28,7 @@ export interface Written<Row> {
   isWaiting?: boolean;
 }
 
-/** Functions that create, find and change objects of one kind. */
+/** Functions that create, find and change objects of one kind. Those that write note what is different here. */
 export interface Writer<Found, Row> {
   kind: Imported;
   /** Finds an object here; undefined if it was deleted. */
@@ -40,9 +38,9 @@ export interface Writer<Found, Row> {
   /** Returns everything that decides if an object has changed in the source. */
   settingsOf(found: Found): unknown;
   /** Creates an object. Throws a Problem, before it writes, for one that is not valid here. */
-  create(found: Found): Written<Row>;
+  create(found: Found, notes: Notes): Written<Row>;
   /** Changes an object that nobody edited here. Throws as `create` does. */
-  update(found: Found, before: Row, noted: NotedRef): Written<Row>;
+  update(found: Found, notes: Notes, before: Row, noted: NotedRef): Written<Row>;
   /**
    * Adds to an unchanged object what an earlier import had not taken over. Returns what was done, or why it was not,
    * in one sentence; undefined if nothing is missing.
@@ -54,53 +52,45 @@ export interface Writer<Found, Row> {
   ): { row: Row; verdict: "updated" | "kept"; reason: string } | undefined;
 }
 
-/** Objects with a name or a ref, as rows have them. */
-type AnyRow = Parameters<typeof targetOf>[1];
-
 /** Imports objects of one kind, in their order: each gets one verdict. */
-export function importObjects<Found extends FoundObject<unknown>, Row extends AnyRow>(
+export function importObjects<Found extends FoundObject<unknown>, Row extends Here>(
   run: ImportRun,
   writer: Writer<Found, Row>,
   objects: readonly Found[],
 ): void {
   for (const found of objects) {
     const { foreign } = found;
+    const noted = run.findRef(foreign);
     if (run.isReported(foreign)) {
       run.report("not_moved", foreign, { reason: "The source has it twice." });
-      continue;
-    }
-    const noted = run.findRef(foreign);
-    if (noted) importAgain(run, writer, found, noted);
+    } else if (noted) importAgain(run, writer, found, noted);
     else create(run, writer, found);
   }
 }
 
-function create<Found extends FoundObject<unknown>, Row extends AnyRow>(
+function create<Found extends FoundObject<unknown>, Row extends Here>(
   run: ImportRun,
   writer: Writer<Found, Row>,
   found: Found,
 ): void {
   const { foreign } = found;
-  const written = valueOrReason(() => writer.create(found));
+  const notes = new Notes();
+  const written = valueOrReason(() => writer.create(found, notes));
   if (typeof written === "string") {
     run.report("not_moved", foreign, { reason: written });
     return;
   }
-  const { row, disabled, held, isWaiting } = written;
-  const changes = [...(written.changes ?? []), ...found.changes];
+  const { row, isWaiting } = written;
   const settingsHash = run.macOf(writer.settingsOf(found));
-  const pausedBy = isWaiting ? run.id : null;
-  noteRow(run, writer, found, row, { settingsHash, pausedBy });
-  const verdict = changes.length > 0 ? "changed" : "created";
-  run.report(held ? "held" : disabled ? "disabled" : verdict, foreign, {
-    target: run.newTarget(targetOf(writer.kind, row)),
-    changes,
-    reason: held ?? disabled ?? null,
-  });
+  noteRow(run, writer, found, row, { settingsHash, pausedBy: isWaiting ? run.id : null });
+  const changes = [...notes.changes, ...found.changes];
+  const target = run.newTarget(targetOf(writer.kind, row));
+  const { verdict, reason } = outcomeOf(written, changes.length > 0 ? "changed" : "created");
+  run.report(verdict, foreign, { target, changes, reason });
 }
 
 /** Brings an object of an earlier import up to date, unless it was edited or deleted here. */
-function importAgain<Found extends FoundObject<unknown>, Row extends AnyRow>(
+function importAgain<Found extends FoundObject<unknown>, Row extends Here>(
   run: ImportRun,
   writer: Writer<Found, Row>,
   found: Found,
@@ -112,51 +102,43 @@ function importAgain<Found extends FoundObject<unknown>, Row extends AnyRow>(
     run.report("kept", foreign, { target: findTarget(run.tx, noted), reason });
     return;
   }
-  const row = writer.find(noted.id);
-  if (!row) {
+  const before = writer.find(noted.id);
+  if (!before) {
     run.report("kept", foreign, { reason: "It was deleted here." });
     return;
   }
-  const target = targetOf(writer.kind, row);
-  const isEdited = writer.markOf(row) !== noted.mark;
+  const target = targetOf(writer.kind, before);
+  const isEdited = writer.markOf(before) !== noted.mark;
   const settingsHash = run.macOf(writer.settingsOf(found));
   if (noted.settingsHash.equals(settingsHash)) {
-    const completed = writer.complete?.(found, row, isEdited);
+    const completed = writer.complete?.(found, before, isEdited);
     if (completed?.verdict === "updated") noteRow(run, writer, found, completed.row, noted);
     const { verdict = "unchanged", reason = null } = completed ?? {};
     run.report(verdict, foreign, { target, reason });
-  } else if (isEdited) {
-    run.report("kept", foreign, { target, reason: "It was edited here." });
-  } else {
-    update(run, writer, found, { row, noted, settingsHash, target });
-  }
-}
-
-function update<Found extends FoundObject<unknown>, Row extends AnyRow>(
-  run: ImportRun,
-  writer: Writer<Found, Row>,
-  found: Found,
-  before: { row: Row; noted: NotedRef; settingsHash: Buffer; target: ImportTarget },
-): void {
-  const { foreign } = found;
-  const { noted, settingsHash } = before;
-  const written = valueOrReason(() => writer.update(found, before.row, noted));
-  if (typeof written === "string") {
-    run.report("kept", foreign, { target: before.target, reason: written });
     return;
   }
-  const { row, disabled, held, isWaiting } = written;
-  const changes = [...(written.changes ?? []), ...found.changes];
+  const notes = new Notes();
+  const written = isEdited
+    ? "It was edited here."
+    : valueOrReason(() => writer.update(found, notes, before, noted));
+  if (typeof written === "string") {
+    run.report("kept", foreign, { target, reason: written });
+    return;
+  }
+  const { row, isWaiting } = written;
   const pausedBy = isWaiting ? (noted.pausedBy ?? run.id) : null;
   noteRow(run, writer, found, row, { settingsHash, pausedBy });
-  run.report(held ? "held" : disabled ? "disabled" : "updated", foreign, {
-    target: targetOf(writer.kind, row),
-    changes,
-    reason: held ?? disabled ?? null,
-  });
+  const changes = [...notes.changes, ...found.changes];
+  const { verdict, reason } = outcomeOf(written, "updated");
+  run.report(verdict, foreign, { target: targetOf(writer.kind, row), changes, reason });
 }
 
-function noteRow<Found extends FoundObject<unknown>, Row extends AnyRow>(
+function outcomeOf({ held, disabled }: Written<unknown>, usual: Verdict) {
+  const verdict = held ? "held" : disabled ? "disabled" : usual;
+  return { verdict, reason: held ?? disabled ?? null };
+}
+
+function noteRow<Found extends FoundObject<unknown>, Row extends Here>(
   run: ImportRun,
   writer: Writer<Found, Row>,
   { foreign }: Found,
@@ -220,8 +202,8 @@ export function findTarget(
 }
 
 /** Finds the id of the object that one of the source became; undefined if it is not here. */
-export function idOf(run: ImportRun, key: ForeignKey | null): string | undefined {
-  const noted = key === null ? undefined : run.findNoted(key);
+export function idOf(run: ImportRun, key: ForeignKey): string | undefined {
+  const noted = run.findNoted(key);
   if (!noted || run.here.has(noted.id)) return noted?.id;
   if (!FINDERS[noted.kind](run.tx, noted.id)) return undefined;
   run.here.add(noted.id);
@@ -261,59 +243,52 @@ export class RefNames {
   }
 }
 
-/** A value within its limits, with the differences to what was found. */
-interface Fitted<Value> {
-  value: Value;
-  changes: ImportChange[];
-}
-
 /** Returns a name within its limits; one that is made from the type of the object if it has none. */
-export function fitName(name: string, type: string): Fitted<string> {
+export function fitName(notes: Notes, name: string, type: string): string {
   const value = cutName(name, `Unnamed ${type}`);
   const reason =
     name.trim() === ""
       ? "It has no name."
       : `Names have at most ${NAME_MAX} characters, and no control characters.`;
-  return { value, changes: textChange("name", name, value, reason) };
+  notes.text("name", name, value, reason);
+  return value;
 }
 
 /** Returns a text on any number of lines within its limit. */
-export function fitText(field: string, text: string, max: number): Fitted<string> {
+export function fitText(notes: Notes, field: string, text: string, max: number): string {
   const value = cutText(text, max);
-  const reason = `At most ${max.toLocaleString("en")} characters of it are kept.`;
-  return { value, changes: textChange(field, text, value, reason) };
+  notes.text(field, text, value, `At most ${max.toLocaleString("en")} characters of it are kept.`);
+  return value;
 }
 
 /** Returns a description within its limit. */
-export function fitDescription(text: string | null | undefined): Fitted<string | null> {
-  const { value, changes } = fitText("description", text ?? "", DESCRIPTION_MAX);
-  return { value: value === "" ? null : value, changes };
+export function fitDescription(notes: Notes, text: string | null | undefined): string | null {
+  return fitText(notes, "description", text ?? "", DESCRIPTION_MAX) || null;
 }
 
 /** Ranges of numbers, of which an object has one. */
 type Range = Parameters<typeof findNumber>[1]["range"];
 
-/** Gives a new object the number that it has in Uptime Kuma. Returns the difference if it cannot have that. */
+/** Gives a new object the number that it has in Uptime Kuma, or notes why it cannot have that. */
 export function takeNumber(
   { tx, isFirstOfKind }: ImportRun,
+  notes: Notes,
   range: Range,
   id: string,
-  number: number | null,
-): ImportChange[] {
-  if (number === null) return [];
-  const problem = problemOf();
-  if (problem === undefined) {
-    keepNumber(tx, { id, number });
-    return [];
-  }
-  const [own] = listNumbers(tx, { ids: JSON.stringify([id]) });
-  return [{ field: "number", from: number, to: own?.number ?? null, reason: problem }];
-
-  function problemOf(): string | undefined {
-    if (!isFirstOfKind) return "Only the first source keeps its numbers.";
-    if (!Number.isSafeInteger(number) || Number(number) < 1) return "It is no valid number.";
-    return findNumber(tx, { range, number: Number(number) })
-      ? "Another object has the number already."
-      : undefined;
+  number: number | null | undefined,
+): void {
+  if (number === null || number === undefined) return;
+  const isValid = Number.isSafeInteger(number) && number >= 1;
+  const problem = !isFirstOfKind
+    ? "Only the first source keeps its numbers."
+    : !isValid
+      ? "It is no valid number."
+      : findNumber(tx, { range, number })
+        ? "Another object has the number already."
+        : undefined;
+  if (problem === undefined) keepNumber(tx, { id, number });
+  else {
+    const [own] = listNumbers(tx, { ids: JSON.stringify([id]) });
+    notes.change("number", number, own?.number ?? null, problem);
   }
 }

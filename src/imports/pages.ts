@@ -1,7 +1,7 @@
 import { conflict, invalidFields } from "../base/errors";
 import { crc32, sha256Hex } from "../base/hash";
 import { numberedRef } from "../base/ids";
-import type { ForeignObject, ImportChange } from "../base/import-report";
+import type { ForeignObject } from "../base/import-report";
 import { toRef } from "../base/text";
 import { keepKey, listKeptKeys } from "../features/compat/store";
 import {
@@ -32,7 +32,7 @@ import {
   type PageRow,
 } from "../features/pages/store";
 import type { ForeignKey, FoundComponent, FoundGroup, FoundPage } from "./found";
-import { textChange } from "./kit";
+import { Notes } from "./kit";
 import {
   fitDescription,
   fitName,
@@ -44,6 +44,222 @@ import {
   type Writer,
 } from "./objects";
 import type { ImportRun } from "./run";
+
+/** Returns how pages are imported. Of `pages` the default one becomes the default here, if there is none. */
+export function pageWriter(
+  run: ImportRun,
+  pages: readonly FoundPage[],
+): Writer<FoundPage, PageRow> {
+  const { ctx, tx, actor } = run;
+  const first =
+    pages.find(({ isDefault }) => isDefault) ??
+    pages.find(({ body }) => body.visibility !== "private");
+  return {
+    kind: "page",
+    find: (id) => findPage(tx, { id }),
+    markOf: pageMark,
+    settingsOf: ({ body, logo = null }) => ({ body, logo: logo && sha256Hex(logo) }),
+    create(found, notes) {
+      const input = fitPage(run, notes, found, undefined);
+      const custom_domains = takeDomains(run, notes, found, undefined);
+      const holder = findDefaultPage(tx, {});
+      const isDefault = found === first && (holder === undefined || holder.isSample);
+      const whole = { ...input, custom_domains, default: isDefault };
+      const metadata = { managedBy: "import", canBeDefault: false } as const;
+      const page = createPage(ctx, tx, whole, actor, metadata);
+      writeLogo(run, notes, page, found.logo);
+      takeNumber(run, notes, "page", page.id, found.number);
+      if (found.isDefault && !isDefault) {
+        notes.change("default", true, false, "There is a default page already.");
+      }
+      return { row: findPage(tx, page) ?? page };
+    },
+    update(found, notes, before) {
+      const input = fitPage(run, notes, found, before);
+      const custom_domains = takeDomains(run, notes, found, before);
+      const page = updatePage(ctx, tx, before.id, { ...input, custom_domains }, actor);
+      writeLogo(run, notes, page, found.logo);
+      return { row: findPage(tx, page) ?? page };
+    },
+    complete(found, row, isEdited) {
+      const taken = takeDomains(run, new Notes(), found, row);
+      if (taken.length === row.customDomains.length) return undefined;
+      if (isEdited) {
+        const reason = "It was edited here, so its custom domains are not taken over.";
+        return { row, verdict: "kept", reason };
+      }
+      const page = updatePage(ctx, tx, row.id, { custom_domains: taken }, actor);
+      return { row: page, verdict: "updated", reason: "It got its custom domains." };
+    },
+  };
+}
+
+/** Returns the fields of a page within the limits of this installation. */
+function fitPage(
+  { tx }: ImportRun,
+  notes: Notes,
+  { foreign, body }: FoundPage,
+  before: PageRow | undefined,
+) {
+  const name = fitName(notes, body.name, foreign.type);
+  const description = fitDescription(notes, body.description);
+  const slug = freeSlug(body.slug, (desired) => {
+    const holder = findPageBySlug(tx, { slug: desired });
+    return isReservedSlug(desired) || (holder !== undefined && holder.id !== before?.id);
+  });
+  notes.text("slug", body.slug, slug, "The slug is taken, reserved or not valid.");
+  const { time_zone: zone = "UTC" } = body;
+  const timeZone = isTimeZone(zone) ? zone : "UTC";
+  notes.text("time_zone", zone, timeZone, "The time zone is not known.");
+  return { ...body, name, description, slug, time_zone: timeZone };
+}
+
+/** Longest slug. */
+const SLUG_MAX = 63;
+
+/** Returns the first free slug of those that a text makes. */
+function freeSlug(text: string, isTaken: (slug: string) => boolean): string {
+  const desired =
+    toRef(text)
+      .slice(0, SLUG_MAX)
+      .replace(/^-+|-+$/g, "") || "page";
+  for (let count = 1; ; count++) {
+    const slug = numberedRef(desired, count);
+    if (!isTaken(slug)) return slug;
+  }
+}
+
+/** Returns the custom domains of a page, with those of the source that can be taken over. */
+function takeDomains(
+  { ctx, tx, options }: ImportRun,
+  notes: Notes,
+  { domains = [] }: FoundPage,
+  page: PageRow | undefined,
+): string[] {
+  const taken = [...(page?.customDomains ?? [])];
+  const elsewhere = new Set(
+    listAllPages(tx, {}).flatMap(({ id, customDomains }) => (id === page?.id ? [] : customDomains)),
+  );
+  for (const text of domains) {
+    const domain = toDomain(text);
+    if (domain !== undefined && taken.includes(domain)) continue;
+    const reason = problemOf(domain);
+    if (reason === undefined && domain !== undefined) taken.push(domain);
+    else notes.change("custom_domains", text, null, reason ?? "");
+  }
+  return taken;
+
+  function problemOf(domain: string | undefined): string | undefined {
+    if (!options.takesDomains)
+      return "The other product still answers there. Import with --take-domains to set it.";
+    if (domain === undefined || domain === "localhost" || domain.endsWith(".localhost")) {
+      return "It is no host name.";
+    }
+    if (domain === hostNameOf(ctx.baseUrl)) return "It is the host of the public address.";
+    if (elsewhere.has(domain)) return "Another page has it.";
+    return taken.length >= DOMAINS_MAX ? `A page has at most ${DOMAINS_MAX} of them.` : undefined;
+  }
+}
+
+/** Sets or removes the logo, or notes why it cannot be used. */
+function writeLogo(
+  { ctx, tx, actor }: ImportRun,
+  notes: Notes,
+  { id, logo: before }: PageRow,
+  logo: Uint8Array | null = null,
+): void {
+  if (logo === null) {
+    if (before !== null) deleteLogo(ctx, tx, id, actor);
+    return;
+  }
+  const written = valueOrReason(() => putLogo(ctx, tx, id, { bytes: logo }, actor));
+  if (typeof written === "string") notes.drop("logo", written);
+}
+
+/** Returns the page here that one of the source became. Throws `conflict` without one. */
+export function requirePage(run: ImportRun, key: ForeignKey): PageRow {
+  const id = idOf(run, key);
+  const page = id === undefined ? undefined : findPage(run.tx, { id });
+  if (page) return page;
+  const isDeleted = run.findNoted(key) !== undefined;
+  throw conflict(isDeleted ? "Its page was deleted here." : "Its page is not imported.");
+}
+
+/** Returns how groups are imported. */
+export function groupWriter(run: ImportRun, places: PagePlaces): Writer<FoundGroup, GroupRow> {
+  const { ctx, tx, actor } = run;
+  return {
+    kind: "group",
+    find: (id) => findGroup(tx, { id }),
+    markOf: groupMark,
+    settingsOf: ({ body }) => body,
+    create(found, notes) {
+      const page = requirePage(run, found.page);
+      const input = fitNames(notes, found);
+      const { ref, position } = places.ofGroup(page, input.name);
+      const placement = { position, managedBy: "import" } as const;
+      const row = createGroup(ctx, tx, page, { ...input, ref }, placement, actor);
+      takeNumber(run, notes, "group", row.id, found.number);
+      return { row };
+    },
+    update: (found, notes, { id }) => ({
+      row: updateGroup(ctx, tx, id, fitNames(notes, found), actor),
+    }),
+  };
+}
+
+/** Returns how components are imported. */
+export function componentWriter(
+  run: ImportRun,
+  places: PagePlaces,
+): Writer<FoundComponent, ComponentRow> {
+  const { ctx, tx, actor } = run;
+  const groupOf = (key: ForeignKey | null, { id: pageId }: Pick<PageRow, "id">) => {
+    const id = key === null ? undefined : idOf(run, key);
+    const group = id === undefined ? undefined : findGroup(tx, { id });
+    return group?.pageId === pageId ? group.id : null;
+  };
+  return {
+    kind: "component",
+    find: (id) => findComponent(tx, { id }),
+    markOf: componentMark,
+    settingsOf: ({ body, group = null }) => ({ body, group: group && knownOf(run, [group]) }),
+    create(found, notes) {
+      const { group = null, baseline = null, key = null, number } = found;
+      const page = requirePage(run, found.page);
+      const input = fitNames(notes, found);
+      const { ref, position } = places.ofComponent(page, input.name);
+      const placement = { position, managedBy: "import", groupId: groupOf(group, page) } as const;
+      const row = createComponent(ctx, tx, page, { ...input, ref }, placement, actor);
+      if (baseline !== null) {
+        const reason = { source: "manual", actor, reason: null, notify: false } as const;
+        setManualStatuses(ctx, tx, new Map([[row.id, baseline]]), reason);
+      }
+      takeNumber(run, notes, "entry", row.id, number);
+      if (key !== null && places.takeKey(page.id, key)) {
+        keepKey(tx, { componentId: row.id, key });
+      } else if (key !== null) {
+        notes.change("key", key, null, "Another component of the page has the key already.");
+      }
+      return { row };
+    },
+    update(found, notes, { id, pageId, groupId: before }) {
+      const { group = null } = found;
+      const groupId = group === null ? null : (groupOf(group, { id: pageId }) ?? before);
+      const input = { ...fitNames(notes, found), groupId };
+      return { row: updateComponent(ctx, tx, id, input, actor) };
+    },
+  };
+}
+
+/** Returns the fields of a group or component within the limits of this installation. */
+function fitNames<Body extends { name: string; description?: string | null }>(
+  notes: Notes,
+  { foreign, body }: { foreign: { type: string }; body: Body },
+) {
+  const name = fitName(notes, body.name, foreign.type);
+  return { ...body, name, description: fitDescription(notes, body.description) };
+}
 
 /** Free refs and positions of the groups or components of a page. */
 interface Places {
@@ -106,108 +322,6 @@ function next(
   const { refs, position } = place;
   place.position += 1;
   return { ref: refs.next(name, fallback), position };
-}
-
-/** Returns the page here that one of the source became. Throws `conflict` without one. */
-export function requirePage(run: ImportRun, key: ForeignKey): PageRow {
-  const id = idOf(run, key);
-  const page = id === undefined ? undefined : findPage(run.tx, { id });
-  if (page) return page;
-  const isDeleted = run.findNoted(key) !== undefined;
-  throw conflict(isDeleted ? "Its page was deleted here." : "Its page is not imported.");
-}
-
-/** Returns how groups are imported. */
-export function groupWriter(run: ImportRun, places: PagePlaces): Writer<FoundGroup, GroupRow> {
-  const { ctx, tx, actor } = run;
-  return {
-    kind: "group",
-    find: (id) => findGroup(tx, { id }),
-    markOf: groupMark,
-    settingsOf: ({ body }) => body,
-    create(found) {
-      const page = requirePage(run, found.page);
-      const { input, changes } = fitNames(found);
-      const { ref, position } = places.ofGroup(page, input.name);
-      const placement = { position, managedBy: "import" } as const;
-      const row = createGroup(ctx, tx, page, { ...input, ref }, placement, actor);
-      return { row, changes: [...changes, ...takeNumber(run, "group", row.id, found.number)] };
-    },
-    update(found, { id }) {
-      const { input, changes } = fitNames(found);
-      return { row: updateGroup(ctx, tx, id, input, actor), changes };
-    },
-  };
-}
-
-/** Returns how components are imported. */
-export function componentWriter(
-  run: ImportRun,
-  places: PagePlaces,
-): Writer<FoundComponent, ComponentRow> {
-  const { ctx, tx, actor } = run;
-  const groupOf = (key: ForeignKey | null, { id: pageId }: Pick<PageRow, "id">) => {
-    const id = idOf(run, key);
-    const group = id === undefined ? undefined : findGroup(tx, { id });
-    return group?.pageId === pageId ? group.id : null;
-  };
-  return {
-    kind: "component",
-    find: (id) => findComponent(tx, { id }),
-    markOf: componentMark,
-    settingsOf: ({ body, group }) => ({ body, group: group && knownOf(run, [group]) }),
-    create(found) {
-      const page = requirePage(run, found.page);
-      const { input, changes } = fitNames(found);
-      const { ref, position } = places.ofComponent(page, input.name);
-      const groupId = groupOf(found.group, page);
-      const placement = { position, managedBy: "import", groupId } as const;
-      const row = createComponent(ctx, tx, page, { ...input, ref }, placement, actor);
-      const { id } = row;
-      if (found.baseline !== null) {
-        const reason = { source: "manual", actor, reason: null, notify: false } as const;
-        setManualStatuses(ctx, tx, new Map([[id, found.baseline]]), reason);
-      }
-      const ofNumber = takeNumber(run, "entry", id, found.number);
-      return { row, changes: [...changes, ...ofNumber, ...takeKey(run, places, row, found.key)] };
-    },
-    update(found, { id, pageId, groupId: before }) {
-      const { input, changes } = fitNames(found);
-      const groupId =
-        found.group === null ? null : (groupOf(found.group, { id: pageId }) ?? before);
-      return { row: updateComponent(ctx, tx, id, { ...input, groupId }, actor), changes };
-    },
-  };
-}
-
-/** Returns the fields of a group or component within the limits of this installation. */
-function fitNames<Body extends { name: string; description?: string | null }>({
-  foreign,
-  body,
-}: {
-  foreign: { type: string };
-  body: Body;
-}) {
-  const name = fitName(body.name, foreign.type);
-  const description = fitDescription(body.description);
-  const input = { ...body, name: name.value, description: description.value };
-  return { input, changes: [...name.changes, ...description.changes] };
-}
-
-/** Keeps the key that a new component has for Gatus' clients. Returns the difference if it cannot have that. */
-function takeKey(
-  { tx }: ImportRun,
-  places: PagePlaces,
-  { id: componentId, pageId }: ComponentRow,
-  key: string | null,
-): ImportChange[] {
-  if (key === null) return [];
-  if (!places.takeKey(pageId, key)) {
-    const reason = "Another component of the page has the key already.";
-    return [{ field: "key", from: key, to: null, reason }];
-  }
-  keepKey(tx, { componentId, key });
-  return [];
 }
 
 const NAME = "Internal";
@@ -274,156 +388,15 @@ export class InternalPage {
     const settingsHash = this.#run.macOf(null);
     const mark = pageMark(page);
     this.#run.note(foreign, { kind: "page", id, mark, settingsHash, pausedBy: null });
-    const changes: ImportChange[] =
-      count === 1 ? [] : [{ field: "slug", from: desired, to: slug, reason: "The slug is taken." }];
+    const notes = new Notes();
+    notes.text("slug", desired, slug, "The slug is taken.");
     this.#run.report(count === 1 ? "created" : "changed", foreign, {
       target: this.#run.newTarget({ kind: "page", id, ref, name }),
-      changes,
+      changes: notes.changes,
       reason: REASON,
     });
     return page;
   }
-}
-
-/** Longest slug. */
-const SLUG_MAX = 63;
-
-/** Returns how pages are imported. Of `pages` the default one becomes the default here, if there is none. */
-export function pageWriter(
-  run: ImportRun,
-  pages: readonly FoundPage[],
-): Writer<FoundPage, PageRow> {
-  const { ctx, tx, actor } = run;
-  const first =
-    pages.find(({ isDefault }) => isDefault) ??
-    pages.find(({ body }) => body.visibility !== "private");
-  return {
-    kind: "page",
-    find: (id) => findPage(tx, { id }),
-    markOf: pageMark,
-    settingsOf: ({ body, logo }) => ({ body, logo: logo && sha256Hex(logo) }),
-    create(found) {
-      const { input, changes } = fitPage(run, found, undefined);
-      const domains = takeDomains(run, found, undefined);
-      const holder = findDefaultPage(tx, {});
-      const isDefault = found === first && (holder === undefined || holder.isSample);
-      const page = createPage(
-        ctx,
-        tx,
-        { ...input, custom_domains: domains.taken, default: isDefault },
-        actor,
-        { managedBy: "import", canBeDefault: false },
-      );
-      const ofLogo = writeLogo(run, page, found.logo);
-      changes.push(
-        ...domains.changes,
-        ...ofLogo,
-        ...takeNumber(run, "page", page.id, found.number),
-      );
-      if (found.isDefault && !isDefault) {
-        const reason = "There is a default page already.";
-        changes.push({ field: "default", from: true, to: false, reason });
-      }
-      return { row: findPage(tx, page) ?? page, changes };
-    },
-    update(found, before) {
-      const { input, changes } = fitPage(run, found, before);
-      const domains = takeDomains(run, found, before);
-      const whole = { ...input, custom_domains: domains.taken };
-      const page = updatePage(ctx, tx, before.id, whole, actor);
-      changes.push(...domains.changes, ...writeLogo(run, page, found.logo));
-      return { row: findPage(tx, page) ?? page, changes };
-    },
-    complete(found, row, isEdited) {
-      const { taken } = takeDomains(run, found, row);
-      if (taken.length === row.customDomains.length) return undefined;
-      if (isEdited) {
-        const reason = "It was edited here, so its custom domains are not taken over.";
-        return { row, verdict: "kept", reason };
-      }
-      const page = updatePage(ctx, tx, row.id, { custom_domains: taken }, actor);
-      return { row: page, verdict: "updated", reason: "It got its custom domains." };
-    },
-  };
-}
-
-/** Returns the fields of a page within the limits of this installation. */
-function fitPage({ tx }: ImportRun, { foreign, body }: FoundPage, before: PageRow | undefined) {
-  const name = fitName(body.name, foreign.type);
-  const description = fitDescription(body.description);
-  const slug = freeSlug(body.slug, (desired) => {
-    const holder = findPageBySlug(tx, { slug: desired });
-    return isReservedSlug(desired) || (holder !== undefined && holder.id !== before?.id);
-  });
-  const { time_zone: zone = "UTC" } = body;
-  const timeZone = isTimeZone(zone) ? zone : "UTC";
-  const changes: ImportChange[] = [
-    ...name.changes,
-    ...description.changes,
-    ...textChange("slug", body.slug, slug, "The slug is taken, reserved or not valid."),
-    ...textChange("time_zone", zone, timeZone, "The time zone is not known."),
-  ];
-  const fitted = { name: name.value, description: description.value, slug, time_zone: timeZone };
-  return { input: { ...body, ...fitted }, changes };
-}
-
-/** Returns the first free slug of those that a text makes. */
-function freeSlug(text: string, isTaken: (slug: string) => boolean): string {
-  const desired =
-    toRef(text)
-      .slice(0, SLUG_MAX)
-      .replace(/^-+|-+$/g, "") || "page";
-  for (let count = 1; ; count++) {
-    const slug = numberedRef(desired, count);
-    if (!isTaken(slug)) return slug;
-  }
-}
-
-/** Returns the custom domains of a page, with those of the source that can be taken over. */
-function takeDomains(
-  { ctx, tx, options }: ImportRun,
-  { domains }: FoundPage,
-  page: PageRow | undefined,
-): { taken: string[]; changes: ImportChange[] } {
-  const taken = [...(page?.customDomains ?? [])];
-  const changes: ImportChange[] = [];
-  const elsewhere = new Set(
-    listAllPages(tx, {}).flatMap(({ id, customDomains }) => (id === page?.id ? [] : customDomains)),
-  );
-  for (const text of domains) {
-    const domain = toDomain(text);
-    if (domain !== undefined && taken.includes(domain)) continue;
-    const reason = problemOf(domain);
-    if (reason === undefined && domain !== undefined) taken.push(domain);
-    else changes.push({ field: "custom_domains", from: text, to: null, reason: reason ?? "" });
-  }
-  return { taken, changes };
-
-  function problemOf(domain: string | undefined): string | undefined {
-    if (!options.takesDomains)
-      return "The other product still answers there. Import with --take-domains to set it.";
-    if (domain === undefined || domain === "localhost" || domain.endsWith(".localhost")) {
-      return "It is no host name.";
-    }
-    if (domain === hostNameOf(ctx.baseUrl)) return "It is the host of the public address.";
-    if (elsewhere.has(domain)) return "Another page has it.";
-    return taken.length >= DOMAINS_MAX ? `A page has at most ${DOMAINS_MAX} of them.` : undefined;
-  }
-}
-
-/** Sets or removes the logo. Returns the difference if it cannot be used. */
-function writeLogo(
-  { ctx, tx, actor }: ImportRun,
-  { id, logo: before }: PageRow,
-  logo: Uint8Array | null,
-): ImportChange[] {
-  if (logo === null) {
-    if (before !== null) deleteLogo(ctx, tx, id, actor);
-    return [];
-  }
-  const written = valueOrReason(() => putLogo(ctx, tx, id, { bytes: logo }, actor));
-  if (typeof written !== "string") return [];
-  return [{ field: "logo", from: "set", to: "none", reason: written }];
 }
 
 /** Returns a checksum of the settings of a page, which is the default page or not without having been edited. */

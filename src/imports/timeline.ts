@@ -1,4 +1,3 @@
-import type { ImportChange } from "../base/import-report";
 import { importIncident } from "../features/incidents/incidents";
 import { findIncident } from "../features/incidents/store";
 import { POSTMORTEM_MAX } from "../features/incidents/wire";
@@ -11,6 +10,7 @@ import { findMaintenance } from "../features/maintenance/store";
 import { UPDATE_TEXT_MAX, UPDATES_MAX } from "../features/timeline/updates";
 import { requirePage } from "./pages";
 import { fitName, fitText, idOf, idsOf, knownOf, takeNumber, type Writer } from "./objects";
+import type { Notes } from "./kit";
 import type { ImportRun } from "./run";
 import type { ForeignKey, FoundIncident, FoundMaintenance, FoundSchedule } from "./found";
 
@@ -20,39 +20,38 @@ type MaintenanceRow = ReturnType<typeof importMaintenance>;
 /** Returns how maintenance schedules are imported. */
 export function scheduleWriter(run: ImportRun): Writer<FoundSchedule, ScheduleRow> {
   const { ctx, tx, actor } = run;
-  const fit = ({ foreign, body, page, components }: FoundSchedule) => {
-    const name = fitName(body.name, foreign.type);
-    const text = fitBody(body.body, name.value);
+  const fit = (notes: Notes, { foreign, body, page, components }: FoundSchedule) => {
+    const name = fitName(notes, body.name, foreign.type);
+    const text = fitBody(notes, body.body, name);
     const place = { page: requirePage(run, page).id, components: idsOf(run, components) };
-    const input = { ...body, name: name.value, body: text.value, ...place };
-    return { input, changes: [...name.changes, ...text.changes] };
+    return { ...body, name, body: text, ...place };
   };
   return {
     kind: "schedule",
     find: (id) => findSchedule(tx, id)?.row,
     markOf: ({ version }) => version,
     settingsOf: ({ body, components }) => ({ body, components: knownOf(run, components) }),
-    create(found) {
-      const { input, changes } = fit(found);
-      const { row } = createSchedule(ctx, tx, input, actor, { managedBy: "import" });
-      return { row, changes };
-    },
-    update(found, { id }) {
-      const { input, changes } = fit(found);
-      return { row: updateSchedule(ctx, tx, id, input, actor).row, changes };
-    },
+    create: (found, notes) => ({
+      row: createSchedule(ctx, tx, fit(notes, found), actor, { managedBy: "import" }).row,
+    }),
+    update: (found, notes, { id }) => ({
+      row: updateSchedule(ctx, tx, id, fit(notes, found), actor).row,
+    }),
   };
 }
 
 /** Returns how maintenance is imported, past or to come. */
 export function maintenanceWriter(run: ImportRun): Writer<FoundMaintenance, MaintenanceRow> {
   const { ctx, tx, actor } = run;
-  const write = ({ foreign, body, page, components }: FoundMaintenance, id?: string) => {
-    const name = fitName(body.name, foreign.type);
-    const { updates, changes } = fitUpdates(body.updates, name.value);
-    const input = { ...body, name: name.value, updates, components: idsOf(run, components) };
-    const row = importMaintenance(ctx, tx, requirePage(run, page).id, input, actor, id);
-    return { row, changes: [...name.changes, ...changes] };
+  const write = (
+    { foreign, body, page, ...found }: FoundMaintenance,
+    notes: Notes,
+    id?: string,
+  ) => {
+    const name = fitName(notes, body.name, foreign.type);
+    const updates = fitUpdates(notes, body.updates, name);
+    const input = { ...body, name, updates, components: idsOf(run, found.components) };
+    return importMaintenance(ctx, tx, requirePage(run, page).id, input, actor, id);
   };
   return {
     kind: "maintenance",
@@ -60,40 +59,34 @@ export function maintenanceWriter(run: ImportRun): Writer<FoundMaintenance, Main
     // The clock edits nothing.
     markOf: (row) => row.version - countClockChanges(tx, row),
     settingsOf: ({ body, components }) => ({ body, components: knownOf(run, components) }),
-    create(found) {
-      const { row, changes } = write(found);
-      const ofNumber = takeNumber(run, "maintenance", row.id, found.number);
-      return { row, changes: [...changes, ...ofNumber] };
+    create(found, notes) {
+      const row = write(found, notes);
+      takeNumber(run, notes, "maintenance", row.id, found.number);
+      return { row };
     },
-    update: (found, { id }) => write(found, id),
+    update: (found, notes, { id }) => ({ row: write(found, notes, id) }),
   };
 }
 
 /** Returns how incidents are imported. */
 export function incidentWriter(run: ImportRun): Writer<FoundIncident, IncidentRow> {
   const { ctx, tx, actor } = run;
-  const write = ({ foreign, body, page, externalId }: FoundIncident, id?: string) => {
-    const name = fitName(body.name, foreign.type);
-    const { updates, changes } = fitUpdates(body.updates, name.value);
-    const postmortem = body.postmortem && {
-      ...fitText("postmortem", body.postmortem.body, POSTMORTEM_MAX),
-      published_at: body.postmortem.published_at,
-    };
+  const write = ({ foreign, body, page, externalId }: FoundIncident, notes: Notes, id?: string) => {
+    const name = fitName(notes, body.name, foreign.type);
+    const updates = fitUpdates(notes, body.updates, name).map((update) => ({
+      ...update,
+      components: statusesHere(run, update.components),
+    }));
+    const { body: text = "", published_at = "" } = body.postmortem ?? {};
+    const postmortem = fitText(notes, "postmortem", text, POSTMORTEM_MAX);
     const input = {
       ...body,
-      name: name.value,
+      name,
       external_ref: `${run.sourceName}:${externalId}`,
-      updates: updates.map((update) => ({
-        ...update,
-        components: statusesHere(run, update.components),
-      })),
-      postmortem:
-        postmortem === null || postmortem.value === ""
-          ? null
-          : { body: postmortem.value, published_at: postmortem.published_at },
+      updates,
+      postmortem: postmortem === "" ? null : { body: postmortem, published_at },
     };
-    const row = importIncident(ctx, tx, requirePage(run, page).id, input, actor, id);
-    return { row, changes: [...name.changes, ...changes, ...(postmortem?.changes ?? [])] };
+    return importIncident(ctx, tx, requirePage(run, page).id, input, actor, id);
   };
   return {
     kind: "incident",
@@ -103,12 +96,12 @@ export function incidentWriter(run: ImportRun): Writer<FoundIncident, IncidentRo
       const named = body.updates.flatMap(({ components }) => Object.keys(components));
       return { body, components: knownOf(run, [...new Set(named)] as ForeignKey[]) };
     },
-    create(found) {
-      const { row, changes } = write(found);
-      const ofNumber = takeNumber(run, "incident", row.id, found.number);
-      return { row, changes: [...changes, ...ofNumber] };
+    create(found, notes) {
+      const row = write(found, notes);
+      takeNumber(run, notes, "incident", row.id, found.number);
+      return { row };
     },
-    update: (found, { id }) => write(found, id),
+    update: (found, notes, { id }) => ({ row: write(found, notes, id) }),
   };
 }
 
@@ -132,27 +125,23 @@ function statusesHere<Status>(
 }
 
 /** Returns the text of an update within its limits. One without text says the name. */
-function fitBody(text: string, name: string) {
-  const { value, changes } = fitText("body", text, UPDATE_TEXT_MAX);
-  return { value: value.trim() === "" ? name : value, changes };
+function fitBody(notes: Notes, text: string, name: string): string {
+  const value = fitText(notes, "body", text, UPDATE_TEXT_MAX);
+  return value.trim() === "" ? name : value;
 }
 
 /** Returns updates within the limits of this installation; of too many, the first ones and the last one. */
 function fitUpdates<Update extends { body: string }>(
+  notes: Notes,
   updates: readonly Update[],
   name: string,
-): { updates: Update[]; changes: ImportChange[] } {
+): Update[] {
   const isTooLong = updates.length > UPDATES_MAX;
   const kept = isTooLong ? [...updates.slice(0, UPDATES_MAX - 1), ...updates.slice(-1)] : updates;
-  const changes: ImportChange[] = [];
-  const fitted = kept.map((update) => {
-    const { value, changes: ofText } = fitBody(update.body, name);
-    changes.push(...ofText);
-    return { ...update, body: value };
-  });
+  const fitted = kept.map((update) => ({ ...update, body: fitBody(notes, update.body, name) }));
   if (isTooLong) {
     const reason = `At most ${UPDATES_MAX} updates are kept: the first ones and the last.`;
-    changes.push({ field: "updates", from: updates.length, to: kept.length, reason });
+    notes.change("updates", updates.length, kept.length, reason);
   }
-  return { updates: fitted, changes };
+  return fitted;
 }

@@ -1,5 +1,4 @@
 import { formatNetwork, parseNetworks } from "../base/config/parse";
-import type { ImportChange } from "../base/import-report";
 import { ANY_MONITOR } from "../base/webhook";
 import type { Egress } from "../egress/egress";
 import { Fault } from "../egress/model";
@@ -9,6 +8,7 @@ import { findWebhook, type WebhookRow } from "../features/webhooks/store";
 import { createWebhook, updateWebhook } from "../features/webhooks/webhooks";
 import { requirePage } from "./pages";
 import { fitDescription, idsOf, knownOf, type Writer, type Written } from "./objects";
+import type { Notes } from "./kit";
 import type { ImportRun } from "./run";
 import type { Found, FoundWebhook } from "./found";
 
@@ -36,35 +36,33 @@ export class WebhookImport implements Writer<FoundWebhook, WebhookRow> {
     return version;
   }
 
-  settingsOf({ body, disabled, page, monitors }: FoundWebhook): unknown {
+  settingsOf({ body, disabled, page = null, monitors }: FoundWebhook): unknown {
     const run = this.#run;
     const ofMonitors = monitors === "all" ? monitors : knownOf(run, monitors);
     return { body, disabled, page: page && knownOf(run, [page]), monitors: ofMonitors };
   }
 
-  create(found: FoundWebhook): Written<WebhookRow> {
+  create(found: FoundWebhook, notes: Notes): Written<WebhookRow> {
     const { tx, actor, options } = this.#run;
-    const { input, changes, reasons, ctx } = this.#fit(found);
-    const isSwitchedOff = found.body.enabled === false || reasons.length > 0;
+    const { input, isSwitchedOff, reasons, ctx } = this.#fit(found, notes);
     const enabled = !isSwitchedOff && !options.isPaused;
     const metadata = { managedBy: "import", isSilent: true } as const;
     const { row } = createWebhook(ctx, tx, { ...input, enabled }, actor, metadata);
-    return this.#written(row, changes, reasons, options.isPaused && !isSwitchedOff);
+    return this.#written(row, reasons, options.isPaused && !isSwitchedOff);
   }
 
   update(
     found: FoundWebhook,
+    notes: Notes,
     before: WebhookRow,
     noted: { pausedBy: string | null },
   ): Written<WebhookRow> {
     const { tx, actor, options } = this.#run;
-    const { input, changes, reasons, ctx } = this.#fit(found);
-    const isSwitchedOff = found.body.enabled === false || reasons.length > 0;
+    const { input, isSwitchedOff, reasons, ctx } = this.#fit(found, notes);
     const canWait = !before.enabled && (noted.pausedBy !== null || options.isPaused);
     const isWaiting = canWait && !isSwitchedOff;
     const { secret: _, settings = {}, format = "standard", ...others } = input;
-    const isSameFormat = format === before.format;
-    const removed = isSameFormat ? Object.keys(before.settings) : [];
+    const removed = format === before.format ? Object.keys(before.settings) : [];
     const cleared = Object.fromEntries(removed.map((name) => [name, null]));
     const change = {
       ...others,
@@ -73,7 +71,7 @@ export class WebhookImport implements Writer<FoundWebhook, WebhookRow> {
       enabled: !isSwitchedOff && !isWaiting,
     };
     const { row } = updateWebhook(ctx, tx, before.id, change, actor, { isSilent: true });
-    return this.#written(row, changes, reasons, isWaiting);
+    return this.#written(row, reasons, isWaiting);
   }
 
   /** Adds the instruction by which forbidden receivers are allowed. */
@@ -88,9 +86,9 @@ export class WebhookImport implements Writer<FoundWebhook, WebhookRow> {
   }
 
   /** Returns the fields of a webhook with its page and monitors, and the reasons for which it is switched off. */
-  #fit({ body, disabled, page, monitors }: FoundWebhook) {
+  #fit({ body, disabled, page = null, monitors }: FoundWebhook, notes: Notes) {
     const run = this.#run;
-    const description = fitDescription(body.description);
+    const description = fitDescription(notes, body.description);
     const addresses = this.#forbiddenAddresses(body.url);
     const reasons = disabled === undefined ? [] : [disabled];
     for (const address of addresses) this.#forbidden.add(address);
@@ -100,19 +98,18 @@ export class WebhookImport implements Writer<FoundWebhook, WebhookRow> {
     }
     const input = {
       ...body,
-      description: description.value,
+      description,
       page: page === null ? null : requirePage(run, page).id,
       monitors: monitors === "all" ? [ANY_MONITOR] : idsOf(run, monitors),
     };
     // A receiver that is not allowed yet is stored, and no request reaches it.
     const ctx = addresses.length > 0 ? { ...run.ctx, allowedNetworks: ALL } : run.ctx;
-    return { input, changes: description.changes, reasons, ctx };
+    return { input, isSwitchedOff: body.enabled === false || reasons.length > 0, reasons, ctx };
   }
 
   /** Returns the addresses of a receiver that this installation may not reach and could allow. */
-  #forbiddenAddresses(text: string): string[] {
-    const url = URL.parse(text);
-    const host = url && /^https?:$/.test(url.protocol) ? parseHost(url.hostname) : undefined;
+  #forbiddenAddresses(url: string): string[] {
+    const host = hostIn(url);
     if (!host) return [];
     const { allowedNetworks } = this.#run.ctx;
     const known = this.#run.options.receivers?.get(host.name) ?? [];
@@ -124,15 +121,9 @@ export class WebhookImport implements Writer<FoundWebhook, WebhookRow> {
     );
   }
 
-  #written(
-    row: WebhookRow,
-    changes: ImportChange[],
-    reasons: readonly string[],
-    isWaiting: boolean,
-  ): Written<WebhookRow> {
+  #written(row: WebhookRow, reasons: readonly string[], isWaiting: boolean): Written<WebhookRow> {
     const all = isOpenToEvents(this.#run.tx, row) ? reasons : [...reasons, UNCONFIRMED];
-    const disabled = all.length > 0 ? all.join(" ") : undefined;
-    return { row, changes, disabled, isWaiting };
+    return { row, disabled: all.join(" ") || undefined, isWaiting };
   }
 }
 
@@ -165,8 +156,12 @@ export async function findReceivers(
 }
 
 /** Returns the name in a URL; undefined for an address, a public service, and other texts. */
-function nameOf(text: string): string | undefined {
-  const url = URL.parse(text);
-  const host = url && /^https?:$/.test(url.protocol) ? parseHost(url.hostname) : undefined;
+function nameOf(url: string): string | undefined {
+  const host = hostIn(url);
   return host && !host.isAddress && !PUBLIC.test(host.name) ? host.name : undefined;
+}
+
+function hostIn(text: string) {
+  const url = URL.parse(text);
+  return url && /^https?:$/.test(url.protocol) ? parseHost(url.hostname) : undefined;
 }

@@ -238,11 +238,11 @@ describe("a provider of alerts", () => {
         {
           foreign: { type: "alerting", id: `${type}:down` },
           body: { format, url, events: ["monitor.down"] },
-          page: null,
           monitors: ["endpoint:_shop"],
           changes: [],
         },
       ]);
+      expect(webhooks[0]).not.toHaveProperty("page");
       expect(webhooks[0]?.body.settings).toEqual(settings as never);
       expect(schemaErrors(CreateWebhookBody, webhooks[0]?.body)).toEqual([]);
       expect([leftOut, notRead]).toEqual([[], []]);

@@ -600,8 +600,8 @@ describe("notifications of Uptime Kuma 2.5.3", () => {
     ],
     ["Mail", { format: "email", url: "mailto:ops@example.com" }],
   ])("%s becomes a webhook", (name, body) => {
+    expect(webhook(name)).not.toHaveProperty("page");
     expect(webhook(name)).toMatchObject({
-      page: null,
       body: {
         ...body,
         enabled: true,

@@ -409,7 +409,7 @@ test("a token that several monitors have is that of the first one that is active
       { ...NEW_MONITOR, id: 4, name: "D", push_token: "abc" },
     ],
   });
-  expect(monitors.map(({ body, tokens }) => [body.name, tokens.length])).toEqual([
+  expect(monitors.map(({ body, tokens = [] }) => [body.name, tokens.length])).toEqual([
     ["A", 0],
     ["B", 1],
     ["C", 0],

@@ -4,7 +4,7 @@ import type { ImportItem, ImportReport } from "../../src/base/import-report";
 import type { ImportOptions } from "../../src/imports/options";
 import { importFound, performImport } from "../../src/imports/import";
 import { readHealthchecks } from "../../src/imports/healthchecks/read";
-import type { Found } from "../../src/imports/found";
+import { emptyFound, type Found } from "../../src/imports/found";
 import { listStoredMonitors } from "../../src/features/monitors/declared";
 import { createTestApp } from "./app";
 import { temporaryFolder } from "./temporary-folder";
@@ -68,23 +68,6 @@ const OPTIONS: ImportOptions = {
   takesDomains: false,
 };
 
-/** A source without objects. */
-const EMPTY: Found = {
-  kind: "uptime-kuma",
-  fingerprint: null,
-  pages: [],
-  groups: [],
-  components: [],
-  monitors: [],
-  webhooks: [],
-  maintenance: [],
-  schedules: [],
-  incidents: [],
-  leftOut: [],
-  notRead: [],
-  toDo: [],
-};
-
 /** Creates an application into which checks are imported. */
 export async function createImportSite(options: Parameters<typeof createTestApp>[0] = {}) {
   const app = await createTestApp(options);
@@ -98,19 +81,27 @@ export async function createImportSite(options: Parameters<typeof createTestApp>
     app,
     /** Imports objects of a source. */
     importFound: (parts: Partial<Found>, options: Partial<ImportOptions> = {}) =>
-      importAll({ ...EMPTY, ...parts }, options),
+      importAll({ ...emptyFound("uptime-kuma"), ...parts }, options),
     /** Imports objects of a source with the addresses of their receivers, as the command does. */
     perform: (parts: Partial<Found>, options: Partial<ImportOptions> = {}) => {
       const write = app.ctx.db.write.bind(app.ctx.db);
       const all = { ...OPTIONS, ...options };
-      return performImport(app.ctx, write, { ...EMPTY, ...parts }, all, CLI_ACTOR);
+      return performImport(
+        app.ctx,
+        write,
+        { ...emptyFound("uptime-kuma"), ...parts },
+        all,
+        CLI_ACTOR,
+      );
     },
     /** Plans the import of objects of a source, and rolls it back. */
     async plan(parts: Partial<Found>, options: Partial<ImportOptions> = {}) {
       const all = { ...OPTIONS, ...options, isDryRun: true };
       const plan = Promise.withResolvers<ImportReport>();
       const written = app.ctx.db.write((tx) => {
-        plan.resolve(importFound(app.ctx, tx, { ...EMPTY, ...parts }, all, CLI_ACTOR));
+        plan.resolve(
+          importFound(app.ctx, tx, { ...emptyFound("uptime-kuma"), ...parts }, all, CLI_ACTOR),
+        );
         throw new Error("a plan is rolled back");
       });
       await written.catch(plan.reject);

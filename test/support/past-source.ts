@@ -5,6 +5,7 @@ import type { HistoryStep } from "../../src/imports/history/write";
 import type { ImportOptions } from "../../src/imports/options";
 import {
   BEAT,
+  emptyFound,
   type Found,
   type FoundHistory,
   type FoundMonitor,
@@ -123,22 +124,7 @@ export function pastMonitor(name: string, body: Partial<FoundMonitor["body"]> = 
 
 /** Returns a found source with these monitors and a history. */
 export function foundPast(monitors: readonly FoundMonitor[], history: FoundHistory): Found {
-  return {
-    kind: "uptime-kuma",
-    fingerprint: null,
-    pages: [],
-    groups: [],
-    components: [],
-    monitors,
-    webhooks: [],
-    maintenance: [],
-    schedules: [],
-    incidents: [],
-    history,
-    leftOut: [],
-    notRead: [],
-    toDo: [],
-  };
+  return { ...emptyFound("uptime-kuma"), monitors: [...monitors], history };
 }
 
 /** Options of an import that a test does not set. */

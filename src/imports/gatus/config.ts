@@ -1,18 +1,18 @@
-import { type Found, type FoundMonitor, type FoundSchedule, keyOf, type LeftOut } from "../found";
-import type { ReadNamedFile } from "./http";
-import { type Config, groupsOf, incidentsOf, pageOf, scheduleOf } from "./page";
+import { emptyFound, type Found, type FoundMonitor, keyOf, type LeftOut } from "../found";
+import { listUnknown } from "../kit";
 import {
   type Entry,
-  holdEntry,
   readEndpoint,
   readEntries,
   readExternalEndpoint,
   readSuite,
 } from "./endpoints";
-import { Secrets } from "./notes";
-import { readAlerting, webhooksOf } from "./receivers";
-import { CONFIG, ENDPOINT, EXTERNAL_ENDPOINT, readTable, SUITE } from "./tables";
-import type { Yaml, YamlMap } from "./yaml";
+import type { ReadNamedFile } from "./http";
+import { type Config, findIncidents, groupsOf, pageOf, scheduleOf } from "./page";
+import { findWebhooks, readAlerting } from "./receivers";
+import { Secrets } from "./secrets";
+import { CONFIG, ENDPOINT, EXTERNAL_ENDPOINT, type Maintenance, readTable, SUITE } from "./tables";
+import type { YamlMap } from "./yaml";
 
 /** Number of unknown fields that are named. */
 const NAMED_MAX = 50;
@@ -54,98 +54,69 @@ export function findInConfig(
   document: YamlMap,
   { anchored, values, readFile }: Origin,
 ): FoundConfig {
+  const found = emptyFound("gatus");
   const notRead = new Set<string>();
   const secrets = new Secrets();
   const config = readTable(CONFIG, document, { path: "", notRead });
   const alerting = readAlerting(config.alerting, { path: "alerting", notRead }, secrets);
-  const reading = { notRead, secrets, readFile, defaults: alerting.defaults };
-  const taken = new Set<string>();
-  const hold = (type: string, value: Yaml, reason: string) =>
-    holdEntry(type, value, reason, secrets);
-  const lists = [
-    readEntries(
-      config.endpoints ?? [],
-      { type: "endpoint", table: ENDPOINT, path: "endpoints" },
-      reading,
-      { read: (values, value, place) => readEndpoint(values, value, place, reading), hold },
-      taken,
-    ),
-    readEntries(
-      config["external-endpoints"] ?? [],
-      { type: "external-endpoint", table: EXTERNAL_ENDPOINT, path: "external-endpoints" },
-      reading,
-      { read: (values, _value, place) => readExternalEndpoint(values, place, reading), hold },
-      taken,
-    ),
-    readEntries(
-      config.suites ?? [],
-      { type: "suite", table: SUITE, path: "suites" },
-      reading,
-      { read: readSuite, hold },
-      taken,
-    ),
+  const { defaults } = alerting;
+  const reading = { notRead, secrets, readFile, defaults, taken: new Set<string>() };
+  const entries = [
+    ...readEntries(config.endpoints, ENDPOINTS, reading, found.leftOut),
+    ...readEntries(config["external-endpoints"], EXTERNAL_ENDPOINTS, reading, found.leftOut),
+    ...readEntries(config.suites, SUITES, reading, found.leftOut),
   ];
-  const entries = lists.flatMap((each) => each.entries);
-  const announcements = incidentsOf(config.announcements ?? [], notRead);
-  const webhooks = webhooksOf(alerting, entries);
-  const windows = schedulesOf(config, entries);
-  const found: Found = {
-    kind: "gatus",
-    fingerprint: null,
-    pages: [pageOf(config)],
-    groups: groupsOf(entries.map(({ group }) => group)),
-    components: entries.map(({ component }) => component),
-    monitors: entries.flatMap(({ monitors }) => monitors),
-    webhooks: webhooks.webhooks,
-    maintenance: [],
-    schedules: windows.schedules,
-    incidents: announcements.incidents,
-    leftOut: [
-      ...lists.flatMap(({ leftOut }) => leftOut),
-      ...webhooks.leftOut,
-      ...windows.leftOut,
-      ...announcements.leftOut,
-      ...settingsOf(config),
-    ],
-    notRead: shortened([...notRead].filter((name) => !anchored.has(name)).sort()),
-    toDo: toDoOf(config, entries),
-  };
+  found.pages = [pageOf(config)];
+  found.groups = groupsOf(entries.map(({ group }) => group));
+  found.components = entries.map(({ component }) => component);
+  found.monitors = entries.flatMap(({ monitors }) => monitors);
+  findWebhooks(alerting, entries, found);
+  findSchedules(config, entries, found);
+  findIncidents(config.announcements ?? [], notRead, found);
+  found.leftOut.push(...settingsOf(config));
+  const unknown = [...notRead].filter((name) => !anchored.has(name)).sort();
+  // Their parts are cut already.
+  found.notRead = listUnknown(unknown, { max: NAMED_MAX, lengthMax: Infinity });
+  found.toDo = toDoOf(config, entries);
   const intervals = new Map(entries.map(({ key, intervalMs }) => [key, intervalMs]));
   const variables = new Secrets();
   for (const value of values) variables.add(value);
   return { found: withoutSecrets(found, secrets, variables), intervals };
 }
 
-function schedulesOf(
+const ENDPOINTS = {
+  type: "endpoint",
+  table: ENDPOINT,
+  path: "endpoints",
+  read: readEndpoint,
+} as const;
+const EXTERNAL_ENDPOINTS = {
+  type: "external-endpoint",
+  table: EXTERNAL_ENDPOINT,
+  path: "external-endpoints",
+  read: readExternalEndpoint,
+} as const;
+const SUITES = { type: "suite", table: SUITE, path: "suites", read: readSuite } as const;
+
+/** Finds the maintenance windows of all components, and those of each. */
+function findSchedules(
   { maintenance }: Config,
   entries: readonly Entry[],
-): { schedules: FoundSchedule[]; leftOut: LeftOut[] } {
-  const componentsOf = (some: readonly Entry[]) =>
-    some.map((each) => keyOf(each.component.foreign));
-  const all = [
-    ...(maintenance
-      ? [
-          scheduleOf(maintenance, {
-            id: "maintenance",
-            name: "maintenance",
-            components: componentsOf(entries),
-          }),
-        ]
-      : []),
-    ...entries.flatMap((entry) =>
-      entry.windows.map((window, index) =>
-        scheduleOf(window, {
-          id: `${entry.key}:${index}`,
-          name: `${entry.component.foreign.name}, window ${index + 1}`,
-          components: componentsOf([entry]),
-        }),
-      ),
-    ),
-  ];
-  return {
-    schedules: all.flatMap((one) => ("body" in one ? [one] : [])),
-    leftOut: all.flatMap((one) => ("body" in one ? [] : [one])),
+  { schedules, leftOut }: Found,
+): void {
+  const add = (window: Maintenance, id: string, name: string, own: readonly Entry[]) => {
+    const components = own.map(({ component }) => keyOf(component.foreign));
+    const schedule = scheduleOf(window, { id, name, components });
+    if ("body" in schedule) schedules.push(schedule);
+    else leftOut.push(schedule);
   };
+  if (maintenance) add(maintenance, "maintenance", "maintenance", entries);
+  for (const entry of entries) {
+    for (const [index, window] of entry.windows.entries()) {
+      const name = `${entry.component.foreign.name}, window ${index + 1}`;
+      add(window, `${entry.key}:${index}`, name, [entry]);
+    }
+  }
 }
 
 /** Lists the settings of the whole installation that are not moved. */
@@ -168,7 +139,9 @@ function settingsOf(config: Config): LeftOut[] {
 const TARGET = /^(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\]):\d{1,5}$/i;
 
 function toDoOf({ connectivity, security }: Config, entries: readonly Entry[]): string[] {
-  const hasJobs = entries.some(({ monitors }) => monitors.some(({ tokens }) => tokens.length > 0));
+  const hasJobs = entries.some(({ monitors }) =>
+    monitors.some(({ tokens = [] }) => tokens.length > 0),
+  );
   const target = connectivity?.checker?.target;
   return [
     ...(target
@@ -187,11 +160,6 @@ function toDoOf({ connectivity, security }: Config, entries: readonly Entry[]): 
           "The page is private, since Gatus asks for a sign-in. Invite the people who are to see it.",
         ]),
   ];
-}
-
-function shortened(names: readonly string[]): string[] {
-  const more = names.length - NAMED_MAX;
-  return more > 0 ? [...names.slice(0, NAMED_MAX), `${more} more fields`] : [...names];
 }
 
 /**

@@ -1,15 +1,14 @@
 import { gatusKeyOf } from "../../base/compat";
-import { TAG_MAX, TAGS_MAX, withTag } from "../../base/tags";
 import { oneLine } from "../../base/text";
 import { DESCRIPTION_MAX, NAME_MAX } from "../../base/texts";
 import { DNS_RECORD_TYPES } from "../../egress/model";
 import { parseResolver } from "../../egress/policy";
 import { type FoundComponent, type FoundMonitor, keyOf, type LeftOut } from "../found";
-import { cutName, cutText, textChange } from "../kit";
-import { type EndpointType, readConditions, type ReadConditions } from "./conditions";
+import { cutName, cutTags, cutText, Notes, NOTES_REASON, TAGS_REASON } from "../kit";
+import { type EndpointType, readConditions } from "./conditions";
 import { bodyOf, httpConfig, noteClient, type Reading, type Sources, timeoutOf } from "./http";
 import { groupOf, PAGE, readWindows } from "./page";
-import { Notes, type Secrets } from "./notes";
+import type { Secrets } from "./secrets";
 import {
   type Alert,
   ALERT,
@@ -37,7 +36,7 @@ export function readEndpoint(
   place: Place,
   reading: EntryReading,
 ): Entry {
-  const { url = "", conditions: texts = [], client } = endpoint;
+  const { url = "", conditions: texts = [], client = {} } = endpoint;
   requireName(endpoint.name, place);
   if (url === "") throw new WrongField(place, "needs a url");
   if (texts.length === 0) throw new WrongField(place, "needs a condition");
@@ -45,8 +44,6 @@ export function readEndpoint(
   if (!row) throw new WrongField(place, "has a url of an unknown type");
   const notes = new Notes();
   const alerts = readAlerts(endpoint.alerts, reading.defaults, place);
-  const foreign = foreignOf("endpoint", endpoint);
-  const component = componentOf(endpoint);
   const common = {
     name: endpoint.name ?? "",
     group: labelOf(endpoint),
@@ -54,26 +51,23 @@ export function readEndpoint(
     notes: notesOf(alerts, notes),
     ...thresholdsOf(alerts, notes),
   };
-  const parts = { foreign, components: [keyOf(component.foreign)] };
   const { interval: intervalMs = INTERVAL.usual } = endpoint;
-  const entry = {
-    ...entryOf(endpoint, component),
-    alerts,
-    windows: readWindows(endpoint["maintenance-windows"], place),
-    intervalMs,
-  };
-  noteUi(endpoint, notes);
+  const windows = readWindows(endpoint["maintenance-windows"], place);
+  const more = { alerts, windows, intervalMs };
+  if (endpoint.ui?.badge !== undefined) {
+    notes.change("ui.badge", "set", null, "Badges have the thresholds of Gatus' defaults.");
+  }
   if (row.type === null) {
     for (const secret of Object.values(endpoint.ssh ?? {})) reading.secrets.add(secret);
     const config = heldConfig(/^[a-z]+/.exec(url)?.[0] ?? "dns", url, value);
     const body = { ...common, type: "unsupported", config } as const;
     const held = `There is no monitor of the type ${config.type} yet. Its settings are kept.`;
-    return { ...entry, monitors: [{ ...monitorOf(body, notes), ...parts, held }] };
+    return entryOf("endpoint", endpoint, body, notes, { held }, more);
   }
   const conditions = readConditions(texts, row.type);
   notes.changes.push(...conditions.changes);
   for (const reason of conditions.disabled) notes.disable(reason);
-  noteClient(client ?? {}, row.type, notes);
+  noteClient(client, row.type, notes);
   if (endpoint.body && row.type !== "http" && row.type !== "websocket") {
     notes.change("body", "set", null, "Checks of its type send nothing.");
   }
@@ -81,35 +75,38 @@ export function readEndpoint(
     notes.change("conditions", null, "SERVING", "The service must be serving.");
   }
   const seconds = notes.limited("interval", intervalMs / 1_000, INTERVAL);
-  const sources = { endpoint, url, client: client ?? {}, conditions, reading, notes };
   const body = {
     ...common,
     type: row.type,
-    config: row.configOf(sources),
+    config: row.configOf({ endpoint, url, client, conditions, reading, notes }),
     interval_seconds: seconds,
     retry_interval_seconds: seconds,
-    timeout_ms: timeoutOf(client ?? {}, conditions, notes),
+    timeout_ms: timeoutOf(client, conditions, notes),
     inverted: conditions.isInverted,
     paused: endpoint.enabled === false,
   };
-  const monitor = { ...monitorOf(body, notes), ...parts };
-  const domain = domainMonitor(monitor, conditions, hostIn(url, row.type));
-  return { ...entry, monitors: domain ? [monitor, domain] : [monitor] };
+  const entry = entryOf("endpoint", endpoint, body, notes, {}, more);
+  const { domainDays } = conditions;
+  if (domainDays !== undefined) {
+    const domain = row.type === "dns" ? url : (URL.parse(url)?.hostname ?? "");
+    entry.monitors.push(...entry.monitors.map((one) => domainMonitor(one, domain, domainDays)));
+  }
+  return entry;
 }
 
 /** Reads an external endpoint, whose job reports its results. Throws a WrongField. */
 export function readExternalEndpoint(
   endpoint: ExternalEndpoint,
+  _value: Yaml,
   place: Place,
   reading: EntryReading,
 ): Entry {
-  const { name = "", token = "", heartbeat, enabled } = endpoint;
+  const { name = "", group, token = "", heartbeat, enabled } = endpoint;
   requireName(name, place);
   if (token === "") throw new WrongField(place, "needs a token");
   reading.secrets.add(token);
   const notes = new Notes();
   const alerts = readAlerts(endpoint.alerts, reading.defaults, place);
-  const component = componentOf(endpoint);
   const intervalMs = heartbeat?.interval || null;
   const seconds =
     intervalMs === null ? null : notes.limited("heartbeat.interval", intervalMs / 1_000, HEARTBEAT);
@@ -123,94 +120,79 @@ export function readExternalEndpoint(
     config: seconds === null ? {} : { grace_seconds: seconds },
     paused: enabled === false,
   } as const;
-  return {
-    ...entryOf(endpoint, component),
-    alerts,
-    windows: readWindows(endpoint["maintenance-windows"], place),
-    intervalMs: intervalMs ?? INTERVAL.usual,
-    monitors: [
-      {
-        ...monitorOf(body, notes),
-        foreign: foreignOf("external-endpoint", endpoint),
-        components: [keyOf(component.foreign)],
-        tokens: [{ kind: "gatus", value: `${component.foreign.id}\0${token.trim()}` }],
-      },
-    ],
-  };
+  const value = `${gatusKeyOf(group ?? "", name)}\0${token.trim()}`;
+  const tokens = [{ kind: "gatus", value } as const];
+  return entryOf(
+    "external-endpoint",
+    endpoint,
+    body,
+    notes,
+    { tokens },
+    {
+      alerts,
+      windows: readWindows(endpoint["maintenance-windows"], place),
+      intervalMs: intervalMs ?? INTERVAL.usual,
+    },
+  );
 }
 
 /** Reads a suite, which is held as a whole. Throws a WrongField. */
 export function readSuite(suite: Values<typeof SUITE>, value: Yaml, place: Place): Entry {
-  requireName(suite.name, place);
-  const notes = new Notes();
-  const component = componentOf(suite);
-  const body = {
-    type: "unsupported",
-    name: suite.name ?? "",
-    group: labelOf(suite),
-    config: heldConfig("suite", suite.name ?? "", value),
-  } as const;
-  return {
-    ...entryOf(suite, component),
-    alerts: [],
-    windows: [],
-    intervalMs: INTERVAL.usual,
-    monitors: [
-      {
-        ...monitorOf(body, notes),
-        foreign: foreignOf("suite", suite),
-        components: [keyOf(component.foreign)],
-        held: "Its endpoints share a context, which monitors do not have. Its settings are kept.",
-      },
-    ],
-  };
+  const { name = "" } = suite;
+  requireName(name, place);
+  const config = heldConfig("suite", name, value);
+  const body = { type: "unsupported", name, group: labelOf(suite), config } as const;
+  const held = "Its endpoints share a context, which monitors do not have. Its settings are kept.";
+  return entryOf("suite", suite, body, new Notes(), { held });
 }
 
 /** Returns an entry that keeps a value which Gatus would not accept; undefined without a name. */
-export function holdEntry(
-  type: string,
-  value: Yaml,
-  reason: string,
-  secrets: Secrets,
-): Entry | undefined {
+function holdEntry(type: string, value: Yaml, reason: string, secrets: Secrets): Entry | undefined {
   if (!isYamlMap(value)) return undefined;
   const { name, group, url = "", token } = value;
   if (typeof name !== "string" || name.trim() === "") return undefined;
   if (typeof token === "string") secrets.add(token);
   const named = { name, group: typeof group === "string" ? group : "" };
-  const component = componentOf(named);
   const config = heldConfig(type, typeof url === "string" ? url : "", value);
   const body = { type: "unsupported", name, group: labelOf(named), config } as const;
-  return {
-    ...entryOf(named, component),
-    alerts: [],
-    windows: [],
-    intervalMs: INTERVAL.usual,
-    monitors: [
-      {
-        ...monitorOf(body, new Notes()),
-        foreign: foreignOf(type, named),
-        components: [keyOf(component.foreign)],
-        held: `${reason} Its settings are kept.`,
-      },
-    ],
-  };
+  return entryOf(type, named, body, new Notes(), { held: `${reason} Its settings are kept.` });
 }
 
 function requireName(name: string | undefined, place: Place): void {
   if ((name ?? "") === "") throw new WrongField(place, "needs a name");
 }
 
+/** Returns an entry with its component and its monitor. */
 function entryOf(
-  { name = "", group = "" }: Pick<Endpoint, "name" | "group">,
-  component: Entry["component"],
-) {
-  return { key: component.foreign.id, name, group, component };
-}
-
-/** Returns a monitor without its identity and its components. */
-function monitorOf(body: FoundMonitor["body"], { changes, disabled }: Notes) {
-  return { body, changes, disabled, dependsOn: [], tokens: [], number: null };
+  type: string,
+  named: Named,
+  body: FoundMonitor["body"],
+  { changes, disabled }: Notes,
+  monitor: Pick<FoundMonitor, "held" | "tokens">,
+  more: Partial<Entry> = {},
+): Entry {
+  const component = componentOf(named);
+  const { name = "", group = "" } = named;
+  return {
+    key: component.foreign.id,
+    name,
+    group,
+    component,
+    alerts: [],
+    windows: [],
+    intervalMs: INTERVAL.usual,
+    monitors: [
+      {
+        foreign: foreignOf(type, named),
+        body,
+        changes,
+        disabled: disabled && `${disabled} Change that here, and resume it.`,
+        components: [keyOf(component.foreign)],
+        ...monitor,
+      },
+    ],
+    ...more,
+  };
 }
 
 /** Returns the config of a monitor that is held. Its target has no credentials. */
@@ -227,45 +209,33 @@ function heldConfig(type: string, url: string, value: Yaml) {
   };
 }
 
-function noteUi({ ui }: Endpoint, notes: Notes): void {
-  if (ui?.badge === undefined) return;
-  notes.change("ui.badge", "set", null, "Badges have the thresholds of Gatus' defaults.");
-}
-
-function hostIn(url: string, type: EndpointType): string {
-  return type === "dns" ? url : (URL.parse(url)?.hostname ?? "");
-}
-
-/** Returns the monitor of the registration of a domain, if a condition is about it. */
+/** Returns the monitor of the registration of a domain, which a condition is about. */
 function domainMonitor(
   { foreign, components, body }: FoundMonitor,
-  { domainDays }: ReadConditions,
   domain: string,
-): FoundMonitor | undefined {
-  if (domainDays === undefined) return undefined;
-  const reason = DOMAIN_DIFFERENCE;
+  days: number,
+): FoundMonitor {
+  const notes = new Notes();
+  notes.change("conditions", "[DOMAIN_EXPIRATION]", `${days} days`, DOMAIN_DIFFERENCE);
   return {
     foreign: { ...foreign, id: `${foreign.id}:domain`, name: `${foreign.name} (domain)` },
     body: {
       type: "domain",
       name: `${body.name} (domain)`,
       group: body.group ?? null,
-      config: { domain, days: domainDays },
+      config: { domain, days },
       paused: "paused" in body && body.paused === true,
     },
-    changes: [
-      { field: "conditions", from: "[DOMAIN_EXPIRATION]", to: `${domainDays} days`, reason },
-    ],
-    dependsOn: [],
-    tokens: [],
+    changes: notes.changes,
     components,
-    number: null,
   };
 }
 
 /** Context in which entries are read. */
 interface EntryReading extends Reading {
   defaults: DefaultAlerts;
+  /** Keys of the entries that were read. */
+  taken: Set<string>;
 }
 
 /** Component of a page with its monitors: an endpoint, an external endpoint or a suite. */
@@ -304,8 +274,6 @@ function componentOf({ name = "", group = "", enabled = true }: Named): FoundCom
     page: keyOf(PAGE),
     group: group.trim() === "" ? null : groupOf(group),
     key: foreign.id,
-    baseline: null,
-    number: null,
   };
 }
 
@@ -317,13 +285,17 @@ function labelOf({ group = "" }: Named): string | null {
 /** Returns labels as tags. */
 function tagsOf(labels: Readonly<Record<string, string>>, notes: Notes): string[] {
   const words = Object.entries(labels).map(([name, value]) => `${name}:${value}`);
-  let tags: string[] = [];
-  for (const word of words) {
-    if (tags.length < TAGS_MAX) tags = withTag(tags, cutName(word, "label", TAG_MAX).trim());
-  }
-  const reason = `Monitors have at most ${TAGS_MAX} different tags of ${TAG_MAX} characters.`;
-  notes.changes.push(...textChange("extra-labels", words.join(", "), tags.join(", "), reason));
+  const tags = cutTags(words, "label");
+  notes.text("extra-labels", words.join(", "), tags.join(", "), TAGS_REASON);
   return tags;
+}
+
+/** List of entries in a configuration. */
+interface EntryList<Fields extends Table> {
+  type: string;
+  table: Fields;
+  path: string;
+  read(values: Values<Fields>, value: Yaml, place: Place, reading: EntryReading): Entry;
 }
 
 /**
@@ -331,44 +303,35 @@ function tagsOf(labels: Readonly<Record<string, string>>, notes: Notes): string[
  * out, and so are later ones with the key of another.
  */
 export function readEntries<Fields extends Table>(
-  values: readonly Yaml[],
-  { type, table, path }: { type: string; table: Fields; path: string },
+  values: readonly Yaml[] | undefined,
+  { type, table, path, read }: EntryList<Fields>,
   reading: EntryReading,
-  {
-    read,
-    hold,
-  }: {
-    read: (values: Values<Fields>, value: Yaml, place: Place) => Entry;
-    /** Returns an entry that keeps what Gatus would not accept; undefined without a name. */
-    hold: (type: string, value: Yaml, reason: string) => Entry | undefined;
-  },
-  taken: Set<string>,
-): { entries: Entry[]; leftOut: LeftOut[] } {
+  leftOut: LeftOut[],
+): Entry[] {
   const entries: Entry[] = [];
-  const leftOut: LeftOut[] = [];
   const place = { path: `${path}[]`, notRead: reading.notRead };
-  for (const [index, value] of values.entries()) {
+  for (const [index, value] of (values ?? []).entries()) {
     const id = `${path}[${index}]`;
     const entry = readOrHold(value);
     if (typeof entry === "string") {
       leftOut.push({ foreign: { type, id, name: `${path} ${index + 1}` }, reason: entry });
-    } else if (taken.has(entry.key)) {
+    } else if (reading.taken.has(entry.key)) {
       const foreign = { type, id, name: entry.component.foreign.name };
       leftOut.push({ foreign, reason: "Another endpoint has the same group and name." });
     } else {
-      taken.add(entry.key);
+      reading.taken.add(entry.key);
       entries.push(entry);
     }
   }
-  return { entries, leftOut };
+  return entries;
 
   function readOrHold(value: Yaml): Entry | string {
     try {
-      return read(readTable(table, value, place), value, place);
+      return read(readTable(table, value, place), value, place, reading);
     } catch (error) {
       if (!(error instanceof WrongField)) throw error;
       const reason = `${error.message}.`;
-      return hold(type, value, reason) ?? reason;
+      return holdEntry(type, value, reason, reading.secrets) ?? reason;
     }
   }
 }
@@ -602,7 +565,6 @@ function leastOf(numbers: readonly number[]): number {
 function notesOf(alerts: readonly Alert[], notes: Notes): string | null {
   const all = [...new Set(alerts.flatMap(({ description }) => description || []))].join("\n");
   const text = cutText(all, DESCRIPTION_MAX);
-  const reason = `Notes have at most ${DESCRIPTION_MAX} characters.`;
-  notes.changes.push(...textChange("alerts[].description", all, text, reason));
+  notes.text("alerts[].description", all, text, NOTES_REASON);
   return text || null;
 }

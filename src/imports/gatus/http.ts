@@ -1,5 +1,6 @@
+import { basicAuthorization, decoded, type Notes, withoutCredentials } from "../kit";
 import { type EndpointType, type ReadConditions, TIMEOUT_MIN_MS } from "./conditions";
-import type { Notes, Secrets } from "./notes";
+import type { Secrets } from "./secrets";
 import type { Client, Endpoint } from "./tables";
 
 /** Everything that decides the config of a monitor. */
@@ -17,15 +18,15 @@ export interface Sources {
 export function httpConfig({ endpoint, url, client, conditions, reading, notes }: Sources) {
   const { method = "GET" } = endpoint;
   const isHttps = /^https:/i.test(url);
-  const { plainUrl, credentials } = withoutCredentials(url, reading.secrets);
+  const { url: plainUrl, credentials } = withoutCredentials(url);
+  reading.secrets.add(credentials?.password);
+  reading.secrets.add(URL.parse(url)?.password);
   const headers: Record<string, string> = { ...endpoint.headers };
   const setUnlessSet = (name: string, value: string) => {
     const lower = name.toLowerCase();
     if (!Object.keys(headers).some((each) => each.toLowerCase() === lower)) headers[name] = value;
   };
-  if (credentials !== undefined) {
-    setUnlessSet("Authorization", `Basic ${Buffer.from(credentials).toString("base64")}`);
-  }
+  if (credentials) setUnlessSet("Authorization", basicAuthorization(credentials));
   if (endpoint.graphql) setUnlessSet("Content-Type", "application/json");
   reading.secrets.addHeaders(headers);
   const { host, others } = hostIn(headers);
@@ -57,20 +58,6 @@ function hostIn(headers: Readonly<Record<string, string>>) {
     host: entries.find(isHost)?.[1].trim() || undefined,
     others: Object.fromEntries(entries.filter((entry) => !isHost(entry))),
   };
-}
-
-/** Returns a URL without user and password, and both as Basic authentication sends them. */
-function withoutCredentials(url: string, secrets: Secrets) {
-  const parsed = URL.parse(url);
-  if (!parsed || (parsed.username === "" && parsed.password === "")) {
-    return { plainUrl: url, credentials: undefined };
-  }
-  const [user, password] = [decoded(parsed.username), decoded(parsed.password)];
-  secrets.add(parsed.password);
-  secrets.add(password);
-  parsed.username = "";
-  parsed.password = "";
-  return { plainUrl: parsed.href, credentials: `${user}:${password}` };
 }
 
 /** Returns the body with the placeholders that stay the same for all checks. */
@@ -187,13 +174,4 @@ function proxyOf(client: Partial<Client>, secrets: Secrets, notes: Notes) {
       ...(password !== "" && { password }),
     },
   };
-}
-
-/** Decodes a percent-encoded text; returns one with other percent signs as it is. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

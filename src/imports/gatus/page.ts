@@ -6,6 +6,7 @@ import { toIso } from "../../base/time";
 import { isTimeZone } from "../../features/pages/rules";
 import {
   type ForeignKey,
+  type Found,
   type FoundGroup,
   type FoundIncident,
   type FoundPage,
@@ -13,7 +14,7 @@ import {
   keyOf,
   type LeftOut,
 } from "../found";
-import { cutName, cutText, textChange } from "../kit";
+import { cutName, cutText, Notes } from "../kit";
 import {
   ANNOUNCEMENT,
   type CONFIG,
@@ -46,21 +47,18 @@ const NAMES: Readonly<Record<string, string>> = {
   operational: "Operational",
 };
 
-/** Returns announcements as incidents, oldest first. */
-export function incidentsOf(
+/** Finds announcements as incidents, oldest first. */
+export function findIncidents(
   values: readonly Yaml[],
   notRead: Set<string>,
-): { incidents: FoundIncident[]; leftOut: LeftOut[] } {
-  const incidents: FoundIncident[] = [];
-  const leftOut: LeftOut[] = [];
+  { incidents, leftOut }: Found,
+): void {
   const taken = new Map<string, number>();
   for (const [index, value] of values.entries()) {
     const name = `Announcement ${index + 1}`;
     const leaveOut = (reason: string) => {
-      leftOut.push({
-        foreign: { type: ANNOUNCEMENT_TYPE, id: `${ANNOUNCEMENTS}[${index}]`, name },
-        reason,
-      });
+      const foreign = { type: ANNOUNCEMENT_TYPE, id: `${ANNOUNCEMENTS}[${index}]`, name };
+      leftOut.push({ foreign, reason });
     };
     try {
       const read = readTable(ANNOUNCEMENT, value, { path: `${ANNOUNCEMENTS}[]`, notRead });
@@ -81,7 +79,7 @@ export function incidentsOf(
     }
   }
   const startOf = ({ body }: FoundIncident) => Date.parse(body.started_at);
-  return { incidents: incidents.sort((a, b) => startOf(a) - startOf(b)), leftOut };
+  incidents.sort((a, b) => startOf(a) - startOf(b));
 }
 
 function incidentOf(
@@ -91,17 +89,11 @@ function incidentOf(
   const time = toIso(at);
   const name = (Object.hasOwn(NAMES, type) && NAMES[type]) || "Announcement";
   const text = cutText(message, TEXT_MAX);
-  const changes =
-    text === message
-      ? []
-      : [
-          {
-            field: "message",
-            from: `${message.length} characters`,
-            to: `${TEXT_MAX} characters`,
-            reason: "The texts of updates are cut at this length.",
-          },
-        ];
+  const notes = new Notes();
+  if (text !== message) {
+    const reason = "The texts of updates are cut at this length.";
+    notes.change("message", `${message.length} characters`, `${TEXT_MAX} characters`, reason);
+  }
   return {
     foreign: { type: ANNOUNCEMENT_TYPE, id, name: cutName(oneLine(message), name, SHOWN_MAX) },
     body: {
@@ -118,10 +110,9 @@ function incidentOf(
       ],
       postmortem: null,
     },
-    changes,
+    changes: notes.changes,
     page: keyOf(PAGE),
     externalId: `${ANNOUNCEMENT_TYPE}:${id}`,
-    number: null,
   };
 }
 
@@ -216,20 +207,13 @@ const SLUG = "status-page";
 
 /** Returns the page. Those of Gatus that ask for a sign-in become private. */
 export function pageOf({ ui, security }: Config): FoundPage {
+  const notes = new Notes();
   const name = ui?.title?.trim() || NAME;
   const description = ui?.description ?? "";
   const text = cutText(description, DESCRIPTION_MAX);
   const reason = `Descriptions have at most ${DESCRIPTION_MAX} characters.`;
-  const link = ui?.link
-    ? [
-        {
-          field: "ui.link",
-          from: ui.link,
-          to: null,
-          reason: "The logo of a page leads to the page.",
-        },
-      ]
-    : [];
+  notes.text("ui.description", description, text, reason);
+  if (ui?.link) notes.change("ui.link", ui.link, null, "The logo of a page leads to the page.");
   return {
     foreign: { ...PAGE, name: cutName(name, NAME) },
     body: {
@@ -239,11 +223,8 @@ export function pageOf({ ui, security }: Config): FoundPage {
       visibility: security === undefined ? "public" : "private",
       compat: ["gatus"],
     },
-    changes: [...textChange("ui.description", description, text, reason), ...link],
+    changes: notes.changes,
     isDefault: true,
-    domains: [],
-    logo: null,
-    number: null,
   };
 }
 
@@ -260,6 +241,5 @@ export function groupsOf(names: readonly string[]): FoundGroup[] {
     body: { name: name.trim() },
     changes: [],
     page: keyOf(PAGE),
-    number: null,
   }));
 }

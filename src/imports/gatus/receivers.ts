@@ -2,9 +2,9 @@ import type { ImportChange } from "../../base/import-report";
 import { oneLine, plural } from "../../base/text";
 import type { WebhookFormat } from "../../base/webhook";
 import { mailtoOf } from "../../features/webhooks/recipient";
-import { type FoundWebhook, keyOf, type LeftOut } from "../found";
+import { type Found, type FoundWebhook, keyOf, type LeftOut } from "../found";
 import type { DefaultAlerts, Entry } from "./endpoints";
-import type { Secrets } from "./notes";
+import type { Secrets } from "./secrets";
 import {
   type Alert,
   ALERT,
@@ -298,62 +298,56 @@ interface Use {
   alert: Alert;
 }
 
-/** Returns a webhook for each provider and override that alerts name, and what cannot be moved. */
-export function webhooksOf(
-  alerting: Alerting,
-  entries: readonly Entry[],
-): { webhooks: FoundWebhook[]; leftOut: LeftOut[] } {
-  const { providers, leftOut } = alerting;
-  const webhooks: FoundWebhook[] = [];
-  const left = [...leftOut];
+/** Finds a webhook for each provider and override that alerts name. What cannot be moved is left out. */
+export function findWebhooks(alerting: Alerting, entries: readonly Entry[], found: Found): void {
+  const leaveOut = (type: string, id: string, name: string, reason: string) =>
+    found.leftOut.push({ foreign: { type, id, name }, reason });
   const uses = entries.flatMap((entry) => entry.alerts.map((alert) => ({ entry, alert })));
-  for (const provider of providers) {
-    const own = uses.filter(({ alert }) => alert.type === provider.name);
-    if (own.length === 0) {
-      const foreign = { type: TYPE, id: provider.name, name: provider.name };
-      left.push({ foreign, reason: "No enabled alert uses it." });
-    }
-    const overridden = own.filter(({ alert }) => alert["provider-override"] !== undefined);
+  for (const one of alerting.leftOut) found.leftOut.push(one);
+  for (const provider of alerting.providers) {
+    const { name, overrides } = provider;
+    const own = uses.filter(({ alert }) => alert.type === name);
+    if (own.length === 0) leaveOut(TYPE, name, name, "No enabled alert uses it.");
+    const [overridden = [], shared = []] = [true, false].map((isOverridden) =>
+      own.filter(({ alert }) => (alert["provider-override"] !== undefined) === isOverridden),
+    );
     for (const [index, { entry, alert }] of overridden.entries()) {
-      const name = `${alert.type} of ${entry.component.foreign.name}`;
-      const foreign = { type: "alert", id: `${entry.key}:${alert.type}:${index}`, name };
-      left.push({ foreign, reason: "It has a provider-override. Create a webhook for it." });
+      const id = `${entry.key}:${alert.type}:${index}`;
+      const of = `${alert.type} of ${entry.component.foreign.name}`;
+      leaveOut("alert", id, of, "It has a provider-override. Create a webhook for it.");
     }
-    const shared = own.filter(({ alert }) => alert["provider-override"] === undefined);
     const byGroup = Map.groupBy(shared, ({ entry }) =>
-      provider.overrides.some(({ group }) => group === entry.group) ? entry.group : null,
+      overrides.some(({ group }) => group === entry.group) ? entry.group : null,
     );
     for (const [group, ofGroup] of byGroup) {
-      const found = ofReceiver(provider, group, ofGroup);
-      webhooks.push(...found.webhooks);
-      left.push(...found.leftOut);
+      const webhooks = webhooksOf(provider, group, ofGroup);
+      if (Array.isArray(webhooks)) found.webhooks.push(...webhooks);
+      else found.leftOut.push(webhooks);
     }
   }
-  return { webhooks, leftOut: [...left, ...missingProviders(alerting, uses)] };
+  for (const one of missingProviders(alerting, uses)) found.leftOut.push(one);
 }
 
 /** Returns the webhooks of a provider for an overridden group, or for all others. */
-function ofReceiver(
+function webhooksOf(
   { name, row, config, overrides }: Provider,
   group: string | null,
   uses: readonly Use[],
-): { webhooks: FoundWebhook[]; leftOut: LeftOut[] } {
+): FoundWebhook[] | LeftOut {
   const own = group === null ? config : overrides.find((each) => each.group === group)?.config;
   const id = group === null ? name : `${name}:group:${group}`;
   const label = group === null ? row.label : `${row.label} (${group})`;
   const receivers = row.receiversOf(own ?? {});
   if (typeof receivers === "string") {
-    return {
-      webhooks: [],
-      leftOut: [{ foreign: { type: TYPE, id, name: label }, reason: receivers }],
-    };
+    return { foreign: { type: TYPE, id, name: label }, reason: receivers };
   }
   const byEnd = Map.groupBy(uses, ({ alert }) => alert["send-on-resolved"] === true);
-  const webhooks = receivers.flatMap((receiver, index) =>
+  return receivers.flatMap((receiver, index) =>
     [...byEnd].map(([tellsEnd, ofEnd]): FoundWebhook => {
       const parts = [id, ...(index > 0 ? [String(index + 1)] : []), ...(tellsEnd ? [] : ["down"])];
       const title = byEnd.size > 1 && !tellsEnd ? `${label}, without recoveries` : label;
       const reminds = ofEnd.some(({ alert }) => alert["minimum-reminder-interval"]);
+      const monitors = ofEnd.flatMap(({ entry }) => entry.monitors);
       return {
         foreign: { type: TYPE, id: parts.join(":"), name: title },
         body: {
@@ -368,16 +362,10 @@ function ofReceiver(
           ...(receiver.settings && { settings: receiver.settings }),
         },
         changes: droppedIn(row, own ?? {}),
-        page: null,
-        monitors: [
-          ...new Set(
-            ofEnd.flatMap(({ entry }) => entry.monitors.map((each) => keyOf(each.foreign))),
-          ),
-        ],
+        monitors: [...new Set(monitors.map(({ foreign }) => keyOf(foreign)))],
       };
     }),
   );
-  return { webhooks, leftOut: [] };
 }
 
 function droppedIn({ dropped }: ProviderRow, config: ProviderConfig): ImportChange[] {

@@ -4,14 +4,12 @@
  */
 import { type Static, Type } from "@sinclair/typebox";
 import { crons } from "../../base/cron";
-import type { ForeignObject, ImportChange } from "../../base/import-report";
-import { TAG_MAX, TAGS_MAX, withTag } from "../../base/tags";
-import { oneLine } from "../../base/text";
+import type { ForeignObject } from "../../base/import-report";
 import { DESCRIPTION_MAX } from "../../base/texts";
 import { type ImportedToken, ofPostOnly } from "../../features/monitors/heartbeats";
 import { isTimeZone } from "../../features/pages/rules";
 import type { FoundMonitor } from "../found";
-import { cutName, cutText, textChange } from "../kit";
+import { cutName, cutTags, cutText, listUnknown, Notes, NOTES_REASON, TAGS_REASON } from "../kit";
 
 const Flag = Type.Optional(Type.Boolean());
 const Words = Type.Optional(Type.String());
@@ -90,10 +88,6 @@ const IGNORED = [
 
 const KNOWN: ReadonlySet<string> = new Set([...Object.keys(CHECK_FIELDS), ...IGNORED]);
 
-/** Maximum number of unknown fields that are named, and of characters of each. */
-const NAMED_MAX = 20;
-const FIELD_NAME_MAX = 50;
-
 /** Lists the fields that this version does not know, each once. */
 export function listUnknownFields(document: object, checks: readonly object[]): string[] {
   const unknown = new Set<string>();
@@ -103,9 +97,7 @@ export function listUnknownFields(document: object, checks: readonly object[]): 
       if (!KNOWN.has(field)) unknown.add(`checks[].${field}`);
     }
   }
-  const names = [...unknown].sort();
-  const named = names.slice(0, NAMED_MAX).map((name) => cutName(name, "a field", FIELD_NAME_MAX));
-  return names.length > NAMED_MAX ? [...named, `${names.length - NAMED_MAX} more fields`] : named;
+  return listUnknown([...unknown].sort());
 }
 
 /** Returns a text without UUIDs, which can be called, and without the ping key. */
@@ -118,13 +110,6 @@ export interface IdentifiedCheck {
   foreign: ForeignObject;
 }
 
-/** Parts of a monitor that one field of a check decides. */
-interface Part {
-  changes?: readonly ImportChange[];
-  /** Reason, in one sentence. */
-  disabled?: string;
-}
-
 /** Returns the monitor that a check becomes. `isUniqueSlug` is true for a slug that only one check has. */
 export function monitorOf(
   { check, uuid, foreign }: IdentifiedCheck,
@@ -132,88 +117,73 @@ export function monitorOf(
   isUniqueSlug: (slug: string) => boolean,
   hide: Hide,
 ): FoundMonitor {
-  const { name, ...ofName } = nameOf(check.name ?? "", hide);
-  const { tags, ...ofTags } = tagsOf(check.tags ?? "", hide);
-  const { notes, ...ofNotes } = notesOf(check.desc ?? "", hide);
-  const { timing, ...ofTiming } = timingOf(check);
-  const { tokens, ...ofTokens } = tokensOf(check, uuid, pingKey, isUniqueSlug);
-  const { words, ...ofWords } = filterOf(check);
-  const parts: Part[] = [ofName, ofTags, ofNotes, ofTiming, ofTokens, ofWords, stateOf(check)];
+  const notes = new Notes();
+  const body = {
+    type: "push",
+    name: nameOf(check.name ?? "", hide, notes),
+    tags: tagsOf(check.tags ?? "", hide, notes),
+    notes: notesOf(check.desc ?? "", hide, notes),
+    ...timingOf(check, notes),
+    paused: check.status === "paused",
+  } as const;
+  const tokens = tokensOf(check, uuid, pingKey, isUniqueSlug, notes);
+  const config = { ...body.config, ...bodyWordsOf(check, notes) };
+  noteState(check, notes);
   const hideIn = (value: unknown) => (typeof value === "string" ? hide(value) : value);
-  const reasons = parts.flatMap(({ disabled }) => disabled ?? []);
-  return {
-    foreign,
-    body: {
-      type: "push",
-      name,
-      tags,
-      notes,
-      ...timing,
-      config: { ...timing.config, ...words },
-      paused: check.status === "paused",
-    },
-    changes: parts
-      .flatMap(({ changes = [] }) => changes)
-      .map((change) => ({ ...change, from: hideIn(change.from), to: hideIn(change.to) })),
-    disabled: reasons.length > 0 ? reasons.join(" ") : undefined,
-    number: null,
-    components: "internal",
-    dependsOn: [],
-    tokens,
-  };
+  const changes = notes.changes.map((change) => ({
+    ...change,
+    from: hideIn(change.from),
+    to: hideIn(change.to),
+  }));
+  const { disabled } = notes;
+  return { foreign, body: { ...body, config }, changes, disabled, components: "internal", tokens };
 }
 
 /** Returns a name without secrets, since reports, pages and refs show it. */
-function nameOf(text: string, hide: Hide): Part & { name: string } {
+function nameOf(text: string, hide: Hide, notes: Notes): string {
   const name = hide(text);
   const reason = "Names are shown, and an address that jobs call is a secret.";
-  const changes =
-    name === text ? [] : [{ field: "name", from: "set", to: cutName(name, ""), reason }];
-  return { name, changes };
+  if (name !== text) notes.change("name", "set", cutName(name, ""), reason);
+  return name;
 }
 
-function tagsOf(text: string, hide: Hide): Part & { tags: string[] } {
+function tagsOf(text: string, hide: Hide, notes: Notes): string[] {
   const words = text.split(/\s+/).filter(Boolean);
-  let tags: string[] = [];
-  for (const word of words) {
-    if (tags.length < TAGS_MAX) tags = withTag(tags, cutName(word, "tag", TAG_MAX));
-  }
-  const reason = `Monitors have at most ${TAGS_MAX} different tags of ${TAG_MAX} characters.`;
-  const [from, to] = [hide(words.join(" ")), hide(tags.join(" "))];
-  return { tags, changes: textChange("tags", from, to, reason) };
+  const tags = cutTags(words, "tag");
+  notes.text("tags", hide(words.join(" ")), hide(tags.join(" ")), TAGS_REASON);
+  return tags;
 }
 
-function notesOf(text: string, hide: Hide): Part & { notes: string | null } {
-  const notes = cutText(text, DESCRIPTION_MAX);
-  const reason = `Notes have at most ${DESCRIPTION_MAX} characters.`;
-  return { notes: notes || null, changes: textChange("desc", hide(text), hide(notes), reason) };
+function notesOf(text: string, hide: Hide, notes: Notes): string | null {
+  const cut = cutText(text, DESCRIPTION_MAX);
+  notes.text("desc", hide(text), hide(cut), NOTES_REASON);
+  return cut || null;
 }
 
 /** Returns the interval, or the schedule with its time zone, and the grace period. */
-function timingOf({ timeout, schedule, tz = "UTC", grace }: Check) {
+function timingOf({ timeout, schedule, tz = "UTC", grace }: Check, notes: Notes) {
   const withGrace = grace === undefined ? {} : { grace_seconds: grace };
   if (schedule === undefined) {
     // Checks that Healthchecks itself exports have one of them.
-    const reason = "It has neither a timeout nor a schedule. Give it one, and resume it.";
-    return {
-      timing: { interval_seconds: timeout ?? null, config: withGrace },
-      ...(timeout === undefined && { disabled: reason }),
-    };
+    if (timeout === undefined) {
+      notes.disable("It has neither a timeout nor a schedule. Give it one, and resume it.");
+    }
+    return { interval_seconds: timeout ?? null, config: withGrace };
   }
   const read = isCron(schedule) ? { cron: schedule.trim() } : cronOfCalendar(schedule);
   const { cron = "", timeZone = tz }: { cron?: string; timeZone?: string | undefined } = read ?? {};
-  const reason = scheduleProblem(schedule, cron, timeZone);
-  if (reason === undefined) {
-    const config = { ...withGrace, schedule: cron, time_zone: timeZone };
-    const differs = "It is an OnCalendar schedule there, with the same times.";
-    const changes = textChange("schedule", schedule.trim(), cron, differs);
-    return { timing: { interval_seconds: null, config }, changes };
+  const problem = scheduleProblem(schedule, cron, timeZone);
+  if (problem !== undefined) {
+    const from = `${schedule.slice(0, 200)} (${tz.slice(0, 50)})`;
+    notes.change("schedule", from, null, problem);
+    notes.disable(`${problem} Give it a schedule or an interval, and resume it.`);
+    return { interval_seconds: null, config: withGrace };
   }
-  const from = oneLine(`${schedule.slice(0, 200)} (${tz.slice(0, 50)})`);
+  const differs = "It is an OnCalendar schedule there, with the same times.";
+  notes.text("schedule", schedule.trim(), cron, differs);
   return {
-    timing: { interval_seconds: null, config: withGrace },
-    changes: [{ field: "schedule", from, to: null, reason }],
-    disabled: `${reason} Give it a schedule or an interval, and resume it.`,
+    interval_seconds: null,
+    config: { ...withGrace, schedule: cron, time_zone: timeZone },
   };
 }
 
@@ -238,68 +208,65 @@ function tokensOf(
   uuid: string | undefined,
   pingKey: string | undefined,
   isUniqueSlug: (slug: string) => boolean,
-): Part & { tokens: ImportedToken[] } {
+  notes: Notes,
+): ImportedToken[] {
   const tokenOf = (value: string): ImportedToken => {
     const token = { kind: "healthchecks", value } as const;
     return methods === "POST" ? ofPostOnly(token) : token;
   };
   const tokens = uuid === undefined ? [] : [tokenOf(uuid)];
-  const changes: ImportChange[] = [];
   if (methods && methods !== "POST") {
-    const reason = "Calls with every method count.";
-    changes.push({ field: "methods", from: oneLine(methods), to: "", reason });
+    notes.change("methods", methods, "", "Calls with every method count.");
   }
-  if (pingKey === undefined || slug === "") return { tokens, changes, ...withoutTokens(tokens) };
-  if (!/^[a-z0-9_-]{1,100}$/.test(slug)) {
-    const reason = "It is no valid slug, so no address with it is taken over.";
-    changes.push({ field: "slug", from: oneLine(slug.slice(0, 200)), to: null, reason });
-  } else if (!isUniqueSlug(slug)) {
-    const reason = "Several checks have it, so no address with it is taken over.";
-    changes.push({ field: "slug", from: slug, to: null, reason });
-  } else {
-    tokens.push(tokenOf(`${pingKey}/${slug}`));
+  if (pingKey !== undefined && slug !== "") {
+    if (!/^[a-z0-9_-]{1,100}$/.test(slug)) {
+      const reason = "It is no valid slug, so no address with it is taken over.";
+      notes.change("slug", slug.slice(0, 200), null, reason);
+    } else if (!isUniqueSlug(slug)) {
+      const reason = "Several checks have it, so no address with it is taken over.";
+      notes.change("slug", slug, null, reason);
+    } else {
+      tokens.push(tokenOf(`${pingKey}/${slug}`));
+    }
   }
-  return { tokens, changes, ...withoutTokens(tokens) };
-}
-
-function withoutTokens(tokens: readonly ImportedToken[]): Part {
-  if (tokens.length > 0) return {};
-  const disabled =
-    "The answer has no ping URL of it, so no job can call it. Give it a token, and resume it.";
-  return { disabled };
+  if (tokens.length === 0) {
+    notes.disable(
+      "The answer has no ping URL of it, so no job can call it. Give it a token, and resume it.",
+    );
+  }
+  return tokens;
 }
 
 /** Returns the words in the bodies of calls. Switches off monitors whose calls would mean something else. */
-function filterOf(check: Check): Part & { words?: object } {
+function bodyWordsOf(check: Check, notes: Notes): object {
   const { filter_subject, filter_body, filter_http_body, filter_default_fail: fails } = check;
-  const byMail = filter_subject || filter_body;
-  const disabled = byMail
-    ? "It takes calls by e-mail. Let the job call by HTTP, and resume it."
-    : undefined;
-  if (!filter_http_body) return disabled === undefined ? {} : { disabled };
+  if (filter_subject || filter_body) {
+    notes.disable("It takes calls by e-mail. Let the job call by HTTP, and resume it.");
+  }
+  if (!filter_http_body) return {};
   const lists = { failure: check.failure_kw, success: check.success_kw, start: check.start_kw };
   const words = Object.entries(lists).flatMap(([meaning, text = ""]) => {
     const list = new Set(text.split(",").flatMap((word) => word.trim() || []));
     return list.size === 0 ? [] : [[meaning, [...list]]];
   });
-  if (words.length === 0) {
-    const reason =
-      "The bodies of its calls decide their meaning, and it has no words for that. Give it some, and resume it.";
-    return { disabled: disabled === undefined ? reason : `${disabled} ${reason}` };
+  if (words.length > 0) {
+    return { body_words: { ...Object.fromEntries(words), ...(fails && { otherwise: "fail" }) } };
   }
-  const body_words = { ...Object.fromEntries(words), ...(fails && { otherwise: "fail" }) };
-  return { words: { body_words }, ...(disabled !== undefined && { disabled }) };
+  notes.disable(
+    "The bodies of its calls decide their meaning, and it has no words for that. Give it some, and resume it.",
+  );
+  return {};
 }
 
-/** Returns differences in the state of a check. */
-function stateOf({ status, manual_resume: isManual }: Check): Part {
+/** Notes differences in the state of a check. */
+function noteState({ status, manual_resume: isManual }: Check, notes: Notes): void {
   if (status === "new") {
     const reason = "Healthchecks waits for the first call. Here it is down without a call in time.";
-    return { changes: [{ field: "status", from: "new", to: "pending", reason }] };
+    notes.change("status", "new", "pending", reason);
+  } else if (status === "paused" && !isManual) {
+    const reason = "In Healthchecks a call resumes it. Here it stays paused until you resume it.";
+    notes.change("manual_resume", false, true, reason);
   }
-  if (status !== "paused" || isManual) return {};
-  const reason = "In Healthchecks a call resumes it. Here it stays paused until you resume it.";
-  return { changes: [{ field: "manual_resume", from: false, to: true, reason }] };
 }
 
 /*

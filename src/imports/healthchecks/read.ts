@@ -2,8 +2,8 @@ import { sha256Hex } from "../../base/hash";
 import { oneLine, plural } from "../../base/text";
 import { schemaErrors } from "../../base/validation";
 import { OperatorError } from "../../db/errors";
-import { cutName, parseModestJson, readText } from "../kit";
-import type { Found, FoundMonitor, LeftOut } from "../found";
+import { cutName, isObject, isObjectOrList, parseModestJson, readText } from "../kit";
+import { emptyFound, type Found, type FoundMonitor, type LeftOut } from "../found";
 import { Check, type Hide, type IdentifiedCheck, listUnknownFields, monitorOf } from "./checks";
 
 const CHECKS_MAX = 5_000;
@@ -19,7 +19,7 @@ interface HealthchecksOptions {
  */
 export async function readHealthchecks(path: string, options: HealthchecksOptions): Promise<Found> {
   const document = parseModestJson(await readText(path), path);
-  if (!isRecord(document) || !Array.isArray(document["checks"])) {
+  if (!isObject(document) || !Array.isArray(document["checks"])) {
     throw new OperatorError(
       `${path} is no answer of Healthchecks to GET /api/v3/checks/: it is no JSON object with a list of checks.`,
     );
@@ -32,17 +32,13 @@ export async function readHealthchecks(path: string, options: HealthchecksOption
     );
   }
   const isReadOnly = (check: unknown) =>
-    isRecord(check) && "unique_key" in check && !("ping_url" in check);
+    isObject(check) && "unique_key" in check && !("ping_url" in check);
   if (checks.length > 0 && checks.every(isReadOnly)) {
     throw new OperatorError(
       `${path} is the answer to a read-only key, which has no ping URLs. Fetch it again with a read-write key, so that jobs need no new address.`,
     );
   }
   return findInAnswer(document, checks, options);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Maximum numbers of integrations that are listed, and of addresses in the instructions. */
@@ -62,32 +58,22 @@ export function findInAnswer(
     const withoutUuids = text.replace(UUIDS, "[redacted]");
     return pingKey === undefined ? withoutUuids : withoutUuids.replaceAll(pingKey, "[redacted]");
   };
-  const leftOut: LeftOut[] = [];
+  const found = emptyFound("healthchecks");
   const identified: IdentifiedCheck[] = [];
   const held: FoundMonitor[] = [];
   for (const [index, check] of checks.entries()) {
     const result = identify(check, index, hide);
-    if ("reason" in result) leftOut.push(result);
+    if ("reason" in result) found.leftOut.push(result);
     else if ("check" in result) identified.push(result);
     else held.push(result);
   }
   const slugs = Map.groupBy(identified, ({ check }) => check.slug ?? "");
   const isUnique = (slug: string) => slugs.get(slug)?.length === 1;
-  return {
-    kind: "healthchecks",
-    fingerprint: null,
-    pages: [],
-    groups: [],
-    components: [],
-    monitors: [...identified.map((one) => monitorOf(one, pingKey, isUnique, hide)), ...held],
-    webhooks: [],
-    maintenance: [],
-    schedules: [],
-    incidents: [],
-    leftOut: [...leftOut, ...channelsOf(identified)],
-    notRead: listUnknownFields(document, checks.filter(isObject)).map(hide),
-    toDo: toDoOf(identified, slugs, pingKey).map(hide),
-  };
+  found.monitors.push(...identified.map((one) => monitorOf(one, pingKey, isUnique, hide)), ...held);
+  found.leftOut.push(...channelsOf(identified));
+  found.notRead.push(...listUnknownFields(document, checks.filter(isObjectOrList)).map(hide));
+  found.toDo.push(...toDoOf(identified, slugs, pingKey).map(hide));
+  return found;
 }
 
 /**
@@ -99,7 +85,7 @@ function identify(
   index: number,
   hide: Hide,
 ): IdentifiedCheck | FoundMonitor | LeftOut {
-  const { ping_url: pingUrl, unique_key: uniqueKey, name } = isObject(value) ? value : {};
+  const { ping_url: pingUrl, unique_key: uniqueKey, name } = isObjectOrList(value) ? value : {};
   const [uuid] = UUID.exec(asText(pingUrl).toLowerCase()) ?? [];
   const publicId = /^[0-9a-f]{40}$/.test(asText(uniqueKey)) ? asText(uniqueKey) : undefined;
   const foreign = {
@@ -111,7 +97,7 @@ function identify(
   if (!error) return { check: value as Check, uuid, foreign };
   const field = error.pointer.slice(2);
   const reason = oneLine(`Its ${field || "entry"} ${error.detail}.`);
-  if (!isObject(value)) return { foreign, reason };
+  if (!isObjectOrList(value)) return { foreign, reason };
   // Without the addresses of its jobs, of which only hashes are ever stored.
   const settings = JSON.parse(hide(JSON.stringify(value))) as Record<string, unknown>;
   const config = { source: "healthchecks", type: "check", target: foreign.name, settings };
@@ -120,15 +106,8 @@ function identify(
     body: { type: "unsupported", name: foreign.name, config },
     changes: [],
     held: `${reason} Its settings are kept.`,
-    number: null,
     components: "internal",
-    dependsOn: [],
-    tokens: [],
   };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
 }
 
 function asText(value: unknown): string {

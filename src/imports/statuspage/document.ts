@@ -113,11 +113,6 @@ export function timeOf(...texts: readonly (string | null | undefined)[]): number
   return undefined;
 }
 
-/** Returns true for an object of JSON. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /*
  * What becomes of each field of Statuspage. The documentation shows these texts, and a field that is not named here is
  * reported as not read.

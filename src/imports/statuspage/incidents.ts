@@ -1,4 +1,4 @@
-import type { ForeignObject, ImportChange } from "../../base/import-report";
+import type { ForeignObject } from "../../base/import-report";
 import {
   IMPACTS,
   INCIDENT_STATUSES,
@@ -7,10 +7,10 @@ import {
   type NamedStatus,
   worstStatus,
 } from "../../base/status";
-import { capitalised, oneLine, plural, spaced } from "../../base/text";
+import { capitalised, plural, spaced } from "../../base/text";
 import { HOUR_MS, toIso } from "../../base/time";
 import { impactOf } from "../../features/incidents/rules";
-import { cutName, textChange } from "../kit";
+import { cutName, Notes } from "../kit";
 import type { ForeignKey, FoundIncident, FoundMaintenance, LeftOut } from "../found";
 import {
   keyOfComponent,
@@ -37,20 +37,17 @@ export function isMaintenance({ scheduled_for: scheduledFor }: SourceIncident): 
 
 /** Returns the incident of one of Statuspage, or the reason for which it cannot be moved. */
 export function incidentOf(incident: SourceIncident, place: Place): FoundIncident | LeftOut {
-  const changes: ImportChange[] = [];
+  const notes = new Notes();
   const missing = new Set<string>();
   const foreign = foreignOf(incident, "incident");
   const isOver = incident.status === "resolved" || incident.status === "postmortem";
   const steps = { statuses: INCIDENT_STATUSES, first: "investigating" as const };
-  const updates = updatesOf(
-    incident,
-    isOver ? { ...steps, ending: "resolved" } : steps,
-    changes,
-  ).map(({ source, ...update }) => ({
+  const ending = isOver ? "resolved" : undefined;
+  const updates = updatesOf(incident, { ...steps, ending }, notes).map(({ source, ...update }) => ({
     ...update,
-    components: statusesOf(source, place, missing, changes),
+    components: statusesOf(source, place, missing, notes),
   }));
-  changes.push(...withoutMissing(missing));
+  noteMissing(missing, notes);
   const [first] = updates;
   if (!first) return { foreign, reason: "It has no valid time." };
   const startedAt = timeOf(incident.started_at) ?? first.at;
@@ -59,13 +56,12 @@ export function incidentOf(incident: SourceIncident, place: Place): FoundInciden
     page: place.page,
     body: {
       name: incident.name,
-      impact_override: overrideOf(incident, updates, changes),
+      impact_override: overrideOf(incident, updates, notes),
       started_at: toIso(startedAt),
       updates: updates.map(({ at: _at, ...update }) => update),
-      postmortem: postmortemOf(incident, changes),
+      postmortem: postmortemOf(incident, notes),
     },
-    changes,
-    number: null,
+    changes: notes.changes,
     externalId: incident.id,
   };
 }
@@ -79,7 +75,7 @@ function statusesOf(
   update: SourceUpdate | undefined,
   { components }: Place,
   missing: Set<string>,
-  changes: ImportChange[],
+  notes: Notes,
 ): Record<ForeignKey, NamedStatus> {
   const statuses: Record<ForeignKey, NamedStatus> = {};
   for (const { code, name, new_status: text } of update?.affected_components ?? []) {
@@ -88,33 +84,28 @@ function statusesOf(
       continue;
     }
     const status = namedStatusOf(text) ?? "operational";
-    if (text !== status && !changes.some(({ field }) => field === "new_status")) {
-      const reason = "Incidents do not set this status.";
-      changes.push(...textChange("new_status", text ?? "", status, reason));
+    if (!notes.changes.some(({ field }) => field === "new_status")) {
+      notes.text("new_status", text ?? "", status, "Incidents do not set this status.");
     }
     statuses[keyOfComponent(code)] = status;
   }
   return statuses;
 }
 
-/** Returns the differences for components that are no longer on the page, of which the first ones are named. */
-function withoutMissing(names: ReadonlySet<string>): ImportChange[] {
-  const reason = "The page does not have this component.";
+/** Notes components that are no longer on the page, of which the first ones are named. */
+function noteMissing(names: ReadonlySet<string>, notes: Notes): void {
   const more = names.size - MISSING_NAMED_MAX;
-  const named = [...names].slice(0, MISSING_NAMED_MAX).map((name) => oneLine(name.slice(0, 300)));
-  return [...named, ...(more > 0 ? [`${plural(more, "other component")}`] : [])].map((from) => ({
-    field: "components",
-    from,
-    to: null,
-    reason,
-  }));
+  const named = [...names].slice(0, MISSING_NAMED_MAX).map((name) => name.slice(0, 300));
+  for (const from of more > 0 ? [...named, plural(more, "other component")] : named) {
+    notes.change("components", from, null, "The page does not have this component.");
+  }
 }
 
 /** Returns the impact where that of the components is another one; else null. */
 function overrideOf(
   incident: SourceIncident,
   updates: readonly { components: Readonly<Record<ForeignKey, NamedStatus>> }[],
-  changes: ImportChange[],
+  notes: Notes,
 ) {
   const text = incident.impact_override ?? incident.impact;
   if (!text) return null;
@@ -122,19 +113,19 @@ function overrideOf(
   const named = updates.flatMap(({ components }) => Object.values(components));
   const computed = impactOf([worstStatus(named)], null);
   if (impact === undefined) {
-    changes.push(...textChange("impact", text, computed, "This impact is not known."));
+    notes.text("impact", text, computed, "This impact is not known.");
   }
   return impact === undefined || impact === computed ? null : impact;
 }
 
 /** Returns the post-mortem if it is published. */
-function postmortemOf(incident: SourceIncident, changes: ImportChange[]) {
+function postmortemOf(incident: SourceIncident, notes: Notes) {
   const update = incident.incident_updates?.find(({ status }) => status === "postmortem");
   const isPublished =
     incident.status === "postmortem" || update !== undefined || incident.postmortem_published_at;
   const body = incident.postmortem_body || update?.body || "";
   const note = (from: string | null, reason: string) =>
-    void changes.push({ field: "postmortem_body", from, to: null, reason });
+    notes.change("postmortem_body", from, null, reason);
   if (!isPublished) {
     if (body !== "") note("set", "It is a draft, and only published ones are moved.");
     return null;
@@ -167,20 +158,20 @@ const FINAL: ReadonlySet<string> = new Set([
 
 /** Returns the maintenance of one of Statuspage, or the reason for which it cannot be moved. */
 export function maintenanceOf(incident: SourceIncident, place: Place): FoundMaintenance | LeftOut {
-  const changes: ImportChange[] = [];
+  const notes = new Notes();
   const foreign = foreignOf(incident, "maintenance");
   const start = timeOf(incident.scheduled_for);
   if (start === undefined) return { foreign, reason: "It has no valid planned start." };
-  const end = endOf(incident, start, changes);
+  const end = endOf(incident, start, notes);
   const ending = endingOf(incident);
-  const steps = { statuses: MAINTENANCE_STATUSES, first: "scheduled" as const };
-  const updates = updatesOf(incident, ending ? { ...steps, ending } : steps, changes);
+  const steps = { statuses: MAINTENANCE_STATUSES, first: "scheduled" as const, ending };
+  const updates = updatesOf(incident, steps, notes);
   if (updates.length === 0) return { foreign, reason: "It has no valid time." };
-  if (ending === undefined) noteTransitions(incident, changes);
+  if (ending === undefined) noteTransitions(incident, notes);
   return {
     foreign,
     page: place.page,
-    components: componentsOf(incident, place, changes),
+    components: componentsOf(incident, place, notes),
     body: {
       name: incident.name,
       scheduled_for: toIso(start),
@@ -188,8 +179,7 @@ export function maintenanceOf(incident: SourceIncident, place: Place): FoundMain
       ...flagsOf(incident),
       updates: updates.map(({ status, body, display_at }) => ({ status, body, display_at })),
     },
-    changes,
-    number: null,
+    changes: notes.changes,
   };
 }
 
@@ -199,21 +189,13 @@ function endingOf({ status }: SourceIncident): MaintenanceStatus | undefined {
   return MAINTENANCE_STATUSES.find((each) => each === status && FINAL.has(each));
 }
 
-function endOf(
-  { scheduled_until: text }: SourceIncident,
-  start: number,
-  changes: ImportChange[],
-): number {
+function endOf({ scheduled_until: text }: SourceIncident, start: number, notes: Notes): number {
   const end = timeOf(text);
   if (end !== undefined && end > start) return end;
-  const to = toIso(start + HOUR_MS);
   const reason = "A maintenance ends after its start.";
-  changes.push({ field: "scheduled_until", from: toIsoOf(end), to, reason });
+  const from = end === undefined ? null : toIso(end);
+  notes.change("scheduled_until", from, toIso(start + HOUR_MS), reason);
   return start + HOUR_MS;
-}
-
-function toIsoOf(at: number | undefined): string | null {
-  return at === undefined ? null : toIso(at);
 }
 
 /** Returns the flags. The public documents do not have them, so those of a new maintenance are taken. */
@@ -230,13 +212,13 @@ function flagsOf(incident: SourceIncident) {
 }
 
 /** Notes differences in what a maintenance does to its components. */
-function noteTransitions(incident: SourceIncident, changes: ImportChange[]): void {
+function noteTransitions(incident: SourceIncident, notes: Notes): void {
   const reason = "Components are under maintenance from its start to its end.";
   for (const field of [
     "auto_transition_to_maintenance_state",
     "auto_transition_to_operational_state",
   ] as const) {
-    if (incident[field] === false) changes.push({ field, from: false, to: true, reason });
+    if (incident[field] === false) notes.change(field, false, true, reason);
   }
 }
 
@@ -244,7 +226,7 @@ function noteTransitions(incident: SourceIncident, changes: ImportChange[]): voi
 function componentsOf(
   { components, incident_updates: updates }: SourceIncident,
   place: Place,
-  changes: ImportChange[],
+  notes: Notes,
 ) {
   const named = new Map<string, string>();
   for (const { id, name } of components ?? []) named.set(id, name ?? id);
@@ -252,7 +234,7 @@ function componentsOf(
     for (const { code, name } of affected ?? []) named.set(code, name ?? code);
   }
   const missing = [...named].filter(([id]) => !place.components.has(id));
-  changes.push(...withoutMissing(new Set(missing.map(([, name]) => name))));
+  noteMissing(new Set(missing.map(([, name]) => name)), notes);
   return [...named.keys()].filter((id) => place.components.has(id)).map(keyOfComponent);
 }
 
@@ -268,13 +250,16 @@ interface UsableUpdate<Status> {
 }
 
 /**
- * Returns the updates of an incident or a maintenance in the order of their effect, at least one. Adds what is
- * different to `changes`. `ending` is the status that the last one must have; undefined while it goes on.
+ * Returns the updates of an incident or a maintenance in the order of their effect, at least one. `ending` is the status that the last one must have; undefined while it goes on.
  */
 function updatesOf<Status extends string>(
   incident: SourceIncident,
-  { statuses, ending, first }: { statuses: readonly Status[]; ending?: Status; first: Status },
-  changes: ImportChange[],
+  {
+    statuses,
+    ending,
+    first,
+  }: { statuses: readonly Status[]; ending: Status | undefined; first: Status },
+  notes: Notes,
 ): UsableUpdate<Status>[] {
   const updates: UsableUpdate<Status>[] = [];
   const dropped = new Map<string, number>();
@@ -292,27 +277,22 @@ function updatesOf<Status extends string>(
     updates.push({ at, status, body: textOf(source, status), display_at: toIso(at), source });
   }
   for (const [problem, count] of dropped) {
-    const from = plural(count, "update");
     const reason = `Updates with ${problem} are not moved.`;
-    changes.push({ field: "incident_updates", from, to: null, reason });
+    notes.change("incident_updates", plural(count, "update"), null, reason);
   }
   updates.sort((a, b) => a.at - b.at);
   const created = timeOf(incident.created_at, incident.started_at, incident.scheduled_for);
   if (updates.length === 0 && created !== undefined) {
     updates.push(addedUpdate(first, created));
-    changes.push(differenceOf("It has no update, and gets one."));
+    notes.change("incident_updates", null, "added", "It has no update, and gets one.");
   }
   const last = updates.at(-1);
   if (ending !== undefined && last !== undefined && last.status !== ending) {
     const at = timeOf(incident.resolved_at, incident.updated_at) ?? last.at;
     updates.push(addedUpdate(ending, Math.max(at, last.at)));
-    changes.push(differenceOf("No update ends it, so one is added."));
+    notes.change("incident_updates", null, "added", "No update ends it, so one is added.");
   }
   return updates;
-}
-
-function differenceOf(reason: string): ImportChange {
-  return { field: "incident_updates", from: null, to: "added", reason };
 }
 
 /** Returns an update that says its status. */

@@ -1,3 +1,41 @@
+import type { TSchema } from "@sinclair/typebox";
+import { guarded, toCsvLine } from "../../base/csv";
+import { sha256Hex } from "../../base/hash";
+import type { ForeignObject, ImportReport } from "../../base/import-report";
+import { sum } from "../../base/numbers";
+import { COMPONENT_STATUSES, type ComponentStatus, worstStatus } from "../../base/status";
+import { oneLine, plural, toRef } from "../../base/text";
+import { parseDay, toIso } from "../../base/time";
+import { schemaErrors } from "../../base/validation";
+import { OperatorError } from "../../db/errors";
+import {
+  type ForeignKey,
+  emptyFound,
+  type Found,
+  type FoundComponent,
+  type FoundGroup,
+  type FoundIncident,
+  type FoundMaintenance,
+  type FoundPage,
+  keyOf,
+  type LeftOut,
+  type OutputFile,
+} from "../found";
+import { cutName, isObject, listUnknown, Notes } from "../kit";
+import {
+  isKnownField,
+  keyOfComponent,
+  LISTED_MAX,
+  namedStatusOf,
+  NOT_MOVED,
+  SourceComponent,
+  type SourceDocuments,
+  SourceIncident,
+  SourcePage,
+  timeOf,
+} from "./document";
+import { incidentOf, isMaintenance, maintenanceOf, type Place } from "./incidents";
+
 /** Maximum numbers of objects, so that a settings transaction stays short. */
 const COMPONENTS_MAX = 5_000;
 const INCIDENTS_MAX = 20_000;
@@ -5,8 +43,7 @@ const UPDATES_MAX = 100_000;
 /** In all updates together. */
 const AFFECTED_MAX = 200_000;
 
-/** Maximum numbers of unknown fields and of names that are shown. */
-const FIELDS_MAX = 20;
+/** Maximum number of names that are shown. */
 const NAMES_MAX = 3;
 
 /** Returns everything that a page has. Throws an OperatorError for documents that cannot be used. */
@@ -20,7 +57,9 @@ export function foundIn(source: SourceDocuments): Found {
   }
   requireAtMost(source.components.length, COMPONENTS_MAX, "component");
   requireAtMost(source.incidents.length, INCIDENTS_MAX, "incident");
-  const leftOut: LeftOut[] = [];
+  const page = source.page as SourcePage;
+  const found = emptyFound("statuspage", sha256Hex(`allclear-import:${page.id}`));
+  const { leftOut, incidents, maintenance } = found;
   const valid = <Row>(schema: TSchema, rows: readonly unknown[], type: string): Row[] =>
     rows.flatMap((row, index) => {
       const reason = reasonAgainst(schema, row);
@@ -28,7 +67,6 @@ export function foundIn(source: SourceDocuments): Found {
       leftOut.push({ foreign: foreignOf(row, type, index), reason });
       return [];
     });
-  const page = source.page as SourcePage;
   const rows = valid<SourceComponent>(SourceComponent, source.components, "component");
   const entries = valid<SourceIncident>(SourceIncident, source.incidents, "incident");
   const updates = entries.flatMap(({ incident_updates: ofOne }) => ofOne ?? []);
@@ -43,26 +81,21 @@ export function foundIn(source: SourceDocuments): Found {
         ? { has: () => true }
         : new Set(rows.filter(({ group }) => !group).map(({ id }) => id)),
   };
-  const incidents: FoundIncident[] = [];
-  const maintenance: FoundMaintenance[] = [];
   for (const entry of entries) {
     if (isMaintenance(entry)) keep(maintenanceOf(entry, place), maintenance, leftOut);
     else keep(incidentOf(entry, place), incidents, leftOut);
   }
-  return {
-    kind: "statuspage",
-    fingerprint: sha256Hex(`allclear-import:${page.id}`),
-    pages: [foundPage],
-    ...sortComponents(rows, place.page, givenBy(incidents)),
-    monitors: [],
-    webhooks: [],
-    maintenance: maintenance.toSorted((one, other) => plannedAt(one) - plannedAt(other)),
-    schedules: [],
-    incidents,
-    leftOut: [...leftOut, ...leftOutOf(source.page as Record<string, unknown>)],
-    notRead: unknownFields(source),
-    toDo: [...limitsOf(source, entries), ...withoutComponents(source), ...unmarkedOf(incidents)],
-  };
+  maintenance.sort((one, other) => plannedAt(one) - plannedAt(other));
+  found.pages.push(foundPage);
+  Object.assign(found, sortComponents(rows, place.page, givenBy(incidents)));
+  leftOut.push(...leftOutOf(page));
+  found.notRead.push(...unknownFields(source));
+  found.toDo.push(
+    ...limitsOf(source, entries),
+    ...withoutComponents(source),
+    ...unmarkedOf(incidents),
+  );
+  return found;
 }
 
 function requireAtMost(count: number, max: number, noun: string): void {
@@ -163,9 +196,7 @@ function unknownFields({ page, components, incidents }: SourceDocuments): string
   read("page", [page]);
   read("component", components);
   read("incident", incidents);
-  const names = [...unknown].sort();
-  const shown = names.slice(0, FIELDS_MAX).map((name) => cutName(name, "a field", 60));
-  return names.length > FIELDS_MAX ? [...shown, `${names.length - FIELDS_MAX} more fields`] : shown;
+  return listUnknown([...unknown].sort(), { lengthMax: 60 });
 }
 
 const HOSTED = ".statuspage.io";
@@ -176,6 +207,11 @@ function pageOf(page: SourcePage): FoundPage {
   const address = URL.parse((hasWebsite(page) ? null : page.url) ?? "");
   const isPrivate = page.viewers_must_be_team_members === true || Boolean(page.ip_restrictions);
   const visibility = isPrivate ? "private" : "public";
+  const notes = new Notes();
+  if (isPrivate) {
+    const reason = "Everyone who is signed in sees the page, from any address.";
+    notes.change("visibility", "restricted", visibility, reason);
+  }
   return {
     foreign: { type: "page", id: page.id, name: cutName(page.name, "Unnamed page") },
     body: {
@@ -185,18 +221,8 @@ function pageOf(page: SourcePage): FoundPage {
       visibility,
       ...(page.time_zone && { time_zone: timeZoneOf(page.time_zone) }),
     },
-    changes: [
-      ...textChange(
-        "visibility",
-        isPrivate ? "restricted" : visibility,
-        visibility,
-        "Everyone who is signed in sees the page, from any address.",
-      ),
-    ],
-    number: null,
-    isDefault: false,
+    changes: notes.changes,
     domains: domainsOf(page, address),
-    logo: null,
   };
 }
 
@@ -315,43 +341,6 @@ export function subscribersFile(
 }
 
 /* Statuspage's REST API names time zones as Ruby on Rails does, and its public documents as IANA does. */
-import type { TSchema } from "@sinclair/typebox";
-import { guarded, toCsvLine } from "../../base/csv";
-import { sha256Hex } from "../../base/hash";
-import type { ForeignObject, ImportChange, ImportReport } from "../../base/import-report";
-import { sum } from "../../base/numbers";
-import { COMPONENT_STATUSES, type ComponentStatus, worstStatus } from "../../base/status";
-import { oneLine, plural, toRef } from "../../base/text";
-import { parseDay, toIso } from "../../base/time";
-import { schemaErrors } from "../../base/validation";
-import { OperatorError } from "../../db/errors";
-import {
-  type ForeignKey,
-  type Found,
-  type FoundComponent,
-  type FoundGroup,
-  type FoundIncident,
-  type FoundMaintenance,
-  type FoundPage,
-  keyOf,
-  type LeftOut,
-  type OutputFile,
-} from "../found";
-import { cutName, textChange } from "../kit";
-import {
-  isKnownField,
-  isObject,
-  keyOfComponent,
-  LISTED_MAX,
-  namedStatusOf,
-  NOT_MOVED,
-  SourceComponent,
-  type SourceDocuments,
-  SourceIncident,
-  SourcePage,
-  timeOf,
-} from "./document";
-import { incidentOf, isMaintenance, maintenanceOf, type Place } from "./incidents";
 
 /** Names that Rails gives to IANA's zones. */
 export const RAILS_TIME_ZONES: Readonly<Record<string, string>> = {
@@ -541,13 +530,7 @@ function sortComponents(
 
 function groupOf(group: SourceComponent, page: ForeignKey): FoundGroup {
   const { name, description = null } = group;
-  return {
-    foreign: foreignOfComponent(group),
-    page,
-    body: { name, description },
-    changes: [],
-    number: null,
-  };
+  return { foreign: foreignOfComponent(group), page, body: { name, description }, changes: [] };
 }
 
 function componentOf(
@@ -556,13 +539,17 @@ function componentOf(
   groupIds: ReadonlySet<string>,
   given: ComponentStatus = "operational",
 ): FoundComponent {
-  const { group_id: groupId } = component;
-  const { baseline, changes: ofStatus } = baselineOf(component, given);
-  const isInGroup = Boolean(groupId) && groupIds.has(groupId ?? "");
+  const notes = new Notes();
+  const groupId = component.group_id ?? "";
+  const isInGroup = groupId !== "" && groupIds.has(groupId);
+  const baseline = baselineOf(component, given, notes);
+  if (!isInGroup) {
+    notes.text("group_id", groupId, "", "The source does not have this group.");
+  }
   return {
     foreign: foreignOfComponent(component),
     page,
-    group: isInGroup ? keyOf({ type: "group", id: groupId ?? "" }) : null,
+    group: isInGroup ? keyOf({ type: "group", id: groupId }) : null,
     body: {
       name: component.name,
       description: component.description ?? null,
@@ -570,17 +557,7 @@ function componentOf(
       start_date: startOf(component),
       only_show_if_degraded: component.only_show_if_degraded ?? false,
     },
-    changes: [
-      ...ofStatus,
-      ...textChange(
-        "group_id",
-        (!isInGroup && groupId) || "",
-        "",
-        "The source does not have this group.",
-      ),
-    ],
-    number: null,
-    key: null,
+    changes: notes.changes,
     baseline,
   };
 }
@@ -593,13 +570,12 @@ function startOf({ start_date: day, created_at: createdAt }: SourceComponent): s
 }
 
 /** Returns the status that people set: what is worse than that of open incidents. Maintenance gives its own. */
-function baselineOf({ status }: SourceComponent, given: ComponentStatus) {
+function baselineOf({ status }: SourceComponent, given: ComponentStatus, notes: Notes) {
   const baseline = namedStatusOf(status) ?? null;
-  const changes: ImportChange[] =
-    !status || baseline !== null || status === "under_maintenance"
-      ? []
-      : textChange("status", status, "operational", "This status is not known.");
-  return { baseline: baseline !== null && isWorse(baseline, given) ? baseline : null, changes };
+  if (status && baseline === null && status !== "under_maintenance") {
+    notes.text("status", status, "operational", "This status is not known.");
+  }
+  return baseline !== null && isWorse(baseline, given) ? baseline : null;
 }
 
 /** Returns true if a status is worse than another. */

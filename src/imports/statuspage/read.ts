@@ -6,9 +6,9 @@ import { OperatorError } from "../../db/errors";
 import { readBody } from "../../egress/body";
 import type { Egress } from "../../egress/egress";
 import { Fault, type HttpAnswer } from "../../egress/model";
-import { parseModestJson, readText } from "../kit";
-import type { Found, LeftOut } from "../found";
-import { type CutList, isObject, LISTED_MAX, type SourceDocuments } from "./document";
+import { isObject, parseModestJson, readText } from "../kit";
+import type { Found } from "../found";
+import { type CutList, LISTED_MAX, type SourceDocuments } from "./document";
 import {
   foundIn,
   subscribersFile,
@@ -48,23 +48,22 @@ export async function readStatuspage(
     const needs = path === undefined ? pageId && "--page-id" : "--subscribers";
     if (needs) throw new OperatorError(`${needs} needs --api-key-file.`);
     const found = foundIn(address ? await readPublic(deps, address) : await readSaved(place));
-    return withLeftOut(found, [subscribersNotRead(false)]);
+    found.leftOut.push(subscribersNotRead(false));
+    return found;
   }
   if (!address) throw new OperatorError("With an API key, the source is the address of the page.");
   const id = pageId ?? (await readPageId(deps, address));
   if (!PAGE_ID.test(id)) throw new OperatorError("The page has no id of Statuspage.");
   const api = new RestApi(deps, { apiKey, pageId: id, apiUrl: deps.apiUrl ?? API_URL });
   const found = foundIn(await api.readPage());
-  if (path === undefined) return withLeftOut(found, [subscribersNotRead(true)]);
+  if (path === undefined) {
+    found.leftOut.push(subscribersNotRead(true));
+    return found;
+  }
   const subscribers = subscribersIn(await api.readSubscribers());
-  return {
-    ...withLeftOut(found, subscribersLeftOut(subscribers)),
-    files: (report) => [subscribersFile(path, subscribers, report)],
-  };
-}
-
-function withLeftOut(found: Found, more: readonly LeftOut[]): Found {
-  return { ...found, leftOut: [...found.leftOut, ...more] };
+  found.leftOut.push(...subscribersLeftOut(subscribers));
+  found.files = (report) => [subscribersFile(path, subscribers, report)];
+  return found;
 }
 
 const MEBIBYTES_MAX = 8;

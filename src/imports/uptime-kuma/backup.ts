@@ -6,7 +6,7 @@
 import { Type } from "@sinclair/typebox";
 import { schemaErrors } from "../../base/validation";
 import { OperatorError } from "../../db/errors";
-import { cutName, parseModestJson } from "../kit";
+import { listUnknown, parseModestJson } from "../kit";
 import { type KumaValue, type ReadRows, textOf } from "./database";
 import { MONITOR_COLUMNS } from "./tables";
 
@@ -45,11 +45,6 @@ const COLUMNS: ReadonlyMap<string, string> = new Map(
     return [FIELD_NAMES[column] ?? column, camel].map((field) => [field, column] as const);
   }),
 );
-
-/** Maximum number of unknown fields that are named, and of characters of each. */
-const NAMED_MAX = 20;
-
-const FIELD_NAME_MAX = 50;
 
 interface BackupRows {
   rows: ReadRows;
@@ -159,9 +154,7 @@ function unknownFields(document: Fields, monitors: readonly Fields[]): string[] 
   for (const field of monitors.flatMap((monitor) => Object.keys(monitor))) {
     if (!COLUMNS.has(field) && !DERIVED.has(field)) unknown.add(`monitorList[].${field}`);
   }
-  const names = [...unknown].sort();
-  const named = names.slice(0, NAMED_MAX).map((name) => cutName(name, "a field", FIELD_NAME_MAX));
-  return names.length > NAMED_MAX ? [...named, `${names.length - NAMED_MAX} more fields`] : named;
+  return listUnknown([...unknown].sort());
 }
 
 /** Returns true if a text begins as a backup does. */

@@ -10,18 +10,13 @@ import {
   ForeignDatabase,
   removeCopy,
 } from "../foreign-database";
-import { cutName } from "../kit";
+import { decoded, isObject, listUnknown } from "../kit";
 import { type MonitorColumn, TABLES } from "./tables";
 
 /** Columns of the tables of Uptime Kuma 1.23 and 2.5. Those without a counterpart are known too. */
 const KNOWN_COLUMNS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   Object.entries(TABLES).map(([table, columns]) => [table, new Set(Object.keys(columns))]),
 );
-
-/** Maximum number of unknown parts that are named, and of characters of each. */
-const NAMED_MAX = 20;
-
-const NAME_LENGTH_MAX = 80;
 
 /** Columns of the tables of a database, by table. */
 type Tables = ReadonlyMap<string, ReadonlySet<string>>;
@@ -62,12 +57,7 @@ function listUnknownParts(tables: Tables): string[] {
     if (!known) return [`table ${table}`];
     return [...columns].filter((name) => !known.has(name)).map((name) => `${table}.${name}`);
   });
-  unknown.sort();
-  const named = unknown
-    .slice(0, NAMED_MAX)
-    .map((name) => cutName(name, "a table", NAME_LENGTH_MAX));
-  if (unknown.length <= NAMED_MAX) return named;
-  return [...named, `${unknown.length - NAMED_MAX} more tables and columns`];
+  return listUnknown(unknown.toSorted(), { lengthMax: 80, noun: "tables and columns" });
 }
 
 /** Value of a column. */
@@ -251,14 +241,6 @@ export function readConnection(text: string): Connection | undefined {
   };
 }
 
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
 /** Row of a table, by column. */
 export type Row<Column extends string = string> = Readonly<Record<Column, KumaValue>>;
 
@@ -293,9 +275,7 @@ export function list(value: KumaValue | undefined): string[] {
 /** Returns an object of a JSON text; undefined for any other text. */
 export function object(value: KumaValue | undefined): Record<string, unknown> | undefined {
   const parsed = parseJson(text(value));
-  return typeof parsed === "object" && parsed !== null && !Array.isArray(parsed)
-    ? (parsed as Record<string, unknown>)
-    : undefined;
+  return isObject(parsed) ? parsed : undefined;
 }
 
 /**

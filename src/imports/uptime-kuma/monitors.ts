@@ -1,10 +1,8 @@
 import type { ForeignObject } from "../../base/import-report";
-import { TAG_MAX, TAGS_MAX, withTag } from "../../base/tags";
 import { DESCRIPTION_MAX } from "../../base/texts";
 import type { ImportedToken } from "../../features/monitors/heartbeats";
 import type { CreateMonitorBody } from "../../features/monitors/wire";
 import type { FoundMonitor } from "../found";
-import { cutName, cutText } from "../kit";
 import {
   byId,
   flag,
@@ -16,7 +14,7 @@ import {
   readConnection,
   text,
 } from "./database";
-import { Notes } from "./notes";
+import { cutName, cutTags, cutText, Notes, NOTES_REASON, TAGS_REASON } from "../kit";
 import type { Mapping } from "./tables";
 import {
   Held,
@@ -77,7 +75,6 @@ export function findMonitor(monitor: MonitorRow, parts: MonitorParts): FoundMoni
     foreign: foreignMonitor(monitor),
     number: idOf(monitor),
     components: parts.componentsOf(monitor),
-    dependsOn: [],
   };
   const timing = timingOf(monitor, notes, type === "push");
   if (result instanceof Held) {
@@ -88,7 +85,7 @@ export function findMonitor(monitor: MonitorRow, parts: MonitorParts): FoundMoni
       settings: settingsOf(monitor),
     };
     const body = { type: "unsupported", ...common, ...timing, config } as const;
-    return { ...shared, body, changes: notes.changes, tokens: [], held: result.reason };
+    return { ...shared, body, changes: notes.changes, held: result.reason };
   }
   const { settings, ...checked } = result;
   const tokens = type === "push" ? tokensOf(monitor, parts, notes) : [];
@@ -104,42 +101,38 @@ export function findMonitor(monitor: MonitorRow, parts: MonitorParts): FoundMoni
 type Settings = Partial<CreateMonitorBody>;
 
 /** Returns what monitors of all types have. */
-function commonOf(monitor: MonitorRow, { tree, tagsOf }: MonitorParts, notes: Notes) {
+function commonOf(monitor: MonitorRow, { tree, ...parts }: MonitorParts, notes: Notes) {
   return {
     name: text(monitor.name),
     paused: !tree.isActive(monitor),
     group: tree.labelOf(monitor),
     notes: notesOf(text(monitor.description), notes),
-    tags: cutTags(tagsOf(monitor), notes),
+    tags: tagsOf(parts.tagsOf(monitor), notes),
   } satisfies Settings;
 }
 
 function notesOf(description: string, notes: Notes): string | null {
   const cut = cutText(description, DESCRIPTION_MAX);
-  if (cut !== description) {
-    notes.change("description", "set", "cut", `Notes have at most ${DESCRIPTION_MAX} characters.`);
-  }
+  if (cut !== description) notes.change("description", "set", "cut", NOTES_REASON);
   return cut || null;
 }
 
-function cutTags(tags: readonly string[], notes: Notes): string[] {
-  let found: string[] = [];
-  for (const tag of tags) {
-    const cut = cutName(tag.trim(), "tag", TAG_MAX).trim();
-    if (found.length < TAGS_MAX) found = withTag(found, cut);
+function tagsOf(tags: readonly string[], notes: Notes): string[] {
+  const cut = cutTags(
+    tags.map((tag) => tag.trim()),
+    "tag",
+  );
+  if (cut.join("\n") !== tags.join("\n")) {
+    notes.change("tags", tags.join(", "), cut.join(", "), TAGS_REASON);
   }
-  if (found.join("\n") !== tags.join("\n")) {
-    const reason = `Monitors have at most ${TAGS_MAX} different tags of ${TAG_MAX} characters.`;
-    notes.change("tags", tags.join(", "), found.join(", "), reason);
-  }
-  return found;
+  return cut;
 }
 
 /** Returns when a monitor is checked, and when a failure counts. */
 function timingOf(monitor: MonitorRow, notes: Notes, isPush: boolean): Settings {
   const asked = Math.round(number(monitor.interval, 60));
   const longest = isPush ? YEAR_SECONDS : DAY_SECONDS;
-  const interval = notes.clamped("interval", asked, 5, longest, "seconds");
+  const interval = notes.limited("interval", asked, { min: 5, max: longest, unit: "seconds" });
   const resend = number(monitor.resend_interval, 0);
   const [least, most] = REMINDER_SECONDS;
   const reminder = Math.round(resend * asked);
@@ -147,7 +140,9 @@ function timingOf(monitor: MonitorRow, notes: Notes, isPush: boolean): Settings 
     interval_seconds: interval,
     inverted: flag(monitor.upside_down),
     reminder_seconds:
-      reminder > 0 ? notes.clamped("resend_interval", reminder, least, most, "seconds") : 0,
+      reminder > 0
+        ? notes.limited("resend_interval", reminder, { min: least, max: most, unit: "seconds" })
+        : 0,
   };
   if (isPush) return settings;
   const retries = Math.max(0, Math.round(number(monitor.maxretries, 0)));
@@ -155,9 +150,17 @@ function timingOf(monitor: MonitorRow, notes: Notes, isPush: boolean): Settings 
   const timeout = Math.round(timeoutSecondsOf(monitor, asked) * 1_000);
   return {
     ...settings,
-    failure_threshold: notes.clamped("maxretries", retries + 1, 1, THRESHOLD_MAX, "checks"),
-    retry_interval_seconds: notes.clamped("retry_interval", retry, 1, interval, "seconds"),
-    timeout_ms: notes.clamped("timeout", timeout, 100, TIMEOUT_MAX_MS, "ms"),
+    failure_threshold: notes.limited("maxretries", retries + 1, {
+      min: 1,
+      max: THRESHOLD_MAX,
+      unit: "checks",
+    }),
+    retry_interval_seconds: notes.limited("retry_interval", retry, {
+      min: 1,
+      max: interval,
+      unit: "seconds",
+    }),
+    timeout_ms: notes.limited("timeout", timeout, { min: 100, max: TIMEOUT_MAX_MS, unit: "ms" }),
   };
 }
 

@@ -1,9 +1,9 @@
 import type { ForeignObject } from "../../base/import-report";
 import { oneLine, plural } from "../../base/text";
 import type { WebhookFormat } from "../../base/webhook";
-import { cutName } from "../kit";
 import {
   type ForeignKey,
+  type Found,
   type FoundMonitor,
   type FoundWebhook,
   keyOf,
@@ -23,7 +23,7 @@ import {
 } from "./database";
 import type { Mapping } from "./tables";
 import { foreignMonitor, isGroup, type MonitorTree } from "./monitors";
-import { Notes } from "./notes";
+import { cutName, Notes } from "../kit";
 
 /** Events about which Uptime Kuma notifies. */
 const EVENTS = [
@@ -43,17 +43,16 @@ export interface DomainMonitor {
   watchedBy: readonly MonitorRow[];
 }
 
-/** Returns the webhooks that notifications become, and the notifications that have no counterpart. */
+/** Finds the webhooks that notifications become. Those without a counterpart are left out. */
 export function findWebhooks(
   data: KumaData,
   tree: MonitorTree,
   domains: readonly DomainMonitor[],
-): { webhooks: FoundWebhook[]; leftOut: LeftOut[] } {
+  found: Found,
+): void {
   const monitors = byId(data.monitor);
   const assigned = groupedBy(data.monitor_notification, "notification_id");
   const all = data.monitor.filter((monitor) => isChecked(monitor));
-  const webhooks: FoundWebhook[] = [];
-  const leftOut: LeftOut[] = [];
   for (const row of data.notification) {
     const own = (assigned.get(idOf(row)) ?? []).flatMap(
       (each) => monitors.get(idOf(each, "monitor_id")) ?? [],
@@ -66,13 +65,13 @@ export function findWebhooks(
       ...watched.map(({ monitor }) => keyOf(monitor.foreign)),
     ];
     const receivers = receiversOf(row, ofGroups(own, tree), isForAll ? "all" : keys);
-    for (const found of receivers) {
-      if ("reason" in found) {
-        leftOut.push({ ...found, reason: `${found.reason} ${usageOf(reached)}` });
-      } else webhooks.push(found);
+    for (const receiver of receivers) {
+      if ("reason" in receiver) {
+        const reason = `${receiver.reason} ${usageOf(reached)}`;
+        found.leftOut.push({ ...receiver, reason });
+      } else found.webhooks.push(receiver);
     }
   }
-  return { webhooks, leftOut };
 }
 
 /** Returns true for monitors that become monitors. */
@@ -129,7 +128,6 @@ function receiversOf(
         ...(settings && Object.keys(settings).length > 0 && { settings }),
       },
       changes: notes.changes,
-      page: null,
       monitors,
     };
   });

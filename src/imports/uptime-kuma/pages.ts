@@ -6,17 +6,14 @@ import { DESCRIPTION_MAX } from "../../base/texts";
 import { DAY_MS, parseDay, SECOND_MS, toIso } from "../../base/time";
 import { isTimeZone } from "../../features/pages/rules";
 import {
-  bytesOfDataUrl,
   type ForeignKey,
+  type Found,
   type FoundComponent,
-  type FoundGroup,
-  type FoundIncident,
   type FoundMaintenance,
   type FoundMonitor,
   type FoundPage,
   type FoundSchedule,
   keyOf,
-  type LeftOut,
 } from "../found";
 import {
   byId,
@@ -31,7 +28,7 @@ import {
   textOf,
 } from "./database";
 import { isGroup, type MonitorTree } from "./monitors";
-import { Notes } from "./notes";
+import { Notes } from "../kit";
 import type { DomainMonitor } from "./notifications";
 
 /** Default of `auto_refresh_interval` in Uptime Kuma, in seconds. */
@@ -98,7 +95,9 @@ function descriptionOf(markdown: string, notes: Notes): string {
 function logoOf(icon: string, readPicture: ReadPicture, notes: Notes): Uint8Array | null {
   if (icon === "" || icon === "/icon.svg") return null;
   const [, file] = /^\/upload\/([\w.-]+)(?:\?.*)?$/.exec(icon) ?? [];
-  const bytes = file === undefined ? bytesOfDataUrl(icon) : readPicture(file);
+  const [, base64] = /^data:[^,]{0,100};base64,([A-Za-z0-9+/=\s]*)$/.exec(icon) ?? [];
+  const inUrl = base64 === undefined ? undefined : Buffer.from(base64, "base64");
+  const bytes = file === undefined ? inUrl : readPicture(file);
   if (bytes) return bytes;
   const reason =
     file === undefined
@@ -142,11 +141,8 @@ interface Place {
   monitor: MonitorRow;
 }
 
-/** Groups and components of status pages. */
+/** Components of status pages, by the monitors that they are about. */
 interface Places {
-  groups: readonly FoundGroup[];
-  components: readonly FoundComponent[];
-  leftOut: readonly LeftOut[];
   /** Returns the components that a monitor watches: its own, and those of its groups. */
   componentsOf(monitor: MonitorRow): FoundMonitor["components"];
   /** Returns the components that stand for a monitor, and for the members of a group. */
@@ -159,24 +155,22 @@ const BASELINES: Readonly<Record<string, "major_outage" | null>> = { 0: "major_o
 const inOrder = (first: Row, second: Row) =>
   number(first["weight"], 0) - number(second["weight"], 0) || idOf(first) - idOf(second);
 
-/** Reads the groups of the status pages in their order, with the monitors in them. */
-export function findPlaces(data: KumaData, tree: MonitorTree): Places {
+/** Finds the groups of the status pages in their order, with the monitors in them. */
+export function findPlaces(data: KumaData, tree: MonitorTree, found: Found): Places {
   const monitors = byId(data.monitor);
   const pages = byId(data.status_page);
   const members = Map.groupBy(data.monitor_group.toSorted(inOrder), (row) => idOf(row, "group_id"));
-  const groups: FoundGroup[] = [];
   const places: Place[] = [];
-  const leftOut: LeftOut[] = [];
   const numbered = new Set<MonitorRow>();
   for (const group of data.group.toSorted(inOrder)) {
     const name = text(group["name"]);
     const foreign = { type: "group", id: String(idOf(group)), name };
     if (!pages.has(idOf(group, "status_page_id"))) {
-      leftOut.push({ foreign, reason: "It is on no status page." });
+      found.leftOut.push({ foreign, reason: "It is on no status page." });
       continue;
     }
     const page = pageKey(group, "status_page_id");
-    groups.push({ foreign, number: idOf(group), page, body: { name }, changes: [] });
+    found.groups.push({ foreign, number: idOf(group), page, body: { name }, changes: [] });
     const counts = new Map<MonitorRow, number>();
     for (const row of members.get(idOf(group)) ?? []) {
       const monitor = monitors.get(idOf(row, "monitor_id"));
@@ -187,18 +181,14 @@ export function findPlaces(data: KumaData, tree: MonitorTree): Places {
       places.push({ monitor, component: componentOf(row, monitor, at, numbered) });
     }
   }
+  found.components = places.map(({ component }) => component);
   const byMonitor = Map.groupBy(places, ({ monitor }) => monitor);
   const ownOf = (monitor: MonitorRow) =>
     (byMonitor.get(monitor) ?? []).map(({ component }) => component);
-  const withGroups = (monitor: MonitorRow) =>
-    [monitor, ...tree.groupsOf(monitor)].flatMap((each) => ownOf(each));
   return {
-    groups,
-    components: places.map(({ component }) => component),
-    leftOut,
     componentsOf(monitor) {
-      const keys = withGroups(monitor).map(({ foreign }) => keyOf(foreign));
-      return keys.length > 0 ? keys : "internal";
+      const shown = [monitor, ...tree.groupsOf(monitor)].flatMap((each) => ownOf(each));
+      return shown.length > 0 ? shown.map(({ foreign }) => keyOf(foreign)) : "internal";
     },
     shownBy: (monitor) => [
       ...new Set([monitor, ...tree.membersOf(monitor)].flatMap((each) => ownOf(each))),
@@ -228,7 +218,6 @@ function componentOf(
     number: hasNumber ? idOf(monitor) : null,
     page,
     group,
-    key: null,
     baseline: isManual ? (BASELINES[text(monitor.manual_status)] ?? null) : null,
     body: { name, description: linkOf(row, monitor, notes), show_latency: true },
     changes: notes.changes,
@@ -251,44 +240,32 @@ function linkOf(row: Row, monitor: MonitorRow, notes: Notes): string | null {
 /** Maximum number of parts of a registered domain. */
 const LABELS_MAX = 10;
 
-/** Returns monitors of the domains that are watched there, and the domains that no monitor watches. */
+/** Finds monitors of the domains that are watched there. Domains that no monitor watches are left out. */
 export function findDomains(
   data: KumaData,
   tree: MonitorTree,
   days: number,
-): { domains: DomainMonitor[]; leftOut: LeftOut[] } {
+  found: Found,
+): DomainMonitor[] {
   const watching = byDomain(
     data.monitor.filter((monitor) => flag(monitor.domain_expiry_notification)),
   );
   const domains: DomainMonitor[] = [];
-  const leftOut: LeftOut[] = [];
   for (const row of data.domain_expiry) {
     const domain = text(row["domain"]).trim().toLowerCase();
     const foreign = { type: "domain_expiry", id: String(idOf(row)), name: domain };
     const watchedBy = watching.get(domain) ?? [];
     if (watchedBy.length === 0) {
-      leftOut.push({ foreign, reason: "No monitor watches this domain." });
+      found.leftOut.push({ foreign, reason: "No monitor watches this domain." });
       continue;
     }
-    domains.push({
-      watchedBy,
-      monitor: {
-        foreign,
-        number: null,
-        body: {
-          type: "domain",
-          name: domain,
-          config: { domain, days },
-          paused: !watchedBy.some((monitor) => tree.isActive(monitor)),
-        },
-        changes: [],
-        components: [],
-        dependsOn: [],
-        tokens: [],
-      },
-    });
+    const paused = !watchedBy.some((monitor) => tree.isActive(monitor));
+    const body = { type: "domain", name: domain, config: { domain, days }, paused } as const;
+    const monitor = { foreign, body, changes: [], components: [] };
+    found.monitors.push(monitor);
+    domains.push({ watchedBy, monitor });
   }
-  return { domains, leftOut };
+  return domains;
 }
 
 function hostOf({ url, hostname, grpc_url: grpcUrl }: MonitorRow): string {
@@ -313,11 +290,9 @@ function byDomain(monitors: readonly MonitorRow[]): ReadonlyMap<string, MonitorR
 
 const IMPACTS: Readonly<Record<string, "major" | "minor">> = { danger: "major", warning: "minor" };
 
-/** Returns the incidents of status pages. Uptime Kuma's name no components. */
-export function findIncidents(data: KumaData): { incidents: FoundIncident[]; leftOut: LeftOut[] } {
+/** Finds the incidents of status pages. Uptime Kuma's name no components. */
+export function findIncidents(data: KumaData, { incidents, leftOut }: Found): void {
   const pages = byId(data.status_page);
-  const incidents: FoundIncident[] = [];
-  const leftOut: LeftOut[] = [];
   for (const row of data.incident) {
     const title = text(row["title"]);
     const foreign = { type: "incident", id: String(idOf(row)), name: title };
@@ -355,7 +330,6 @@ export function findIncidents(data: KumaData): { incidents: FoundIncident[]; lef
       changes: [],
     });
   }
-  return { incidents, leftOut };
 }
 
 /** Returns the time (unix ms) of a text such as `2026-01-10 02:00:00`, in UTC; undefined for other texts. */
@@ -389,19 +363,13 @@ interface Part {
   number: number | null;
 }
 
-interface FoundMaintenances {
-  maintenance: FoundMaintenance[];
-  schedules: FoundSchedule[];
-  leftOut: LeftOut[];
-}
-
-/** Returns the maintenance of each status page, and its schedules. */
+/** Finds the maintenance of each status page, and its schedules. */
 export function findMaintenance(
   data: KumaData,
   settings: ReadonlyMap<string, unknown>,
   places: Places,
-): FoundMaintenances {
-  const found: FoundMaintenances = { maintenance: [], schedules: [], leftOut: [] };
+  found: Found,
+): void {
   const partsOf = partsReader(data, places);
   const serverZone = serverTimeZone(settings) ?? "UTC";
   for (const row of data.maintenance) {
@@ -435,7 +403,6 @@ export function findMaintenance(
       }
     }
   }
-  return found;
 }
 
 /** Returns a function that divides a maintenance among pages. */
@@ -560,9 +527,16 @@ function scheduleOf(row: Row, zone: string): Pick<FoundSchedule, "body" | "chang
       name: text(row["title"]),
       body: text(row["description"]),
       cron,
-      duration_minutes: notes.clamped("duration", minutes, 1, DURATION_MINUTES_MAX, "minutes"),
+      duration_minutes: notes.limited("duration", minutes, {
+        min: 1,
+        max: DURATION_MINUTES_MAX,
+        unit: "minutes",
+      }),
       time_zone: zone,
-      every_days: days > 1 ? notes.clamped("interval_day", days, 1, EVERY_DAYS_MAX, "days") : null,
+      every_days:
+        days > 1
+          ? notes.limited("interval_day", days, { min: 1, max: EVERY_DAYS_MAX, unit: "days" })
+          : null,
       starts_on: start?.toPlainDate().toString() ?? null,
       // The end is a time: an end at midnight does not include that day.
       ends_on: end?.subtract({ minutes: 1 }).toPlainDate().toString() ?? null,

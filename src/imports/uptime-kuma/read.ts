@@ -4,7 +4,7 @@ import type { DockerHosts } from "../../base/config/network";
 import { sha256Hex } from "../../base/hash";
 import { oneLine, plural } from "../../base/text";
 import { OperatorError } from "../../db/errors";
-import type { Found, FoundHistory, LeftOut } from "../found";
+import { emptyFound, type Found, type LeftOut } from "../found";
 import { isBackup, readBackup } from "./backup";
 import {
   byId,
@@ -70,21 +70,20 @@ export async function readUptimeKuma(
     return { ...found, notRead: [...notRead, ...listUnknownTypes(data)] };
   }
   const kuma = await openKumaDatabase(path);
-  let history: FoundHistory | undefined;
   try {
     const data = readData((table, columns) => kuma.rows(table, columns));
     const found = findInData(data, { readPicture: pictureReader(path), isDefined });
     kuma.requireUnchanged();
     const isFast = canFindBeats(kuma);
-    history = isFast ? openKumaHistory(kuma, now) : undefined;
-    return {
-      ...found,
-      ...(history ? { history } : {}),
-      notRead: [...kuma.notRead, ...listUnknownTypes(data)],
-      toDo: [...kuma.toDo, ...(isFast ? [] : [NO_INDEX]), ...found.toDo],
-    };
-  } finally {
-    if (!history) kuma[Symbol.dispose]();
+    const history = isFast ? openKumaHistory(kuma, now) : undefined;
+    if (history) found.history = history;
+    else kuma[Symbol.dispose]();
+    found.notRead = [...kuma.notRead, ...listUnknownTypes(data)];
+    found.toDo = [...kuma.toDo, ...(isFast ? [] : [NO_INDEX]), ...found.toDo];
+    return found;
+  } catch (error) {
+    kuma[Symbol.dispose]();
+    throw error;
   }
 }
 
@@ -128,8 +127,12 @@ interface Surroundings {
 /** Returns everything that an Uptime Kuma has, without its history. */
 export function findInData(data: KumaData, { readPicture, isDefined }: Surroundings): Found {
   const settings = settingsOf(data);
+  const secret = settings.get("jwtSecret");
+  const fingerprint = typeof secret === "string" ? sha256Hex(`allclear-import:${secret}`) : null;
+  const found = emptyFound("uptime-kuma", fingerprint);
   const tree = new MonitorTree(data.monitor);
-  const places = findPlaces(data, tree);
+  found.pages = findPages(data, settings, readPicture);
+  const places = findPlaces(data, tree, found);
   const dockerHosts = dockerNames(data.docker_host);
   const context = {
     proxies: byId(data.proxy),
@@ -144,44 +147,32 @@ export function findInData(data: KumaData, { readPicture, isDefined }: Surroundi
     componentsOf: places.componentsOf,
     ownsToken: tokenOwners(data.monitor),
   };
-  const shown = new Set(places.components.map(({ foreign }) => foreign.id.split("/")[1]));
-  const isShown = (monitor: MonitorRow) => shown.has(String(idOf(monitor)));
-  const monitors = inListOrder(data.monitor)
+  const shown = new Set(found.components.map(({ foreign }) => foreign.id.split("/")[1]));
+  for (const monitor of inListOrder(data.monitor)) {
+    const isShown = shown.has(String(idOf(monitor)));
     // On a page, a status that people set is that of a component.
-    .filter((each) => !isGroup(each) && !(text(each.type) === "manual" && isShown(each)))
-    .map((monitor) => findMonitor(monitor, parts));
-  const domains = findDomains(data, tree, largestOf(settings.get("domainExpiryNotifyDays")));
-  const webhooks = findWebhooks(data, tree, domains.domains);
-  const maintenance = findMaintenance(data, settings, places);
-  const incidents = findIncidents(data);
+    if (isGroup(monitor) || (text(monitor.type) === "manual" && isShown)) continue;
+    found.monitors.push(findMonitor(monitor, parts));
+  }
+  for (const group of data.monitor) {
+    // Those on a page become components.
+    if (!isGroup(group) || shown.has(String(idOf(group)))) continue;
+    const count = plural(tree.membersOf(group).length, "monitor");
+    const reason = `It becomes the label of ${count}, and no object of its own.`;
+    found.leftOut.push({ foreign: foreignMonitor(group), reason });
+  }
+  const domains = findDomains(data, tree, largestOf(settings.get("domainExpiryNotifyDays")), found);
+  findWebhooks(data, tree, domains, found);
+  findMaintenance(data, settings, places, found);
+  findIncidents(data, found);
+  found.leftOut.push(...othersLeftOut(data, settings));
   const undefinedHosts = data.docker_host.filter(
     (host) => isUsed(host, data) && !isDefined(dockerHosts.get(idOf(host)) ?? ""),
   );
   const docker = dockerInstruction(undefinedHosts, dockerHosts);
-  const secret = settings.get("jwtSecret");
-  return {
-    kind: "uptime-kuma",
-    fingerprint: typeof secret === "string" ? sha256Hex(`allclear-import:${secret}`) : null,
-    pages: findPages(data, settings, readPicture),
-    groups: places.groups,
-    components: places.components,
-    monitors: [...monitors, ...domains.domains.map(({ monitor }) => monitor)],
-    webhooks: webhooks.webhooks,
-    maintenance: maintenance.maintenance,
-    schedules: maintenance.schedules,
-    incidents: incidents.incidents,
-    leftOut: [
-      ...places.leftOut,
-      ...groupsLeftOut(data, tree, isShown),
-      ...domains.leftOut,
-      ...webhooks.leftOut,
-      ...maintenance.leftOut,
-      ...incidents.leftOut,
-      ...othersLeftOut(data, settings),
-    ],
-    notRead: [],
-    toDo: [...(docker === undefined ? [] : [docker]), ...jobsToMove(data, settings)],
-  };
+  if (docker !== undefined) found.toDo.push(docker);
+  found.toDo.push(...jobsToMove(data, settings));
+  return found;
 }
 
 /** Returns the instruction for the addresses that jobs call. */
@@ -238,71 +229,52 @@ function tagsReader({ tag, monitor_tag }: KumaData): (monitor: MonitorRow) => st
     });
 }
 
-/** Lists groups that are on no page. Others become components. */
-function groupsLeftOut(
-  { monitor: rows }: KumaData,
-  tree: MonitorTree,
-  isShown: (monitor: MonitorRow) => boolean,
-): LeftOut[] {
-  return rows
-    .filter((monitor) => isGroup(monitor) && !isShown(monitor))
-    .map((monitor) => {
-      const count = plural(tree.membersOf(monitor).length, "monitor");
-      const reason = `It becomes the label of ${count}, and no object of its own.`;
-      return { foreign: foreignMonitor(monitor), reason };
-    });
-}
-
 /** Lists kinds of objects that are not moved, each on one line. */
 function othersLeftOut(data: KumaData, settings: ReadonlyMap<string, unknown>): LeftOut[] {
   const others = [...settings.keys()].filter(
     (key) => !Object.hasOwn(SETTINGS, key) && !INTERNAL_SETTINGS.has(key),
   );
-  const line = (type: string, count: number, noun: string, reason: string): LeftOut[] =>
-    count === 0 ? [] : [{ foreign: { type, id: "all", name: plural(count, noun) }, reason }];
-  return [
-    ...line(
+  const lines = [
+    [
       "user",
       data.user.length,
       "user",
       "Passwords and second factors are not moved. Invite people at Settings → Users.",
-    ),
-    ...line(
+    ],
+    [
       "api_key",
       data.api_key.length,
       "API key",
       "Create API keys for the programs that read metrics.",
-    ),
-    ...line("tag", data.tag.length, "tag", "Monitors have their tags as words, without colours."),
-    ...line(
-      "proxy",
-      data.proxy.length,
-      "proxy server",
-      "Each monitor has the address of its proxy.",
-    ),
-    ...line(
+    ],
+    ["tag", data.tag.length, "tag", "Monitors have their tags as words, without colours."],
+    ["proxy", data.proxy.length, "proxy server", "Each monitor has the address of its proxy."],
+    [
       "docker_host",
       data.docker_host.length,
       "Docker host",
       "ALLCLEAR_DOCKER_HOSTS defines those that monitors may ask.",
-    ),
-    ...line(
+    ],
+    [
       "remote_browser",
       data.remote_browser.length,
       "remote browser",
       "Monitors open no pages in browsers.",
-    ),
-    ...line(
+    ],
+    [
       "setting",
       others.length,
       "setting",
       oneLine(`They have no counterpart: ${others.join(", ")}.`),
-    ),
-  ];
+    ],
+  ] as const;
+  return lines.flatMap(([type, count, noun, reason]) =>
+    count === 0 ? [] : [{ foreign: { type, id: "all", name: plural(count, noun) }, reason }],
+  );
 }
 
 /** Lists types of monitors that this version does not know. */
-export function listUnknownTypes({ monitor }: KumaData): string[] {
+function listUnknownTypes({ monitor }: KumaData): string[] {
   const types = new Set(monitor.map(({ type }) => text(type)));
   return [...types]
     .filter((type) => type !== "" && !typeOf(type))

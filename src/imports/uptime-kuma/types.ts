@@ -3,7 +3,6 @@ import { numberedRef } from "../../base/ids";
 import { oneLine, parseJson, toRef } from "../../base/text";
 import type { Assertion } from "../../features/monitors/assertions/assertions";
 import type { CreateMonitorBody } from "../../features/monitors/wire";
-import { cutText } from "../kit";
 import {
   type Connection,
   flag,
@@ -19,7 +18,7 @@ import {
   text,
   textOf,
 } from "./database";
-import type { Notes } from "./notes";
+import { basicAuthorization, cutText, type Notes, withoutCredentials } from "../kit";
 
 /** Default of `maxredirects` in Uptime Kuma. */
 const REDIRECTS = 10;
@@ -38,7 +37,7 @@ export function readHttp(
   if (text(monitor.auth_method) === "ntlm") return new Held("It signs in by NTLM.");
   const method = text(monitor.method).trim().toUpperCase() || "GET";
   const { body, contentType } = bodyOf(monitor, method, notes);
-  const { url, authorization: ofUrl } = withoutCredentials(text(monitor.url).trim());
+  const { url, credentials } = withoutCredentials(text(monitor.url).trim());
   const { authorization, oauth2, ...certificate } = authenticationOf(monitor);
   let headers: Headers = contentType === undefined ? {} : { "Content-Type": contentType };
   if (authorization !== undefined) headers = withHeader(headers, "Authorization", authorization);
@@ -46,7 +45,9 @@ export function readHttp(
     headers = withHeader(headers, name, value);
   }
   // In Uptime Kuma, credentials in the URL replace all others.
-  if (ofUrl !== undefined) headers = withHeader(headers, "Authorization", ofUrl);
+  if (credentials) {
+    headers = withHeader(headers, "Authorization", basicAuthorization(credentials));
+  }
   const isSignedIn = Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
   if (oauth2 && isSignedIn) {
     notes.drop("oauth_client_secret", "Its header Authorization takes the place of OAuth 2.0.");
@@ -184,8 +185,9 @@ export function readRabbitMq(
   if (others.length > 0) return new Held("It is up while one of several nodes is.");
   const url = URL.parse("api/health/checks/alarms/", node.endsWith("/") ? node : `${node}/`);
   if (!url) return new Held("The address of its node cannot be read.");
-  const [user, password] = [monitor.rabbitmq_username, monitor.rabbitmq_password].map(text);
-  const authorization = basicOf(user ?? "", password ?? "");
+  const user = text(monitor.rabbitmq_username);
+  const password = text(monitor.rabbitmq_password);
+  const authorization = basicAuthorization({ user, password });
   return {
     type: "http",
     config: {
@@ -300,7 +302,13 @@ export function readPush(monitor: MonitorRow, notes: Notes): Checked {
   const grace = 1 + retries * retry;
   return {
     type: "push",
-    config: { grace_seconds: notes.clamped("grace_seconds", grace, 0, 31_536_000, "seconds") },
+    config: {
+      grace_seconds: notes.limited("grace_seconds", grace, {
+        min: 0,
+        max: 31_536_000,
+        unit: "seconds",
+      }),
+    },
     settings: { failure_threshold: 1 },
   };
 }
@@ -339,8 +347,10 @@ export function readWebSocket(monitor: MonitorRow, notes: Notes): Checked | Held
       "It accepts servers that answer with a wrong Sec-WebSocket-Accept, which is a failure here.",
     );
   }
-  const { url, authorization: ofUrl } = withoutCredentials(text(monitor.url).trim());
-  const authorization = ofUrl ?? authenticationOf(monitor).authorization;
+  const { url, credentials } = withoutCredentials(text(monitor.url).trim());
+  const authorization = credentials
+    ? basicAuthorization(credentials)
+    : authenticationOf(monitor).authorization;
   const ofMonitor = headersOf(monitor, notes);
   const headers =
     authorization === undefined ? ofMonitor : withHeader(ofMonitor, "Authorization", authorization);
@@ -613,29 +623,6 @@ function headersOf({ headers }: MonitorRow, notes: Notes): Headers {
   return {};
 }
 
-/** Returns the value of `Authorization` for a user name and a password. */
-function basicOf(user: string, password: string): string {
-  return `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
-}
-
-/** Returns a URL without user name and password, and the header that they become. */
-function withoutCredentials(text: string): { url: string; authorization?: string } {
-  const url = URL.parse(text);
-  if (!url || (url.username === "" && url.password === "")) return { url: text };
-  const authorization = basicOf(decoded(url.username), decoded(url.password));
-  url.username = "";
-  url.password = "";
-  return { url: url.href, authorization };
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   "": "application/json",
   json: "application/json",
@@ -672,7 +659,10 @@ function authenticationOf(monitor: MonitorRow): Authentication {
   switch (text(monitor.auth_method)) {
     case "basic":
       return {
-        authorization: basicOf(text(monitor.basic_auth_user), text(monitor.basic_auth_pass)),
+        authorization: basicAuthorization({
+          user: text(monitor.basic_auth_user),
+          password: text(monitor.basic_auth_pass),
+        }),
       };
     case "bearer":
       return { authorization: `Bearer ${text(monitor.bearer_token)}` };
@@ -768,8 +758,11 @@ function jsonAssertions(
 ): Assertion[] {
   const property = jsonPathOf(path);
   if (property === undefined) {
+    const shown = cutText(path, SHOWN_MAX);
     notes.disable(
-      `Its JSONata expression has no counterpart: ${cutText(path, SHOWN_MAX)}. Give it an assertion, and resume it.`,
+      oneLine(
+        `Its JSONata expression has no counterpart: ${shown}. Give it an assertion, and resume it.`,
+      ),
     );
     return [];
   }
@@ -795,8 +788,9 @@ function jsonAssertions(
       if (Number.isFinite(value)) return [{ ...json, op: NUMBER_OPS[operator], value }];
     }
   }
+  const shown = cutText(`${operator} ${expected}`, SHOWN_MAX);
   notes.disable(
-    `Its comparison has no counterpart: ${cutText(`${operator} ${expected}`, SHOWN_MAX)}. Give it an assertion, and resume it.`,
+    oneLine(`Its comparison has no counterpart: ${shown}. Give it an assertion, and resume it.`),
   );
   return [];
 }

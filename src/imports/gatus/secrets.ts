@@ -1,36 +1,3 @@
-import type { ImportChange } from "../../base/import-report";
-
-/** Differences and reasons that reading one object found. */
-export class Notes {
-  readonly changes: ImportChange[] = [];
-  readonly #reasons: string[] = [];
-
-  change(field: string, from: unknown, to: unknown, reason: string): void {
-    this.changes.push({ field, from, to, reason });
-  }
-
-  /** Switches the object off, for a reason in one sentence. */
-  disable(reason: string): void {
-    this.#reasons.push(reason);
-  }
-
-  /** Reasons for which the object is switched off; undefined without one. */
-  get disabled(): string | undefined {
-    if (this.#reasons.length === 0) return undefined;
-    return `${this.#reasons.join(" ")} Change that here, and resume it.`;
-  }
-
-  /** Returns a number within limits, and notes a difference. */
-  limited(field: string, value: number, { min, max }: { min: number; max: number }): number {
-    const limited = Math.min(Math.max(Math.round(value), min), max);
-    if (limited !== value) {
-      const reason = `It can be a whole number from ${min.toLocaleString("en")} to ${max.toLocaleString("en")} here.`;
-      this.change(field, value, limited, reason);
-    }
-    return limited;
-  }
-}
-
 /** Headers whose values are no secrets. */
 const OPEN_HEADERS = /^(accept.*|cache-control|content-type|host|origin|referer|user-agent)$/i;
 
