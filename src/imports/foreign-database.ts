@@ -1,4 +1,4 @@
-import { constants as sqliteConstants, Database } from "bun:sqlite";
+import { constants as sqliteConstants, Database, type SQLQueryBindings } from "bun:sqlite";
 import {
   accessSync,
   closeSync,
@@ -25,9 +25,21 @@ const BUSY_TIMEOUT_MS = 5_000;
 /** Maximum size of a value that is cut, in bytes. SQLite needs memory for the whole value. */
 const CUT_BYTES_MAX = 16 * 1024 * 1024;
 
-/** SQLite database of another product, in one read transaction. Errors of SQLite become OperatorErrors. */
+/** Prepared query, whose values are foreign. Its errors are OperatorErrors. */
+export interface Query<Row extends object> {
+  all(...values: SQLQueryBindings[]): Row[];
+  /** Reads rows one after another. Only one such reading can be under way. */
+  iterate(...values: SQLQueryBindings[]): Generator<Row>;
+}
+
+/**
+ * SQLite database of another product, in one read transaction. Its content is foreign: tables and columns are looked up
+ * before they are read, and errors of SQLite become OperatorErrors.
+ */
 export class ForeignDatabase implements Disposable {
   protected readonly sqlite: Database;
+  /** Columns by table, without computed ones. Views and virtual tables have none. */
+  protected readonly tables: ReadonlyMap<string, ReadonlySet<string>>;
   readonly #file: DatabaseFile;
   readonly #identity: string;
 
@@ -44,6 +56,42 @@ export class ForeignDatabase implements Disposable {
       removeCopy(file);
       throw this.explain(error);
     }
+    this.tables = this.orClose(() => readTables(this.sqlite));
+    // The open files stay until they are closed, and also a process that is killed leaves nothing. Windows removes
+    // them when they are closed.
+    if (process.platform !== "win32") removeCopy(file);
+  }
+
+  /** Runs a part of a constructor, and closes the database if it throws. */
+  protected orClose<Result>(work: () => Result): Result {
+    try {
+      return work();
+    } catch (error) {
+      this[Symbol.dispose]();
+      throw this.explain(error);
+    }
+  }
+
+  /** Returns true if the database has a table, with a column if one is named. */
+  has(table: string, column?: string): boolean {
+    const columns = this.tables.get(table);
+    return columns !== undefined && (column === undefined || columns.has(column));
+  }
+
+  /** Prepares a query of tables and columns that the database has. */
+  prepare<Row extends object>(sql: string): Query<Row> {
+    const statement = this.read(() => this.sqlite.prepare<Row, SQLQueryBindings[]>(sql));
+    const explain = (error: unknown) => this.explain(error);
+    return {
+      all: (...values) => this.read(() => statement.all(...values)),
+      *iterate(...values) {
+        try {
+          yield* statement.iterate(...values);
+        } catch (error) {
+          throw explain(error);
+        }
+      },
+    };
   }
 
   /**
@@ -51,7 +99,10 @@ export class ForeignDatabase implements Disposable {
    * since what was read may then be wrong.
    */
   requireUnchanged(): void {
-    requireUnchanged(this.path, this.#file, this.#identity);
+    const { path, access } = this.#file;
+    if (access === "lone" && identityOf(path) !== this.#identity) {
+      throw new OperatorError(`${this.path} was changed while it was read. Read it again.`);
+    }
   }
 
   protected read<Result>(read: () => Result): Result {
@@ -74,6 +125,23 @@ export class ForeignDatabase implements Disposable {
     closeSqlite(this.sqlite);
     removeCopy(this.#file);
   }
+}
+
+function readTables(sqlite: Database): Map<string, ReadonlySet<string>> {
+  const columnsOf = sqlite.prepare<{ name: string }, [string]>(
+    "SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0",
+  );
+  const tables = new Map<string, ReadonlySet<string>>();
+  for (const { name, isPlain } of sqlite
+    .prepare<{ name: string; isPlain: number }, []>(
+      // Views and virtual tables have no page of their own.
+      `SELECT name, type = 'table' AND rootpage > 0 AS isPlain FROM sqlite_schema
+       WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`,
+    )
+    .iterate()) {
+    tables.set(name, new Set(isPlain ? columnsOf.all(name).map((column) => column.name) : []));
+  }
+  return tables;
 }
 
 /** Opens a database of another product in a read transaction. */
@@ -103,7 +171,7 @@ function openForeign({ path, access }: DatabaseFile): Database {
 }
 
 /** Removes the folder of a copy. */
-export function removeCopy({ path, access }: DatabaseFile): void {
+function removeCopy({ path, access }: DatabaseFile): void {
   if (access === "copy") rmSync(dirname(path), { recursive: true, force: true });
 }
 
@@ -140,8 +208,16 @@ export interface DatabaseFile {
   access: "shared" | "lone" | "copy";
 }
 
-/** Finds `kuma.db` in a data directory, or the database itself. Throws an OperatorError. */
-export function findDatabaseFile(given: string): DatabaseFile {
+/**
+ * Finds the database of a source in a file, or `kuma.db` in a data directory. One whose folder cannot be used is copied.
+ * Throws an OperatorError.
+ */
+export async function findDatabaseFile(given: string): Promise<DatabaseFile> {
+  const file = findOriginal(given);
+  return file.access === "copy" ? { ...file, path: await copyDatabase(file.path) } : file;
+}
+
+function findOriginal(given: string): DatabaseFile {
   try {
     const path = realpathSync(pathOf(given));
     const file = statSync(path);
@@ -226,13 +302,6 @@ export async function copyDatabase(path: string): Promise<string> {
     rmSync(folder, { recursive: true, force: true });
     if (error instanceof OperatorError) throw error;
     throw new OperatorError(`${path} cannot be copied: ${(error as Error).message}.`);
-  }
-}
-
-/** Throws an OperatorError if a database that was opened without locks has another identity than it had. */
-function requireUnchanged(given: string, { path, access }: DatabaseFile, identity: string) {
-  if (access === "lone" && identityOf(path) !== identity) {
-    throw new OperatorError(`${given} was changed while it was read. Read it again.`);
   }
 }
 

@@ -2,13 +2,7 @@ import type { SQLQueryBindings } from "bun:sqlite";
 import { statSync } from "node:fs";
 import { DAY_MS, HOUR_MS } from "../../base/time";
 import { OperatorError } from "../../db/errors";
-import {
-  copyDatabase,
-  type DatabaseFile,
-  findDatabaseFile,
-  ForeignDatabase,
-  numeric,
-} from "../foreign-database";
+import { type DatabaseFile, findDatabaseFile, ForeignDatabase, numeric } from "../foreign-database";
 import {
   BEAT,
   type ForeignKey,
@@ -30,10 +24,7 @@ const NAMED_MAX = 1_000;
 
 const KEY_MAX = 1_000;
 
-const TYPES_BY_TABLE = {
-  endpoint: { types: ["endpoint", "external-endpoint"] },
-  suite: { types: ["suite"] },
-} as const;
+const TYPES = { endpoint: ["endpoint", "external-endpoint"], suite: ["suite"] } as const;
 
 /** Adds the history in a database to a configuration. Throws an OperatorError for a file that is none of Gatus. */
 export async function withHistory({ found, intervals }: FoundConfig, path: string): Promise<Found> {
@@ -44,9 +35,8 @@ export async function withHistory({ found, intervals }: FoundConfig, path: strin
     const leftOut: LeftOut[] = [];
     for (const table of ["endpoint", "suite"] as const) {
       for (const { id, key, name } of listKeys(database, table)) {
-        const monitor = TYPES_BY_TABLE[table].types
-          .map((type) => keyOf({ type, id: key }))
-          .find((each) => monitors.has(each));
+        const keys = TYPES[table].map((type) => keyOf({ type, id: key }));
+        const monitor = keys.find((each) => monitors.has(each));
         if (monitor) {
           sources.set(monitor, { table, id, intervalMs: intervals.get(key) ?? 60_000 });
         } else if (leftOut.length < NAMED_MAX) {
@@ -71,7 +61,7 @@ function listKeys(database: GatusDatabase, table: "endpoint" | "suite") {
   if (table === "suite" && !database.hasSuites) return [];
   const short = (column: string) =>
     `CASE WHEN typeof(${column}) = 'text' THEN substr(${column}, 1, ${KEY_MAX}) ELSE '' END`;
-  const rows = database.prepare<[number, string, string, string]>(
+  const rows = database.prepareValues<[number, string, string, string]>(
     `SELECT ${table}_id, ${[`${table}_key`, `${table}_name`, `${table}_group`].map(short).join(", ")}
      FROM ${table}s WHERE typeof(${table}_id) = 'integer' ORDER BY 1 LIMIT ${ENDPOINTS_MAX}`,
   );
@@ -170,20 +160,20 @@ class GatusHistory implements FoundHistory {
     const tables = ["endpoint_results", "endpoint_uptimes", "endpoint_events"];
     const others = tables.reduce((sum, table) => {
       const sql = `SELECT count(*) FROM ${table} WHERE endpoint_id NOT IN (SELECT value FROM json_each(?))`;
-      return sum + Number(this.#database.prepare(sql)(JSON.stringify(known))[0]?.[0] ?? 0);
+      return sum + Number(this.#database.prepareValues(sql)(JSON.stringify(known))[0]?.[0] ?? 0);
     }, 0);
     return others === 0 ? {} : { [NOT_IN_CONFIGURATION]: others };
   }
 
   #one(sql: string): GatusValue | undefined {
-    return this.#database.prepare(sql)()[0]?.[0];
+    return this.#database.prepareValues(sql)()[0]?.[0];
   }
 
   /** Reads the whole history of a monitor. Gatus keeps a hundred results and sums of a month. */
   #load(monitor: ForeignKey): Loaded {
     if (this.#last?.monitor !== monitor) {
       const source = this.#sources.get(monitor);
-      const loaded = source ? readHistory(this.#database, source) : emptyHistory();
+      const loaded = source ? new Reader(this.#database).read(source) : emptyHistory();
       this.#last = { monitor, loaded };
     }
     return this.#last.loaded;
@@ -237,11 +227,6 @@ interface Loaded {
   latencyMs: number[];
   sums: HistorySum[];
   skipped: Record<string, number>;
-}
-
-/** Reads the whole history of a monitor. Gatus keeps a hundred results, and sums of a month. */
-function readHistory(database: GatusDatabase, source: HistorySource): Loaded {
-  return new Reader(database).read(source);
 }
 
 class Reader {
@@ -351,7 +336,7 @@ class Reader {
 
   /** Reads rows of an endpoint, and skips those beyond the limit. */
   #rows(sql: string, id: number): GatusValue[][] {
-    const rows = this.#database.prepare(`${sql} LIMIT ${ROWS_MAX + 1}`)(id);
+    const rows = this.#database.prepareValues(`${sql} LIMIT ${ROWS_MAX + 1}`)(id);
     if (rows.length <= ROWS_MAX) return rows;
     this.#skip(BEYOND);
     return rows.slice(0, ROWS_MAX);
@@ -429,12 +414,10 @@ async function openGatusDatabase(given: string): Promise<GatusDatabase> {
   if (statSync(given, { throwIfNoEntry: false })?.isDirectory()) {
     throw new OperatorError(`${given} is a directory; the history is in a file.`);
   }
-  const file = findDatabaseFile(given);
-  if (file.access !== "copy") return new GatusDatabase(given, file);
-  return new GatusDatabase(given, { path: await copyDatabase(file.path), access: "copy" });
+  return new GatusDatabase(given, await findDatabaseFile(given));
 }
 
-/** Database of Gatus, in one read transaction. Errors of SQLite become OperatorErrors. */
+/** Database of Gatus. */
 class GatusDatabase extends ForeignDatabase {
   /** True if the database has suites. */
   readonly hasSuites: boolean;
@@ -443,23 +426,20 @@ class GatusDatabase extends ForeignDatabase {
 
   constructor(path: string, file: DatabaseFile) {
     super(path, file);
-    try {
-      for (const [table, columns] of Object.entries(TABLES)) this.#require(table, columns);
-      this.hasSuites = Object.entries(FURTHER).every(([table, columns]) =>
-        columns.every((column) => this.#columnsOf(table).has(column)),
-      );
-      this.hasSuiteResults = this.#columnsOf("endpoint_results").has("suite_result_id");
-    } catch (error) {
-      this[Symbol.dispose]();
-      throw this.explain(error);
+    for (const [table, columns] of Object.entries(TABLES)) {
+      this.orClose(() => this.#require(table, columns));
     }
+    this.hasSuites = Object.entries(FURTHER).every(([table, columns]) =>
+      columns.every((column) => this.has(table, column)),
+    );
+    this.hasSuiteResults = this.has("endpoint_results", "suite_result_id");
   }
 
   /**
    * Prepares a query, whose rows are lists of their values. It throws an OperatorError if the database was opened by
    * another process since it was opened here without locks, since what was read may then be wrong.
    */
-  prepare<Row extends GatusValue[]>(sql: string): (...values: SQLQueryBindings[]) => Row[] {
+  prepareValues<Row extends GatusValue[]>(sql: string): (...values: SQLQueryBindings[]) => Row[] {
     const statement = this.read(() => this.sqlite.prepare(sql));
     return (...values) =>
       this.read(() => {
@@ -471,19 +451,10 @@ class GatusDatabase extends ForeignDatabase {
 
   /** Throws an OperatorError for a database without a table, or with a view in its place. */
   #require(table: string, columns: readonly string[]): void {
-    const present = this.#columnsOf(table);
-    const missing = columns.find((column) => !present.has(column));
+    const missing = columns.find((column) => !this.has(table, column));
     if (missing === undefined) return;
-    const lack = present.size === 0 ? `table ${table}` : `column ${table}.${missing}`;
+    const { size = 0 } = this.tables.get(table) ?? {};
+    const lack = size === 0 ? `table ${table}` : `column ${table}.${missing}`;
     throw new OperatorError(`${this.path} is no database of Gatus: it has no ${lack}.`);
-  }
-
-  /** Returns the columns of a table. A view and a virtual table, which have no page of their own, have none. */
-  #columnsOf(table: string): ReadonlySet<string> {
-    const rows = this.prepare<[string]>(
-      `SELECT c.name FROM sqlite_schema AS s, pragma_table_xinfo(s.name) AS c
-       WHERE s.type = 'table' AND s.rootpage > 0 AND s.name = ? AND c.hidden = 0`,
-    )(table);
-    return new Set(rows.map(([name]) => name));
   }
 }

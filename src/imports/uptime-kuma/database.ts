@@ -1,15 +1,8 @@
-import type { Database, SQLQueryBindings } from "bun:sqlite";
+import type { Database } from "bun:sqlite";
 import { parseJson } from "../../base/text";
 import { OperatorError } from "../../db/errors";
 import { pragma } from "../../db/open";
-import {
-  copyDatabase,
-  cut,
-  type DatabaseFile,
-  findDatabaseFile,
-  ForeignDatabase,
-  removeCopy,
-} from "../foreign-database";
+import { cut, type DatabaseFile, findDatabaseFile, ForeignDatabase } from "../foreign-database";
 import { decoded, isObject, listUnknown } from "../kit";
 import { type MonitorColumn, TABLES } from "./tables";
 
@@ -18,57 +11,8 @@ const KNOWN_COLUMNS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   Object.entries(TABLES).map(([table, columns]) => [table, new Set(Object.keys(columns))]),
 );
 
-/** Columns of the tables of a database, by table. */
-type Tables = ReadonlyMap<string, ReadonlySet<string>>;
-
-/**
- * Reads the tables of a database. Computed columns are left out. Throws an OperatorError if it is none of Uptime
- * Kuma, or has views or virtual tables in place of its tables.
- */
-function readTables(sqlite: Database, path: string): Tables {
-  const columnsOf = sqlite.prepare<{ name: string }, [string]>(
-    "SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0",
-  );
-  const tables = new Map<string, ReadonlySet<string>>();
-  for (const { name, isPlain } of sqlite
-    .prepare<{ name: string; isPlain: number }, []>(
-      // Views and virtual tables have no page of their own.
-      `SELECT name, type = 'table' AND rootpage > 0 AS isPlain FROM sqlite_schema
-       WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`,
-    )
-    .iterate()) {
-    if (!isPlain && KNOWN_COLUMNS.has(name)) {
-      throw new OperatorError(
-        `${path} is no database of Uptime Kuma: ${name} is a view or a virtual table.`,
-      );
-    }
-    tables.set(name, new Set(isPlain ? columnsOf.all(name).map((column) => column.name) : []));
-  }
-  if (!tables.has("monitor")) {
-    throw new OperatorError(`${path} is no database of Uptime Kuma: it has no table monitor.`);
-  }
-  return tables;
-}
-
-/** Lists the tables and columns that this version does not know, by name. */
-function listUnknownParts(tables: Tables): string[] {
-  const unknown = [...tables].flatMap(([table, columns]) => {
-    const known = KNOWN_COLUMNS.get(table);
-    if (!known) return [`table ${table}`];
-    return [...columns].filter((name) => !known.has(name)).map((name) => `${table}.${name}`);
-  });
-  return listUnknown(unknown.toSorted(), { lengthMax: 80, noun: "tables and columns" });
-}
-
 /** Value of a column. */
 export type KumaValue = string | number | null;
-
-/** Prepared query, whose values are foreign. Its errors are OperatorErrors. */
-export interface Query<Row extends object> {
-  all(...values: SQLQueryBindings[]): Row[];
-  /** Reads rows one after another. Only one such reading can be under way. */
-  iterate(...values: SQLQueryBindings[]): Generator<Row>;
-}
 
 /** Maximum number of rows of a table that is read whole, of characters of a text, and of bytes of all texts. */
 const ROWS_MAX = 100_000;
@@ -89,18 +33,11 @@ const TIME_MAX = 30;
  * or its write-ahead log lies beside it: then shared memory is.
  */
 export async function openKumaDatabase(given: string): Promise<KumaDatabase> {
-  const file = findDatabaseFile(given);
-  if (file.access !== "copy") return new KumaDatabase(given, file);
-  const path = await copyDatabase(file.path);
-  return new KumaDatabase(given, { path, access: "copy" });
+  return new KumaDatabase(given, await findDatabaseFile(given));
 }
 
-/**
- * Database of Uptime Kuma, in one read transaction. Its content is foreign: tables and columns are looked up before
- * they are read, and errors of SQLite become OperatorErrors.
- */
+/** Database of Uptime Kuma. */
 export class KumaDatabase extends ForeignDatabase {
-  readonly #tables: Tables;
   /** Tables and columns that this version does not know. */
   readonly notRead: readonly string[];
   /** Instructions about missing files. */
@@ -108,26 +45,30 @@ export class KumaDatabase extends ForeignDatabase {
   /** Number of rows for which the database has room. A damaged one can seem to have more. */
   readonly rowsMax: number;
 
+  /** Throws an OperatorError if it is none of Uptime Kuma, or has views or virtual tables in place of its tables. */
   constructor(path: string, file: DatabaseFile) {
     super(path, file);
-    try {
-      this.#tables = readTables(this.sqlite, path);
-      this.rowsMax = sizeOf(this.sqlite) / ROW_BYTES_MIN;
-      this.notRead = listUnknownParts(this.#tables);
-      this.toDo = file.access === "lone" ? [toCopyBoth(file.path, this.#newestBeat())] : [];
-      // The open files stay until they are closed, and also a process that is killed leaves nothing. Windows
-      // removes them when they are closed.
-      if (process.platform !== "win32") removeCopy(file);
-    } catch (error) {
-      this[Symbol.dispose]();
-      throw this.explain(error);
-    }
+    this.notRead = this.orClose(() => this.#listUnknownParts());
+    this.rowsMax = this.orClose(() => sizeOf(this.sqlite) / ROW_BYTES_MIN);
+    this.toDo = this.orClose(() =>
+      file.access === "lone" ? [toCopyBoth(file.path, this.#newestBeat())] : [],
+    );
   }
 
-  /** Returns true if the database has a table, with a column if one is named. */
-  has(table: string, column?: string): boolean {
-    const columns = this.#tables.get(table);
-    return columns !== undefined && (column === undefined || columns.has(column));
+  /** Lists the tables and columns that this version does not know, by name. */
+  #listUnknownParts(): string[] {
+    const unknown = [...this.tables].flatMap(([table, columns]) => {
+      const known = KNOWN_COLUMNS.get(table);
+      if (!known) return [`table ${table}`];
+      if (columns.size === 0) throw this.#isNone(`${table} is a view or a virtual table`);
+      return [...columns].filter((name) => !known.has(name)).map((name) => `${table}.${name}`);
+    });
+    if (!this.has("monitor")) throw this.#isNone("it has no table monitor");
+    return listUnknown(unknown.toSorted(), { lengthMax: 80, noun: "tables and columns" });
+  }
+
+  #isNone(fault: string): OperatorError {
+    return new OperatorError(`${this.path} is no database of Uptime Kuma: ${fault}.`);
   }
 
   /**
@@ -165,22 +106,6 @@ export class KumaDatabase extends ForeignDatabase {
     if ((row?.bytes ?? 0) > TEXTS_MAX) {
       throw new OperatorError(`${this.path} has more than 128 MiB in the table ${table}.`);
     }
-  }
-
-  /** Prepares a query of tables and columns that the database has. */
-  prepare<Row extends object>(sql: string): Query<Row> {
-    const statement = this.read(() => this.sqlite.prepare<Row, SQLQueryBindings[]>(sql));
-    const explain = (error: unknown) => this.explain(error);
-    return {
-      all: (...values) => this.read(() => statement.all(...values)),
-      *iterate(...values) {
-        try {
-          yield* statement.iterate(...values);
-        } catch (error) {
-          throw explain(error);
-        }
-      },
-    };
   }
 
   #newestBeat(): string | undefined {

@@ -1,7 +1,7 @@
 import { parseJson } from "../../base/text";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../base/time";
 import { OperatorError } from "../../db/errors";
-import { cut, numeric } from "../foreign-database";
+import { cut, numeric, type Query } from "../foreign-database";
 import {
   BEAT,
   type BeatKind,
@@ -12,7 +12,7 @@ import {
   type HistorySum,
   type LastState,
 } from "../found";
-import type { KumaDatabase, Query } from "./database";
+import type { KumaDatabase } from "./database";
 
 /** Maximum number of beats of a chunk. */
 const CHUNK_MAX = 4_096;
