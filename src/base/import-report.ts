@@ -1,3 +1,4 @@
+import { sha256Hex } from "./hash";
 import { spaced } from "./text";
 
 /** Names of products from which objects are imported. */
@@ -166,4 +167,10 @@ const IDLE: ReadonlySet<string> = new Set(["unchanged", "kept", "not_moved"] sat
 /** Returns true if an import changes something. */
 export function hasWork({ counts, history }: Pick<ImportReport, "counts" | "history">): boolean {
   return history !== null || Object.keys(counts).some((verdict) => !IDLE.has(verdict));
+}
+
+/** Returns the digest of what a plan or a report says of each object. */
+export function digestOf({ items }: Pick<ImportReport, "items">): string {
+  const verdicts = items.map(({ verdict, foreign: { type, id } }) => [verdict, type, id]);
+  return sha256Hex(JSON.stringify(verdicts));
 }

@@ -1,8 +1,7 @@
 import type { ImportReport } from "../base/import-report";
 import type { Found } from "../imports/found";
-import type { HistoryStep } from "../imports/history/write";
+import { type HistoryStep, importHistory } from "../imports/history/write";
 import type { ImportOptions } from "../imports/options";
-import { performHistory } from "../imports/import";
 import type { Installation } from "../installation";
 import type { Clock } from "../base/clock";
 import { plural } from "../base/text";
@@ -26,7 +25,7 @@ export async function writeHistory(
   if (report.dry_run || report.history === null) return report;
   using progress = showProgress(output, ctx.clock);
   try {
-    return await performHistory(ctx, found, options, report, progress.step);
+    return await importHistory(ctx, found, options, report, progress.step);
   } catch (error) {
     output.err("All but the history is imported. Run the same command again to go on with it.");
     throw error;

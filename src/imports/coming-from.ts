@@ -15,7 +15,6 @@ import {
   type Table,
 } from "./gatus/tables";
 import { CHECK_FIELDS } from "./healthchecks/checks";
-import { findImportSource } from "./sources";
 import { COMPONENT_FIELDS, INCIDENT_FIELDS, NOT_MOVED, PAGE_FIELDS } from "./statuspage/document";
 import { type Mapping, SETTINGS, TABLES } from "./uptime-kuma/tables";
 import { MONITOR_TYPES } from "./uptime-kuma/monitors";
@@ -338,9 +337,7 @@ export const healthchecks: Chapter = {
 };
 
 /** Chapters about the products from which this version imports. */
-export const CHAPTERS: readonly Chapter[] = [uptimeKuma, gatus, statuspage, healthchecks].filter(
-  ({ kind }) => findImportSource(kind) !== undefined,
-);
+const CHAPTERS: readonly Chapter[] = [uptimeKuma, gatus, statuspage, healthchecks];
 
 /** Part of a document, in the order of reading. Texts may have `code`, and no other markup. */
 export type Block =

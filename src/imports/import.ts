@@ -1,6 +1,11 @@
 import type { Actor } from "../base/actor";
-import { sha256Hex } from "../base/hash";
-import { type Imported, type ImportReport, PRODUCTS, verdictsInWords } from "../base/import-report";
+import {
+  digestOf,
+  type Imported,
+  type ImportReport,
+  PRODUCTS,
+  verdictsInWords,
+} from "../base/import-report";
 import type { Ctx } from "../context";
 import type { Db } from "../db/database";
 import { OperatorError } from "../db/errors";
@@ -8,7 +13,6 @@ import type { Tx } from "../db/statements";
 import { createEgress } from "../egress/egress";
 import { audit } from "../events/audit";
 import type { Found, FoundObject, LeftOut } from "./found";
-import type * as WriteHistory from "./history/write";
 import { planHistory } from "./history/write";
 import { monitorWriter, parentsFirst, withOwnIds } from "./monitors";
 import { findTarget, importObjects, type targetOf, type Writer } from "./objects";
@@ -23,7 +27,46 @@ import {
 import type { ImportOptions, ImportPart } from "./options";
 import { ImportRun, silent } from "./run";
 import { incidentWriter, maintenanceWriter, oldestFirst, scheduleWriter } from "./timeline";
-import { WebhookImport } from "./webhooks";
+import { findReceivers, WebhookImport } from "./webhooks";
+
+/** Rolls back the transaction of a dry run and carries its report. */
+class DryRun extends Error {
+  constructor(readonly report: ImportReport) {
+    super("a dry run is rolled back");
+  }
+}
+
+/** Error of an import that would not do what its plan says. */
+const NOT_AS_PLANNED =
+  "The source, or what was imported from it, has changed since the plan, so nothing was imported. Make a new plan.";
+
+/**
+ * Imports in one transaction of `write`. A dry run does the same and is rolled back, so that it reports the same. Names
+ * of receivers of webhooks are resolved before it. Throws an OperatorError if a plan was confirmed that differs.
+ */
+export async function performImport(
+  ctx: Ctx,
+  write: Db["write"],
+  found: Found,
+  options: ImportOptions,
+  author: Actor,
+): Promise<ImportReport> {
+  const receivers = await findReceivers(createEgress(ctx), found);
+  try {
+    return await write((tx) => {
+      const report = importFound(ctx, tx, found, { ...options, receivers }, author);
+      if (options.isDryRun) throw new DryRun(report);
+      const { planned } = options;
+      if (planned !== undefined && planned !== digestOf(report)) {
+        throw new OperatorError(NOT_AS_PLANNED);
+      }
+      return report;
+    });
+  } catch (error) {
+    if (error instanceof DryRun) return error.report;
+    throw error;
+  }
+}
 
 /** Part of an import to which each kind of objects belongs. */
 const PARTS: Readonly<Record<Imported, ImportPart>> = {
@@ -106,66 +149,4 @@ function reportMissing(run: ImportRun): void {
     const foreign = { type: noted.foreignType, id: noted.foreignId, name: target.name };
     run.report("kept", foreign, { target, reason: "It is no longer in the source." });
   }
-}
-
-/** Rolls back the transaction of a dry run and carries its report. */
-class DryRun extends Error {
-  readonly report: ImportReport;
-
-  constructor(report: ImportReport) {
-    super("a dry run is rolled back");
-    this.report = report;
-  }
-}
-
-/** Error of an import that would not do what its plan says. */
-const NOT_AS_PLANNED =
-  "The source, or what was imported from it, has changed since the plan, so nothing was imported. Make a new plan.";
-
-/** Returns the digest of what a plan or a report says of each object. */
-export function digestOf({ items }: Pick<ImportReport, "items">): string {
-  const verdicts = items.map(({ verdict, foreign: { type, id } }) => [verdict, type, id]);
-  return sha256Hex(JSON.stringify(verdicts));
-}
-
-/**
- * Imports in one transaction of `write`. A dry run does the same and is rolled back, so that it reports the same. Names
- * of receivers of webhooks are resolved before it. The code of imports is loaded here. Throws an OperatorError if a plan
- * was confirmed that differs.
- */
-export async function performImport(
-  ctx: Ctx,
-  write: Db["write"],
-  found: Found,
-  options: ImportOptions,
-  author: Actor,
-): Promise<ImportReport> {
-  const { importFound } = await import("./import");
-  const { findReceivers } = await import("./webhooks");
-  const receivers = await findReceivers(createEgress(ctx), found);
-  try {
-    return await write((tx) => {
-      const report = importFound(ctx, tx, found, { ...options, receivers }, author);
-      if (options.isDryRun) throw new DryRun(report);
-      const { planned } = options;
-      if (planned !== undefined && planned !== digestOf(report)) {
-        throw new OperatorError(NOT_AS_PLANNED);
-      }
-      return report;
-    });
-  } catch (error) {
-    if (error instanceof DryRun) return error.report;
-    throw error;
-  }
-}
-
-/**
- * Writes the history that an import has left to be written, in many transactions, and returns its report with it. What
- * an interrupted one has written stays, and the next import of the source goes on there.
- */
-export async function performHistory(
-  ...args: Parameters<typeof WriteHistory.importHistory>
-): Promise<ImportReport> {
-  const { importHistory } = await import("./history/write");
-  return importHistory(...args);
 }

@@ -10,13 +10,13 @@ import type { ImportReport } from "../base/import-report";
 import type { ImportSource, OptionValues, SourceKind } from "../base/import-sources";
 import { environmentWithoutSettings, IMPORT_COMMAND, ownProgram } from "../base/own-program";
 import { IMPORT_COMMAND, type ImportSource, type OptionValues, type SourceKind } from "./sources";
+import { digestOf, type ImportKind, type ImportReport } from "../base/import-report";
 import { environmentWithoutSettings, ownProgram } from "../base/own-program";
 import { parseJson } from "../base/text";
 import { DAY_MS, HOUR_MS } from "../base/time";
 import type { Ctx } from "../context";
-import { digestOf } from "./import";
 import type { ImportOptions } from "./options";
-import { IMPORT_COMMAND, type ImportSource, type OptionValues, type SourceKind } from "./sources";
+import { IMPORT_COMMAND, type ImportSource, type OptionValues } from "./sources";
 
 /** Times after which a process is ended. The history of a large source takes minutes. */
 const PLAN_MAX_MS = HOUR_MS / 2;
@@ -365,7 +365,7 @@ function framesOf(errors: string): string {
 
 /** Import that the server asks another process for. It holds secrets. */
 export interface ImportRequest {
-  kind: SourceKind;
+  kind: ImportKind;
   /** Path, or URL. */
   place: string;
   /** Name of the place as people know it. */

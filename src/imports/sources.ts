@@ -1,6 +1,7 @@
 /*
  * The products from which this version imports, with the places and options of their importers. The command, the form
- * of the dashboard and their help are made from them; `features/imports/importers.ts` reads them.
+ * of the dashboard and their help are made from them. The code of an importer is loaded when a source is read, so that a
+ * start takes no more time or memory.
  */
 import type { Config } from "../base/config/options";
 import type { FieldError } from "../base/errors";
@@ -8,7 +9,6 @@ import { type ImportKind, PRODUCTS } from "../base/import-report";
 import { plural } from "../base/text";
 import type { Ctx } from "../context";
 import { OperatorError } from "../db/errors";
-import { createEgress } from "../egress/egress";
 import type { Found } from "./found";
 
 import { type ImportKind, PRODUCTS } from "./import-report";
@@ -41,6 +41,20 @@ export interface SourceOption {
 /** Values of options by their names, without those that are not set. */
 export type OptionValues = Readonly<Partial<Record<string, string>>>;
 
+/** Parts of the context with which importers fetch a source. */
+export interface ReadContext {
+  allowedNetworks: Ctx["allowedNetworks"];
+  clock: Ctx["clock"];
+  config: Config;
+  /** Shows a line to a person who waits. */
+  progress?: (line: string) => void;
+  /**
+   * Variables of the process, for a source that may refer to them and to files by their paths. Undefined for one that
+   * was uploaded, which may not.
+   */
+  environment: Readonly<Record<string, string | undefined>> | undefined;
+}
+
 interface SourceDeclaration {
   takes: readonly PlaceKind[];
   /** Content of the place, as the end of a sentence. */
@@ -48,9 +62,11 @@ interface SourceDeclaration {
   /** File name extensions that forms offer, such as `.json`. */
   accept: readonly string[];
   options: readonly SourceOption[];
+  /** Reads a source from a path or an address. Throws an OperatorError for one that cannot be used. */
+  read(place: string, values: OptionValues, context: ReadContext): Promise<Found>;
 }
 
-const DECLARATIONS = {
+const DECLARATIONS: Readonly<Record<ImportKind, SourceDeclaration>> = {
   statuspage: {
     takes: ["url", "file", "folder"],
     content: "a page of Statuspage, one with the same JSON, or its saved documents",
@@ -83,12 +99,25 @@ const DECLARATIONS = {
         placeholder: "OUT.csv",
       },
     ],
+    async read(place, { api_key: apiKey, page_id: pageId, subscribers: file }, context) {
+      const { readStatuspage } = await import("./statuspage/read");
+      const { createEgress } = await import("../egress/egress");
+      const { clock, progress = () => {} } = context;
+      // Unlike a timer of the clock, it keeps the process of a command alive.
+      const wait = (ms: number) => Bun.sleep(ms);
+      const deps = { egress: createEgress(context), clock, progress, wait };
+      return readStatuspage(place, { apiKey, pageId, subscribersFile: file }, deps);
+    },
   },
   "uptime-kuma": {
     takes: ["file", "folder"],
     content: "kuma.db, a data directory with kuma.db, or a JSON backup of 1.x",
     accept: [".db", ".json", "application/json"],
     options: [],
+    async read(path, _values, { config, clock }) {
+      const { readUptimeKuma } = await import("./uptime-kuma/read");
+      return readUptimeKuma(path, { ...config, now: clock.now() });
+    },
   },
   healthchecks: {
     takes: ["file"],
@@ -105,6 +134,10 @@ const DECLARATIONS = {
         invalid: "is no key",
       },
     ],
+    async read(path, { ping_key: pingKey }) {
+      const { readHealthchecks } = await import("./healthchecks/read");
+      return readHealthchecks(path, { pingKey });
+    },
   },
   gatus: {
     takes: ["file", "folder"],
@@ -132,25 +165,32 @@ const DECLARATIONS = {
         help: "Take variables that are not set as empty, as Gatus does.",
       },
     ],
+    async read(path, { history, env_file: envFile, allow_unset_env: allows }, { environment }) {
+      const { readGatus } = await import("./gatus/read");
+      return readGatus(path, {
+        history,
+        envFile,
+        environment: environment ?? {},
+        allowsUnset: allows !== undefined,
+        readsNamedFiles: environment !== undefined,
+      });
+    },
   },
-} as const satisfies Partial<Record<ImportKind, SourceDeclaration>>;
-
-/** Kinds of sources that this version imports. */
-export type SourceKind = keyof typeof DECLARATIONS;
+};
 
 /** A product from which this version imports. */
-export interface ImportSource extends SourceDeclaration {
-  kind: SourceKind;
+export interface ImportSource extends Omit<SourceDeclaration, "read"> {
+  kind: ImportKind;
   product: string;
 }
 
 /** All sources, in the order of the products. */
-export const IMPORT_SOURCES: readonly ImportSource[] = Object.entries(PRODUCTS).flatMap(
-  ([kind, product]) => {
-    const declarations: Readonly<Partial<Record<string, SourceDeclaration>>> = DECLARATIONS;
-    const declaration = declarations[kind];
-    return declaration ? [{ ...declaration, kind: kind as SourceKind, product }] : [];
-  },
+export const IMPORT_SOURCES: readonly ImportSource[] = Object.entries(PRODUCTS).map(
+  ([kind, product]) => ({
+    ...DECLARATIONS[kind as ImportKind],
+    kind: kind as ImportKind,
+    product,
+  }),
 );
 
 /** Finds a source by its kind. */
@@ -158,69 +198,17 @@ export function findImportSource(kind: string): ImportSource | undefined {
   return IMPORT_SOURCES.find((source) => source.kind === kind);
 }
 
-/** Parts of the context with which importers fetch a source. */
-export interface ReadContext {
-  allowedNetworks: Ctx["allowedNetworks"];
-  clock: Ctx["clock"];
-  config: Config;
-  /** Shows a line to a person who waits. */
-  progress?: (line: string) => void;
-  /**
-   * Variables of the process, for a source that may refer to them and to files by their paths. Undefined for one that
-   * was uploaded, which may not.
-   */
-  environment: Readonly<Record<string, string | undefined>> | undefined;
-}
-
-/** Reads a source from a path or an address. Throws an OperatorError for one that cannot be used. */
-type ReadSource = (place: string, values: OptionValues, context: ReadContext) => Promise<Found>;
-
-/** The importers. Their code is loaded when a source is read, so that a start takes no more time or memory. */
-const IMPORTERS: Readonly<Record<SourceKind, () => Promise<ReadSource>>> = {
-  async "uptime-kuma"() {
-    const { readUptimeKuma } = await import("./uptime-kuma/read");
-    return (path, _values, { config, clock }) =>
-      readUptimeKuma(path, { ...config, now: clock.now() });
-  },
-  async gatus() {
-    const { readGatus } = await import("./gatus/read");
-    return (path, { history, env_file: envFile, allow_unset_env: allows }, { environment }) =>
-      readGatus(path, {
-        history,
-        envFile,
-        environment: environment ?? {},
-        allowsUnset: allows !== undefined,
-        readsNamedFiles: environment !== undefined,
-      });
-  },
-  async healthchecks() {
-    const { readHealthchecks } = await import("./healthchecks/read");
-    return (path, { ping_key: pingKey }) => readHealthchecks(path, { pingKey });
-  },
-  async statuspage() {
-    const { readStatuspage } = await import("./statuspage/read");
-    return (place, { api_key: apiKey, page_id: pageId, subscribers: file }, context) => {
-      const { clock, progress = () => {} } = context;
-      // Unlike a timer of the clock, it keeps the process of a command alive.
-      const wait = (ms: number) => Bun.sleep(ms);
-      const deps = { egress: createEgress(context), clock, progress, wait };
-      return readStatuspage(place, { apiKey, pageId, subscribersFile: file }, deps);
-    };
-  },
-};
-
 /** Maximum number of objects of a source: 12,000 endpoints of Gatus are 24,000. */
 const OBJECTS_MAX = 100_000;
 
 /** Reads a source. Throws an OperatorError for one that cannot be used. */
 export async function readSource(
-  kind: SourceKind,
+  kind: ImportKind,
   place: string,
   values: OptionValues,
   context: ReadContext,
 ): Promise<Found> {
-  const read = await IMPORTERS[kind]();
-  const found = await read(place, values, context);
+  const found = await DECLARATIONS[kind].read(place, values, context);
   const { pages, groups, components, monitors, webhooks, maintenance, schedules, incidents } =
     found;
   const lists = [pages, groups, components, monitors, webhooks, maintenance, schedules, incidents];

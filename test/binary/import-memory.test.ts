@@ -6,6 +6,8 @@ import { CLI_ACTOR, userActor } from "../../src/base/actor";
 import type { SourceKind } from "../../src/base/import-sources";
 import { IMPORT_COMMAND } from "../../src/base/own-program";
 import { IMPORT_COMMAND, type SourceKind } from "../../src/imports/sources";
+import type { ImportKind } from "../../src/base/import-report";
+import { IMPORT_COMMAND } from "../../src/imports/sources";
 import { importInProcess, type ImportRequest, type ImportResult } from "../../src/imports/jobs";
 import { createUser } from "../../src/features/users/users";
 import { type Installation, openForCommand } from "../../src/installation";
@@ -29,7 +31,7 @@ const BOMB = Array.from({ length: 9 }, (_, index) => {
 }).join("");
 
 /** Sources that would need much memory, and the reason for which each is refused. */
-const HOSTILE: readonly (readonly [string, SourceKind, string, string])[] = [
+const HOSTILE: readonly (readonly [string, ImportKind, string, string])[] = [
   ["770 kB of brackets", "gatus", "[".repeat(770_000), "line 1: more than 100 maps and lists"],
   ["400,000 lists in lists", "gatus", "- ".repeat(400_000), "line 1: more than 100 maps and lists"],
   ["4 million commas", "gatus", `a: [${",".repeat(4_000_000)}]`, "more than 1,000,000 values"],
@@ -99,7 +101,7 @@ describe("the process of an import", () => {
     folder[Symbol.dispose]();
   });
 
-  const requestFor = (kind: SourceKind): ImportRequest => ({
+  const requestFor = (kind: ImportKind): ImportRequest => ({
     kind,
     place: file,
     placeName: "source",

@@ -1,7 +1,7 @@
 import { CLI_ACTOR } from "../../src/base/actor";
 import type { ImportReport } from "../../src/base/import-report";
-import { performHistory, performImport } from "../../src/imports/import";
-import type { HistoryStep } from "../../src/imports/history/write";
+import { performImport } from "../../src/imports/import";
+import { type HistoryStep, importHistory } from "../../src/imports/history/write";
 import type { ImportOptions } from "../../src/imports/options";
 import {
   BEAT,
@@ -148,7 +148,7 @@ export async function importPast(
   const options = { ...IMPORT_OPTIONS, ...given };
   const write: typeof ctx.db.write = (change) => ctx.db.write(change);
   const report = await performImport(ctx, write, found, options, CLI_ACTOR);
-  return performHistory(ctx, found, options, report, onStep);
+  return importHistory(ctx, found, options, report, onStep);
 }
 
 /** Returns the sum of a day, an hour or a minute of a monitor that was up, with answers of 20 ms. */
