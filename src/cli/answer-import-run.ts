@@ -25,7 +25,7 @@ import { openForCommand } from "../installation";
 import { systemClock } from "../base/clock";
 import { SECOND_MS } from "../base/time";
 import type { ExitCode, Invocation } from "./command";
-import { writeHistory } from "./import-history";
+import { writeHistory } from "./import-run";
 
 /** Maximum size of settings and request together, in bytes. */
 const REQUEST_MAX_BYTES = 4 * 1024 * 1024;

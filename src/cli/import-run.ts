@@ -1,21 +1,47 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  fchmodSync,
+  fstatSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { CLI_ACTOR } from "../base/actor";
+import { type Clock, systemClock } from "../base/clock";
+import {
+  changeValueInWords,
+  hasWork,
+  type ImportHistory,
+  type ImportItem,
+  type ImportReport,
+  PRODUCTS,
+  typeInWords,
+  VERDICT_MEANINGS,
+  VERDICTS,
+  verdictsInWords,
+} from "../base/import-report";
+import { capitalised, plural, spaced } from "../base/text";
+import { MINUTE_MS, SECOND_MS, toIso } from "../base/time";
+import { type DataDirectory, hasInstallation, tryImportLock } from "../db/data-directory";
 import type { Db } from "../db/database";
 import { OperatorError } from "../db/errors";
-import { hasInstallation } from "../db/data-directory";
-import { CLI_ACTOR } from "../base/actor";
-import { hasWork, type ImportReport, PRODUCTS, verdictsInWords } from "../base/import-report";
+import { followSettings } from "../features/settings/settings";
+import type { Found, OutputFile } from "../imports/found";
+import { type HistoryStep, importHistory } from "../imports/history/write";
+import { performImport } from "../imports/import";
+import { IMPORT_RUNS } from "../imports/jobs";
 import { type ImportOptions, parseOptions } from "../imports/options";
 import {
+  flagOf,
   type ImportSource,
   type OptionValues,
   type ReadContext,
   readSource,
   validateOptions,
 } from "../imports/sources";
-import { findImport, listImports } from "../imports/store";
-import { performImport } from "../imports/import";
 import { startedInWords, startImport } from "../imports/start";
 import { followSettings } from "../features/settings/settings";
 import { openForCommand } from "../installation";
@@ -28,6 +54,11 @@ import { requireWritable, toFile, writeOutputFiles } from "./import-files";
 import { aloneIn } from "./import-lock";
 import { printReport } from "./import-report";
 import { firstLine, printJson, printTable } from "./process";
+import { findImport, listImports } from "../imports/store";
+import { type Installation, openForCommand } from "../installation";
+import { type ExitCode, type Invocation, type Output, UsageError } from "./command";
+import { firstLine } from "./input";
+import { printJson, printTable } from "./output";
 import { withInstallation } from "./with-installation";
 
 /** Reads a source, and imports it after the person has seen the plan. */
@@ -174,6 +205,189 @@ async function firstLineOf(path: string, flag: string): Promise<string> {
 function resultInWords(report: ImportReport): string {
   if (!hasWork(report)) return "Nothing to change.";
   return report.dry_run ? "A dry run: nothing was written." : `Imported as ${report.id}.`;
+}
+
+/** Interval of lines without a terminal, and of changes on one. */
+const LINE_MS = 10 * SECOND_MS;
+const SHOWN_MS = 200;
+/** Time after which the rest can be estimated. */
+const ESTIMATE_AFTER_MS = 3 * SECOND_MS;
+
+/** Writes the history of an import, and shows how far it is. Returns the report with it. */
+export async function writeHistory(
+  ctx: Installation["ctx"],
+  found: Found,
+  options: ImportOptions,
+  report: ImportReport,
+  output: Output,
+): Promise<ImportReport> {
+  if (report.dry_run || report.history === null) return report;
+  using progress = showProgress(output, ctx.clock);
+  try {
+    return await importHistory(ctx, found, options, report, progress.step);
+  } catch (error) {
+    output.err("All but the history is imported. Run the same command again to go on with it.");
+    throw error;
+  }
+}
+
+/** Shows how far a history is: on a terminal in one line that changes, else in a line every ten seconds. */
+function showProgress(output: Output, clock: Clock) {
+  const show = output.show?.bind(output);
+  const startedAt = clock.monotonic();
+  let shownAt = show ? Number.NEGATIVE_INFINITY : startedAt;
+  let firstRows: number | undefined;
+  return {
+    step(step: HistoryStep): void {
+      const now = clock.monotonic();
+      firstRows ??= step.rows;
+      if (now - shownAt < (show ? SHOWN_MS : LINE_MS)) return;
+      shownAt = now;
+      const text = describeStep(step, { rows: step.rows - firstRows, ms: now - startedAt });
+      if (show) show(text);
+      else output.err(text);
+    },
+    [Symbol.dispose]: () => show?.(""),
+  };
+}
+
+/** Describes a step. `done` is what this run has read, and the time that took. */
+function describeStep(
+  { isOlder, monitor, monitors, rows, totalRows }: HistoryStep,
+  done: { rows: number; ms: number },
+): string {
+  const parts = [
+    `monitor ${monitor}/${monitors}${isOlder ? " before the last 90 days" : ""}`,
+    `${rows.toLocaleString("en")} of ~${totalRows.toLocaleString("en")} beats`,
+  ];
+  if (done.rows > 0 && done.ms >= ESTIMATE_AFTER_MS) {
+    parts.push(`${durationInWords(((totalRows - rows) * done.ms) / done.rows)} left`);
+  }
+  return parts.join(" · ");
+}
+
+function durationInWords(ms: number): string {
+  if (ms < MINUTE_MS) return "less than a minute";
+  return ms < 100 * MINUTE_MS
+    ? `${Math.round(ms / MINUTE_MS)} min`
+    : plural(Math.round(ms / (60 * MINUTE_MS)), "hour");
+}
+
+/** Writes the files of an import, and prints what they have. Throws an OperatorError. */
+export function writeOutputFiles({ err }: Output, files: readonly OutputFile[]): void {
+  for (const { path, text, summary } of files) {
+    toFile("file", path, "", () => writePrivately(path, text));
+    err(summary);
+  }
+}
+
+/** Throws an OperatorError if a file cannot be written. Called before an import, so that one without its files is rare. */
+export function requireWritable(noun: string, path: string): void {
+  toFile(noun, path, "", () => closeSync(openSync(path, "a", 0o600)));
+}
+
+/** Replaces the content of a file that only this user can read, also if others could read it before. */
+function writePrivately(path: string, text: string): void {
+  const file = openSync(path, "w", 0o600);
+  try {
+    // Not the modes of pipes and devices, which others use.
+    if (fstatSync(file).isFile()) fchmodSync(file, 0o600);
+    writeFileSync(file, text);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/**
+ * Writes to a file, which only this user can read if it is new. Throws an OperatorError that begins with the result of
+ * the import.
+ */
+function toFile(noun: string, path: string, result: string, write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    throw new OperatorError(
+      `${result}The ${noun} cannot be written to ${path}: ${(error as Error).message}.`,
+    );
+  }
+}
+
+/** Longest wait for another import, and pause between two attempts. */
+const WAIT_MS = 5_000;
+const POLL_MS = 50;
+
+/** Runs an import while no other one runs. Throws an OperatorError if another does not end soon. */
+async function aloneIn<Result>(
+  directory: DataDirectory,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  let lock = tryImportLock(directory);
+  for (let waitedMs = 0; !lock && waitedMs < WAIT_MS; waitedMs += POLL_MS) {
+    await Bun.sleep(POLL_MS);
+    lock = tryImportLock(directory);
+  }
+  if (!lock) throw new OperatorError(IMPORT_RUNS);
+  try {
+    return await work();
+  } finally {
+    lock.release();
+  }
+}
+
+/** Width of the longest verdict. */
+const VERDICT_WIDTH = 9;
+
+/** Prints a plan or a report by lines. Objects that stay unchanged are only counted. */
+function printReport(output: Output, report: ImportReport): void {
+  const { items, not_read: notRead, to_do: toDo } = report;
+  const listed = items.filter(({ verdict }) => verdict !== "unchanged");
+  for (const [type, ofType] of Map.groupBy(listed, ({ foreign }) => foreign.type)) {
+    output.out(`${capitalised(typeInWords(type)[1])}:`);
+    for (const item of ofType) printItem(output, item);
+  }
+  if (report.history) printHistory(output, report.history, report.dry_run);
+  printList(output, "Not read, since this version does not know it:", notRead);
+  printList(output, "To do:", toDo);
+  printList(output, "Verdicts:", explanationsOf(report.counts));
+  output.out(`${capitalised(verdictsInWords(report.counts))}.`);
+}
+
+/** Returns the meanings of the verdicts that occur, except those that their word explains. */
+function explanationsOf(counts: ImportReport["counts"]): string[] {
+  const named = VERDICTS.filter((verdict) => !/^(created|updated|unchanged)$/.test(verdict));
+  return named.flatMap((verdict) =>
+    counts[verdict] === undefined
+      ? []
+      : [`${spaced(verdict).padEnd(VERDICT_WIDTH)}  ${VERDICT_MEANINGS[verdict]}`],
+  );
+}
+
+function printHistory(
+  output: Output,
+  { results, days, from, until, skipped }: ImportHistory,
+  isEstimate: boolean,
+): void {
+  const count = `${isEstimate ? "about " : ""}${results.toLocaleString("en")}`;
+  const period = from === null ? "" : ` of ${plural(days, "day")}, from ${from} to ${until}`;
+  output.out(`History: ${count} results${period}.`);
+  for (const [reason, rows] of Object.entries(skipped)) {
+    output.out(`  ${rows.toLocaleString("en")} not taken over: ${reason}`);
+  }
+}
+
+function printItem(output: Output, { verdict, foreign, target, changes, reason }: ImportItem) {
+  const becomes = target ? `  → ${target.kind} ${target.ref ?? ""}`.trimEnd() : "";
+  const why = reason === null ? "" : `  ${reason}`;
+  output.out(`  ${spaced(verdict).padEnd(VERDICT_WIDTH)}  ${foreign.name}${becomes}${why}`);
+  for (const { field, from, to, reason: cause } of changes) {
+    output.out(`    ${field}: ${changeValueInWords(from)} → ${changeValueInWords(to)}. ${cause}`);
+  }
+}
+
+function printList(output: Output, title: string, lines: readonly string[]): void {
+  if (lines.length === 0) return;
+  output.out(title);
+  for (const line of lines) output.out(`  ${line}`);
 }
 
 const READS = { canCreate: false, fields: { flags: {} } };

@@ -1,6 +1,6 @@
-import { optionNames } from "../base/config/options";
 import { PROXY_OPTION_NAMES } from "../base/config/network";
-import { IMPORT_SOURCES, type ImportSource, type SourceOption } from "../imports/sources";
+import { optionNames } from "../base/config/options";
+import { flagOf, IMPORT_SOURCES, type ImportSource, type SourceOption } from "../imports/sources";
 import { type Command, type Flag, type Invocation, JSON_FLAG } from "./command";
 
 /** Flags of every import. */
@@ -31,11 +31,6 @@ const IMPORT_FLAGS: readonly Flag[] = [
   { ...JSON_FLAG, help: "Print the report as JSON." },
   { name: "report", placeholder: "FILE", help: "Also write the report to FILE, as JSON." },
 ];
-
-/** Returns the name of an option's flag. */
-export function flagOf({ name, isInFile }: SourceOption): string {
-  return `${name.replaceAll("_", "-")}${isInFile ? "-file" : ""}`;
-}
 
 function declareFlag(option: SourceOption): Flag {
   const { type, placeholder, help } = option;

@@ -3,6 +3,7 @@
  * of the dashboard and their help are made from them. The code of an importer is loaded when a source is read, so that a
  * start takes no more time or memory.
  */
+
 import type { Config } from "../base/config/options";
 import type { FieldError } from "../base/errors";
 import { type ImportKind, PRODUCTS } from "../base/import-report";
@@ -228,4 +229,9 @@ export function validateOptions({ options }: ImportSource, values: OptionValues)
     const isValid = value === undefined || !pattern || pattern.test(value);
     return isValid ? [] : [{ pointer: `#/${name}`, detail: invalid }];
   });
+}
+
+/** Returns the name of an option's flag. */
+export function flagOf({ name, isInFile }: SourceOption): string {
+  return `${name.replaceAll("_", "-")}${isInFile ? "-file" : ""}`;
 }

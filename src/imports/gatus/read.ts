@@ -1,10 +1,11 @@
 import { readFileSync, statSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { dirname, extname, join, resolve } from "node:path";
 import { Lexer } from "yaml";
 import { oneLine } from "../../base/text";
 import { OperatorError } from "../../db/errors";
 import type { Found } from "../found";
+import { readText } from "../kit";
 import { findInConfig, type FoundConfig, type Origin } from "./config";
 import { withHistory } from "./history";
 import type { ReadNamedFile } from "./http";
@@ -12,7 +13,8 @@ import { WrongField } from "./tables";
 import { isYamlMap, mergeYaml, parseYaml, type YamlMap } from "./yaml";
 
 /** Maximum size of a configuration, of a file that it names, and number of files of a folder. */
-const BYTES_MAX = 8 * 1024 * 1024;
+const MEBIBYTES_MAX = 8;
+const BYTES_MAX = MEBIBYTES_MAX * 1024 * 1024;
 const NAMED_BYTES_MAX = 64 * 1024;
 const FILES_MAX = 1_000;
 
@@ -37,7 +39,8 @@ export interface GatusOptions {
  */
 export async function readGatus(path: string, options: GatusOptions): Promise<Found> {
   const { envFile } = options;
-  const ofFile = envFile === undefined ? {} : readEnvironment(await readText(envFile));
+  const ofFile =
+    envFile === undefined ? {} : readEnvironment(await readText(envFile, MEBIBYTES_MAX));
   const environment = { ...options.environment, ...ofFile };
   const { files, folder } = await listFiles(path);
   const unset = new Set<string>();
@@ -46,7 +49,7 @@ export async function readGatus(path: string, options: GatusOptions): Promise<Fo
   let document: YamlMap = {};
   let size = 0;
   for (const file of files) {
-    const text = await readText(file);
+    const text = await readText(file, MEBIBYTES_MAX);
     size += text.length;
     if (size > BYTES_MAX) throw new OperatorError(`${path} is larger than 8 MiB.`);
     if (text.includes("\0")) throw new OperatorError(`${file} is no configuration of Gatus.`);
@@ -136,22 +139,6 @@ function fileReader(folder: string): ReadNamedFile {
       return undefined;
     }
   };
-}
-
-async function readText(path: string): Promise<string> {
-  try {
-    const found = statSync(path);
-    if (found.isFile() && found.size > BYTES_MAX) {
-      throw new OperatorError(`${path} is larger than 8 MiB.`);
-    }
-    return (await readFile(path, "utf8")).replace(/^\ufeff/, "");
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (error instanceof OperatorError) throw error;
-    if (code === "ENOENT") throw new OperatorError(`There is no file ${path}.`);
-    if (code === "EISDIR") throw new OperatorError(`${path} is a directory; a file is needed.`);
-    throw new OperatorError(`${path} cannot be read: ${message}`);
-  }
 }
 
 /*
