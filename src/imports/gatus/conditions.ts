@@ -42,72 +42,6 @@ const NEVER: NoMeaning = { problem: "Gatus never finds it met" };
 const UNKNOWN: NoMeaning = { problem: "it has no counterpart" };
 const MET: Meaning = {};
 
-/** Ops of assertions, by the comparator. */
-const OPS = {
-  "==": "eq",
-  "!=": "ne",
-  "<": "lt",
-  "<=": "lte",
-  ">": "gt",
-  ">=": "gte",
-} as const;
-
-type Order = Exclude<Comparison["comparator"], "==" | "!=">;
-
-function isOrder(comparator: Comparison["comparator"]): comparator is Order {
-  return comparator !== "==" && comparator !== "!=";
-}
-
-/** Compares as Gatus does. */
-function isMet(left: number, comparator: Comparison["comparator"], right: number): boolean {
-  switch (comparator) {
-    case "==":
-      return left === right;
-    case "!=":
-      return left !== right;
-    case "<":
-      return left < right;
-    case "<=":
-      return left <= right;
-    case ">":
-      return left > right;
-    case ">=":
-      return left >= right;
-  }
-}
-
-const FRACTION = "Gatus cuts off fractions, which count here.";
-
-/** Reads `[CONNECTED]`, which every check demands. */
-function connectedMeaning({ comparator, value, subject }: Comparison): Meaning | NoMeaning {
-  if (subject.wrapper !== undefined || isOrder(comparator)) return UNKNOWN;
-  if (value !== "true" && value !== "false") return comparator === "==" ? NEVER : MET;
-  const isWanted = (value === "true") === (comparator === "==");
-  return isWanted ? MET : { isInverted: true };
-}
-
-/** Reads a time that must remain until an expiry, in whole days. */
-function remainingDays({
-  comparator,
-  value,
-  subject,
-}: Comparison): { days: number; op: "gte" | "lt"; difference?: string } | NoMeaning {
-  const number = comparedNumber(value);
-  if (subject.wrapper !== undefined || !isOrder(comparator) || !number) return UNKNOWN;
-  const days = Math.floor(number.value / DAY_MS);
-  const op = comparator === ">" || comparator === ">=" ? "gte" : "lt";
-  const isExact = days * DAY_MS === number.value;
-  return { days, op, ...(!isExact && { difference: "The time is cut to whole days." }) };
-}
-
-/** Reads `[DOMAIN_EXPIRATION]`. */
-function domainMeaning(comparison: Comparison): Meaning | NoMeaning {
-  const read = remainingDays(comparison);
-  if ("problem" in read) return read;
-  const { days, op, difference } = read;
-  return op === "gte" ? { domainDays: Math.min(Math.max(days, 0), 365), difference } : UNKNOWN;
-}
-
 /** Types of monitors that endpoints become. */
 export type EndpointType =
   "http" | "tcp" | "tls" | "ping" | "dns" | "websocket" | "grpc" | "ssh" | "smtp";
@@ -193,57 +127,6 @@ export const CONDITIONS: Readonly<Record<Source, ConditionRow>> = {
   context: { conditions: ["[CONTEXT].id == 1"], becomes: "Switched off.", read: () => UNKNOWN },
 };
 
-/** Reads `[STATUS]` of other types than HTTP, where it is 0 if the check succeeds. */
-function statusElsewhere({ subject, comparator, value }: Comparison): Meaning | NoMeaning {
-  return subject.wrapper === undefined && comparator === "==" && value === "0" ? MET : UNKNOWN;
-}
-
-/** Least time limit of a check, in ms. */
-export const TIMEOUT_MIN_MS = 100;
-
-function timeLimitMeaning({ subject, comparator, value }: Comparison): Meaning | NoMeaning {
-  const limit = comparedNumber(value)?.value ?? 0;
-  const isUpper = comparator === "<" || comparator === "<=";
-  if (subject.wrapper !== undefined || !isUpper || limit <= 0) return UNKNOWN;
-  return {
-    timeoutMs: Math.max(Math.trunc(limit), TIMEOUT_MIN_MS),
-    difference:
-      "Its type has no condition on the response time, so it becomes the time limit of a check.",
-  };
-}
-
-function validityMeaning(comparison: Comparison, type: "tls" | "smtp"): Meaning | NoMeaning {
-  const read = remainingDays(comparison);
-  if ("problem" in read) return read;
-  if (read.op !== "gte" || read.days < 0 || read.days > 365) return UNKNOWN;
-  const { days: certificateDays, difference } = read;
-  if (type === "tls") return { certificateDays, difference };
-  return { certificateDays, difference: "Here it warns, and the check does not fail." };
-}
-
-function recordMeaning({ subject, comparator, value }: Comparison): Meaning | NoMeaning {
-  const isText =
-    subject.wrapper === undefined && comparator === "==" && !/^(any|pat)\(/.test(value);
-  return isText ? { expected: value } : UNKNOWN;
-}
-
-function messageMeaning({ subject, comparator, value }: Comparison): Meaning | NoMeaning {
-  if (subject.wrapper !== undefined || comparator !== "==" || value.startsWith("any("))
-    return UNKNOWN;
-  const pattern = patOf(value);
-  if (pattern === undefined) {
-    const difference = "The first message must contain it, and may contain more.";
-    return { expected: value, difference };
-  }
-  const read = readPattern(pattern);
-  return read?.kind === "contains" ? { expected: read.text } : UNKNOWN;
-}
-
-function servingMeaning({ subject, comparator, value }: Comparison): Meaning | NoMeaning {
-  const isStatus = subject.wrapper === undefined && subject.path === "status";
-  return isStatus && comparator === "==" && value === "SERVING" ? MET : UNKNOWN;
-}
-
 /** Parts of a monitor that all conditions of an endpoint decide. */
 export interface ReadConditions {
   assertions: Assertion[];
@@ -323,6 +206,123 @@ function most(values: readonly (number | undefined)[]): number | undefined {
 }
 
 /* Conditions on responses of HTTP, as assertions. */
+
+/** Ops of assertions, by the comparator. */
+const OPS = {
+  "==": "eq",
+  "!=": "ne",
+  "<": "lt",
+  "<=": "lte",
+  ">": "gt",
+  ">=": "gte",
+} as const;
+
+type Order = Exclude<Comparison["comparator"], "==" | "!=">;
+
+function isOrder(comparator: Comparison["comparator"]): comparator is Order {
+  return comparator !== "==" && comparator !== "!=";
+}
+
+/** Compares as Gatus does. */
+function isMet(left: number, comparator: Comparison["comparator"], right: number): boolean {
+  switch (comparator) {
+    case "==":
+      return left === right;
+    case "!=":
+      return left !== right;
+    case "<":
+      return left < right;
+    case "<=":
+      return left <= right;
+    case ">":
+      return left > right;
+    case ">=":
+      return left >= right;
+  }
+}
+
+const FRACTION = "Gatus cuts off fractions, which count here.";
+
+/** Reads `[CONNECTED]`, which every check demands. */
+function connectedMeaning({ comparator, value, subject }: Comparison): Meaning | NoMeaning {
+  if (subject.wrapper !== undefined || isOrder(comparator)) return UNKNOWN;
+  if (value !== "true" && value !== "false") return comparator === "==" ? NEVER : MET;
+  const isWanted = (value === "true") === (comparator === "==");
+  return isWanted ? MET : { isInverted: true };
+}
+
+/** Reads a time that must remain until an expiry, in whole days. */
+function remainingDays({
+  comparator,
+  value,
+  subject,
+}: Comparison): { days: number; op: "gte" | "lt"; difference?: string } | NoMeaning {
+  const number = comparedNumber(value);
+  if (subject.wrapper !== undefined || !isOrder(comparator) || !number) return UNKNOWN;
+  const days = Math.floor(number.value / DAY_MS);
+  const op = comparator === ">" || comparator === ">=" ? "gte" : "lt";
+  const isExact = days * DAY_MS === number.value;
+  return { days, op, ...(!isExact && { difference: "The time is cut to whole days." }) };
+}
+
+/** Reads `[DOMAIN_EXPIRATION]`. */
+function domainMeaning(comparison: Comparison): Meaning | NoMeaning {
+  const read = remainingDays(comparison);
+  if ("problem" in read) return read;
+  const { days, op, difference } = read;
+  return op === "gte" ? { domainDays: Math.min(Math.max(days, 0), 365), difference } : UNKNOWN;
+}
+
+/** Reads `[STATUS]` of other types than HTTP, where it is 0 if the check succeeds. */
+function statusElsewhere({ subject, comparator, value }: Comparison): Meaning | NoMeaning {
+  return subject.wrapper === undefined && comparator === "==" && value === "0" ? MET : UNKNOWN;
+}
+
+/** Least time limit of a check, in ms. */
+export const TIMEOUT_MIN_MS = 100;
+
+function timeLimitMeaning({ subject, comparator, value }: Comparison): Meaning | NoMeaning {
+  const limit = comparedNumber(value)?.value ?? 0;
+  const isUpper = comparator === "<" || comparator === "<=";
+  if (subject.wrapper !== undefined || !isUpper || limit <= 0) return UNKNOWN;
+  return {
+    timeoutMs: Math.max(Math.trunc(limit), TIMEOUT_MIN_MS),
+    difference:
+      "Its type has no condition on the response time, so it becomes the time limit of a check.",
+  };
+}
+
+function validityMeaning(comparison: Comparison, type: "tls" | "smtp"): Meaning | NoMeaning {
+  const read = remainingDays(comparison);
+  if ("problem" in read) return read;
+  if (read.op !== "gte" || read.days < 0 || read.days > 365) return UNKNOWN;
+  const { days: certificateDays, difference } = read;
+  if (type === "tls") return { certificateDays, difference };
+  return { certificateDays, difference: "Here it warns, and the check does not fail." };
+}
+
+function recordMeaning({ subject, comparator, value }: Comparison): Meaning | NoMeaning {
+  const isText =
+    subject.wrapper === undefined && comparator === "==" && !/^(any|pat)\(/.test(value);
+  return isText ? { expected: value } : UNKNOWN;
+}
+
+function messageMeaning({ subject, comparator, value }: Comparison): Meaning | NoMeaning {
+  if (subject.wrapper !== undefined || comparator !== "==" || value.startsWith("any("))
+    return UNKNOWN;
+  const pattern = patOf(value);
+  if (pattern === undefined) {
+    const difference = "The first message must contain it, and may contain more.";
+    return { expected: value, difference };
+  }
+  const read = readPattern(pattern);
+  return read?.kind === "contains" ? { expected: read.text } : UNKNOWN;
+}
+
+function servingMeaning({ subject, comparator, value }: Comparison): Meaning | NoMeaning {
+  const isStatus = subject.wrapper === undefined && subject.path === "status";
+  return isStatus && comparator === "==" && value === "SERVING" ? MET : UNKNOWN;
+}
 
 const STATUSES = Array.from({ length: 500 }, (_, index) => index + 100);
 const LATENCY_MAX_MS = 600_000;
