@@ -21,10 +21,10 @@ import { MONITOR_TYPES } from "./uptime-kuma/monitors";
 import { NOTIFICATION_TYPES } from "./uptime-kuma/notifications";
 
 /** A name there, and what it is here. */
-export type Row = readonly [there: string, here: string];
+type Row = readonly [there: string, here: string];
 
 /** Table of what becomes of the objects or fields of one kind. */
-export interface MappingTable {
+interface MappingTable {
   title: string;
   /** Names of the columns; the name of the product and “here” if omitted. */
   head?: Row;
@@ -38,7 +38,7 @@ interface Step {
 }
 
 /** Chapter about one product. */
-export interface Chapter {
+interface Chapter {
   kind: ImportKind;
   /** Sentences about what moves. */
   summary: string;
@@ -60,13 +60,13 @@ export interface Chapter {
 }
 
 /** Returns rows of which those with the same right side are one. */
-export function merged(rows: readonly Row[]): Row[] {
+function merged(rows: readonly Row[]): Row[] {
   const byMeaning = Map.groupBy(rows, ([, here]) => here);
   return [...byMeaning].map(([here, same]) => [same.map(([there]) => there).join(", "), here]);
 }
 
 /** Returns the rows of a table of fields by their names. */
-export function fieldRows<Field>(
+function fieldRows<Field>(
   fields: Readonly<Record<string, Field>>,
   meaningOf: (field: Field) => string,
 ): Row[] {
@@ -99,7 +99,7 @@ const otherTables = tables
   .filter(({ rows }) => rows.length === 1)
   .map(({ table, rows: [row] }): Row => [`\`${table}\``, row?.[1] ?? ""]);
 
-export const uptimeKuma: Chapter = {
+const uptimeKuma: Chapter = {
   kind: "uptime-kuma",
   summary:
     "Monitors move with their history, status pages, tags, notifications, maintenance and incidents, from the database of Uptime Kuma 2 or 1.23. A JSON backup of 1.x has monitors, tags and notifications only. Push URLs, badges and dashboards that read status pages go on working.",
@@ -166,7 +166,7 @@ const providers = Object.entries(PROVIDERS).map(([name, { format, fields }]): Ro
   return [`\`${name}\``, `Webhook of the format \`${format}\`. ${listed}.`];
 });
 
-export const gatus: Chapter = {
+const gatus: Chapter = {
   kind: "gatus",
   summary:
     "Endpoints move with their conditions, groups, alerts and maintenance windows, from the YAML files, and their history from the SQLite file. Keys stay, so that badges and clients of the API go on working, and so do the tokens of external endpoints.",
@@ -239,7 +239,7 @@ export const gatus: Chapter = {
 const rowsOf = (fields: Readonly<Record<string, string>>): Row[] =>
   Object.entries(fields).map(([field, becomes]) => [`\`${field}\``, becomes]);
 
-export const statuspage: Chapter = {
+const statuspage: Chapter = {
   kind: "statuspage",
   summary:
     "The page moves with its groups, components, incidents and maintenance, from its public JSON or, with an API key, from the REST API. Bars and uptime follow from the incidents. Any page with the same JSON can be imported, also one of another Allclear.",
@@ -293,7 +293,7 @@ export const statuspage: Chapter = {
   ],
 };
 
-export const healthchecks: Chapter = {
+const healthchecks: Chapter = {
   kind: "healthchecks",
   summary:
     "Checks move with their schedules, and jobs go on calling the same UUIDs: only the host of the address changes. Calls, durations, status changes and badges are not moved.",

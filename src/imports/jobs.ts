@@ -424,7 +424,7 @@ export interface OfferedFile {
 }
 
 /** Files of imports in the data directory. */
-export interface ImportFiles {
+interface ImportFiles {
   /** Folder of the offered files. */
   readonly folder: string;
   /** Lists what a source may be read from, by name. Symbolic links and hidden files are not offered. */
@@ -439,7 +439,7 @@ export interface ImportFiles {
   sweep(): Promise<void>;
 }
 
-export function createImportFiles(
+function createImportFiles(
   { config, log, random }: Ctx,
   directoryOf = () => resolve(config.dataDir),
 ): ImportFiles {

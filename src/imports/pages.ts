@@ -410,7 +410,7 @@ export function pageMark(row: PageRow): number {
 }
 
 /** Returns a checksum of the settings of a group, which is moved without being edited. */
-export function groupMark({ ref, name, description, collapse }: GroupRow): number {
+function groupMark({ ref, name, description, collapse }: GroupRow): number {
   return crc32(JSON.stringify([ref, name, description, collapse]));
 }
 
@@ -418,7 +418,7 @@ export function groupMark({ ref, name, description, collapse }: GroupRow): numbe
  * Returns a checksum of the settings of a component. Its status, its position, and the day from which its uptime is
  * known are none, since incidents, orders and histories set them.
  */
-export function componentMark(row: ComponentRow): number {
+function componentMark(row: ComponentRow): number {
   const { ref, name, description, groupId, showcase, onlyShowIfDegraded, showLatency, tags } = row;
   const flags = [showcase, onlyShowIfDegraded, showLatency];
   return crc32(JSON.stringify([ref, name, description, groupId, flags, tags]));

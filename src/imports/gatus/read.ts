@@ -146,7 +146,7 @@ function fileReader(folder: string): ReadNamedFile {
  * dollar sign.
  */
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+type Environment = Readonly<Record<string, string | undefined>>;
 
 // As Go's os.Expand: names, one digit or special character, and braces with any text.
 const VARIABLE = /\$(?:(\$)|\{([^}]*)\}|([A-Za-z_][A-Za-z0-9_]*|[0-9*#@!?-]))/g;

@@ -49,7 +49,7 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const UUIDS = /[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}/gi;
 
 /** Returns the monitors and integrations of an answer. */
-export function findInAnswer(
+function findInAnswer(
   document: object,
   checks: readonly unknown[],
   { pingKey }: { pingKey: string | undefined },

@@ -281,7 +281,7 @@ function slices<Row>(
 }
 
 /** A part of a monitor's history that is being written, as it is stored. Times in unix ms. */
-export interface Part extends HistoryRange {
+interface Part extends HistoryRange {
   /** Start of the span that follows, and its state. */
   spansUntil: number;
   nextState: string;
@@ -292,7 +292,7 @@ export interface Part extends HistoryRange {
 }
 
 /** Rows of days that are not written yet, with the progress after them. */
-export interface PastRows extends FoldedDay {
+interface PastRows extends FoldedDay {
   spans: PastSpan[];
   reached: number;
   timeline: TimelineState;
@@ -304,7 +304,7 @@ export interface PastRows extends FoldedDay {
 }
 
 /** Monitor to which a history belongs. */
-export interface PastMonitor {
+interface PastMonitor {
   num: number;
   /** Infinite for a job without a deadline. */
   intervalMs: number;
@@ -316,7 +316,7 @@ const TOO_MANY = "too many in one day";
 const NO_BEATS = new DayBeats();
 
 /** Makes the rows of one part of a monitor's history from what the source gives, day by day. */
-export class PartFold {
+class PartFold {
   readonly #monitor: PastMonitor;
   readonly #part: Part;
   readonly #limits: Limits;
@@ -461,7 +461,7 @@ function isSumOf(beats: DayBeats, index: number, sum: HistorySum): boolean {
 }
 
 /** Returns what histories have together. `leftOut` are the numbers of rows of no monitor, by reason. */
-export function historyOf(
+function historyOf(
   all: readonly ProgressRow[],
   leftOut: Readonly<Record<string, number>>,
 ): ImportHistory {
@@ -473,12 +473,12 @@ export function historyOf(
 }
 
 /** Returns the progress with a part of which nothing is written. */
-export function begun(before: ProgressRow, part: Part): ProgressRow {
+function begun(before: ProgressRow, part: Part): ProgressRow {
   return { ...before, part, step: before.step + 1 };
 }
 
 /** Returns the progress after rows of a part, which may be its last ones. */
-export function progressAfter(
+function progressAfter(
   before: ProgressRow,
   part: Part,
   { rows, results, range, skipped, reached, timeline }: PastRows,
@@ -508,7 +508,7 @@ function joined(a: HistoryRange, b: HistoryRange): HistoryRange {
 }
 
 /** Returns a range as a report shows it. */
-export function presentRange(range: HistoryRange | null) {
+function presentRange(range: HistoryRange | null) {
   if (!range) return { days: 0, from: null, until: null };
   const { from, until } = range;
   const days = (startOfDay(until) - startOfDay(from)) / DAY_MS + 1;
@@ -525,12 +525,12 @@ function addCounts(all: readonly Readonly<Record<string, number>>[]): Record<str
 }
 
 /** Returns the first time of the history that is asked for, in unix ms. `days` is null for all of it. */
-export function floorOf(days: number | null, now: number): number {
+function floorOf(days: number | null, now: number): number {
   return days === null ? 0 : startOfDay(now - days * DAY_MS);
 }
 
 /** Returns the interval of a monitor in ms; infinite for a job without a deadline. */
-export function intervalOf({ intervalSeconds }: Pick<MonitorRow, "intervalSeconds">): number {
+function intervalOf({ intervalSeconds }: Pick<MonitorRow, "intervalSeconds">): number {
   return intervalSeconds === null ? Infinity : intervalSeconds * SECOND_MS;
 }
 
@@ -592,7 +592,7 @@ function startWith(run: ImportRun, monitor: MonitorRow, last: LastState | undefi
 }
 
 /** Returns the estimated history from a time on (unix ms). */
-export function estimateOf(history: FoundHistory, floor: number): ImportHistory {
+function estimateOf(history: FoundHistory, floor: number): ImportHistory {
   const { rows, range } = history.estimate();
   if (!range || range.until <= floor) return NOTHING;
   const { until } = range;

@@ -82,7 +82,7 @@ const TOO_OFTEN: ReadonlySet<number> = new Set([420, 429]);
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** Dependencies of reading a page from the network. */
-export interface FetchDependencies {
+interface FetchDependencies {
   egress: Pick<Egress, "request">;
   clock: Pick<Clock, "now" | "monotonic" | "after">;
   wait(ms: number): Promise<void>;
@@ -91,7 +91,7 @@ export interface FetchDependencies {
 }
 
 /** A fetched document; undefined where the server has none (404). */
-export type Fetched = { document: unknown } | undefined;
+type Fetched = { document: unknown } | undefined;
 
 interface FetchOptions {
   /** Value of the header `Authorization`, which is a secret. With it, no redirect is followed. */
@@ -102,7 +102,7 @@ interface FetchOptions {
  * Fetches a JSON document, to public addresses and allowed networks only. Waits where the server asks to. Throws an
  * OperatorError, without secrets, for anything but a document and 404.
  */
-export async function fetchDocument(
+async function fetchDocument(
   deps: FetchDependencies,
   address: URL,
   options: FetchOptions = {},
@@ -187,7 +187,7 @@ function shown({ origin, pathname }: URL): string {
   return `${origin}${pathname}`;
 }
 
-export const API_URL = "https://api.statuspage.io/v1/";
+const API_URL = "https://api.statuspage.io/v1/";
 
 /** Number of entries that are requested in one answer. A shorter answer is the last. */
 const PER_PAGE = 100;
@@ -195,7 +195,7 @@ const PER_PAGE = 100;
 const PAGES_MAX = 200;
 
 /** Statuspage's REST API for one page, asked once a second. */
-export class RestApi {
+class RestApi {
   readonly #deps: FetchDependencies;
   readonly #base: URL;
   readonly #authorization: string;
@@ -281,7 +281,7 @@ export class RestApi {
 const PATHS = ["summary", "components", "incidents", "scheduled-maintenances"] as const;
 
 /** Returns the address of the page of a URL as people copy it, or of one of its documents. */
-export function pageAddress(text: string): URL | undefined {
+function pageAddress(text: string): URL | undefined {
   const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null;
   if (!url) return undefined;
   url.hash = "";
@@ -291,7 +291,7 @@ export function pageAddress(text: string): URL | undefined {
 }
 
 /** Fetches the public documents of a page. Throws an OperatorError. */
-export async function readPublic(deps: FetchDependencies, page: URL): Promise<SourceDocuments> {
+async function readPublic(deps: FetchDependencies, page: URL): Promise<SourceDocuments> {
   const documents = new Documents();
   for (const name of PATHS) {
     const fetched = await fetchDocument(deps, documentAddress(page, name));
@@ -302,7 +302,7 @@ export async function readPublic(deps: FetchDependencies, page: URL): Promise<So
 }
 
 /** Returns the id of a page, from its public documents. Throws an OperatorError. */
-export async function readPageId(deps: FetchDependencies, page: URL): Promise<string> {
+async function readPageId(deps: FetchDependencies, page: URL): Promise<string> {
   const fetched = await fetchDocument(deps, documentAddress(page, "summary"));
   return requireSummary(fetched?.document, page);
 }
@@ -332,7 +332,7 @@ const FILES = [
 ];
 
 /** Reads a saved document, or a folder of them. Throws an OperatorError. */
-export async function readSaved(path: string): Promise<SourceDocuments> {
+async function readSaved(path: string): Promise<SourceDocuments> {
   const documents = new Documents();
   if (isFolder(path)) {
     const names = new Set(readdirSync(path));
@@ -368,14 +368,14 @@ async function addFile(documents: Documents, path: string, name?: string): Promi
 }
 
 /** Parses a JSON text. Throws an OperatorError, with the name of the document, for one that cannot be read. */
-export function parseDocument(text: string, name: string): unknown {
+function parseDocument(text: string, name: string): unknown {
   const document = parseModestJson(text, name);
   if (document === undefined) throw new OperatorError(`${name} is no JSON.`);
   return document;
 }
 
 /** Collects the documents of one page. An object that several documents have is taken from the last one. */
-export class Documents {
+class Documents {
   #page: unknown;
   readonly #components = new Map<unknown, unknown>();
   readonly #incidents = new Map<unknown, unknown>();

@@ -9,12 +9,12 @@ export interface Mapping {
 const SAME = "";
 
 /** Returns the mapping of a column with the same meaning. */
-export function same(to: string): Mapping {
+function same(to: string): Mapping {
   return { to, rule: SAME };
 }
 
 /** Returns the mapping of a column that is not moved. */
-export function none(rule: string): Mapping {
+function none(rule: string): Mapping {
   return { to: null, rule };
 }
 
