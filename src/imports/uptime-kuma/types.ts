@@ -368,7 +368,8 @@ export function readWebSocket(monitor: MonitorRow, notes: Notes): Checked | Held
 
 /** Maximum number of closing codes of a monitor, and their range. */
 const CLOSE_CODES_MAX = 20;
-const [CODE_MIN, CODE_MAX] = [1_000, 4_999];
+const CODE_MIN = 1_000;
+const CODE_MAX = 4_999;
 
 function closeCodesOf(monitor: MonitorRow, notes: Notes): number[] {
   const accepted = list(monitor.accepted_statuscodes_json);
