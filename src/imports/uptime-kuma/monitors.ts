@@ -16,24 +16,22 @@ import {
 } from "./database";
 import { cutName, cutTags, cutText, Notes, NOTES_REASON, TAGS_REASON } from "../kit";
 import type { Mapping } from "./tables";
+import { readHttp, readRabbitMq, readWebSocket } from "./requests";
 import {
   Held,
   type MonitorContext,
   readDns,
   readDocker,
   readGrpc,
-  readHttp,
   readMqtt,
   readMysql,
   readPing,
   readPort,
   readPostgres,
   readPush,
-  readRabbitMq,
   readRedis,
   readSmtp,
   type ReadType,
-  readWebSocket,
 } from "./types";
 
 /** Bounds of the settings here. Longer intervals are only for calls of jobs. */
