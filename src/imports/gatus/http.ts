@@ -105,7 +105,9 @@ export function noteClient(client: Partial<Client>, type: EndpointType, notes: N
   if (client["store-cookies"]) notes.disable("It keeps cookies between checks.");
   const { network = "ip" } = client;
   if (network !== "ip") {
-    notes.change("client.network", network, null, "Addresses of both families are used.");
+    const reason = "Addresses of both families are used.";
+    // As it is written, so that secrets in it are found.
+    notes.changes.push({ field: "client.network", from: network, to: null, reason });
   }
   if (type === "http") return;
   for (const name of ["oauth2", "proxy-url", "tls"] as const) {

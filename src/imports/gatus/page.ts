@@ -213,7 +213,11 @@ export function pageOf({ ui, security }: Config): FoundPage {
   const text = cutText(description, DESCRIPTION_MAX);
   const reason = `Descriptions have at most ${DESCRIPTION_MAX} characters.`;
   notes.text("ui.description", description, text, reason);
-  if (ui?.link) notes.change("ui.link", ui.link, null, "The logo of a page leads to the page.");
+  if (ui?.link) {
+    const linkReason = "The logo of a page leads to the page.";
+    // As it is written, so that secrets in it are found.
+    notes.changes.push({ field: "ui.link", from: ui.link, to: null, reason: linkReason });
+  }
   return {
     foreign: { ...PAGE, name: cutName(name, NAME) },
     body: {
