@@ -1,5 +1,4 @@
 import { IMPORT_COMMAND } from "../base/own-program";
-import { IMPORT_COMMAND } from "../imports/sources";
 import type { Command } from "./command";
 
 /** Imports what the server of the data directory asks for, which runs this command for its dashboard. */

@@ -43,22 +43,10 @@ import {
   validateOptions,
 } from "../imports/sources";
 import { startedInWords, startImport } from "../imports/start";
-import { followSettings } from "../features/settings/settings";
-import { openForCommand } from "../installation";
-import { systemClock } from "../base/clock";
-import { toIso } from "../base/time";
-import { type ExitCode, type Invocation, UsageError } from "./command";
-import { flagOf } from "./import";
-import { writeHistory } from "./import-history";
-import { requireWritable, toFile, writeOutputFiles } from "./import-files";
-import { aloneIn } from "./import-lock";
-import { printReport } from "./import-report";
-import { firstLine, printJson, printTable } from "./process";
 import { findImport, listImports } from "../imports/store";
 import { type Installation, openForCommand } from "../installation";
 import { type ExitCode, type Invocation, type Output, UsageError } from "./command";
-import { firstLine } from "./input";
-import { printJson, printTable } from "./output";
+import { firstLine, printJson, printTable } from "./process";
 import { withInstallation } from "./with-installation";
 
 /** Reads a source, and imports it after the person has seen the plan. */

@@ -6,17 +6,13 @@ import type { Timer } from "../base/clock";
 import { writeConfig } from "../base/config/load";
 import { conflict, type FieldError, notFound, unavailable } from "../base/errors";
 import { encodeBase62 } from "../base/hash";
-import type { ImportReport } from "../base/import-report";
-import type { ImportSource, OptionValues, SourceKind } from "../base/import-sources";
-import { environmentWithoutSettings, IMPORT_COMMAND, ownProgram } from "../base/own-program";
-import { IMPORT_COMMAND, type ImportSource, type OptionValues, type SourceKind } from "./sources";
 import { digestOf, type ImportKind, type ImportReport } from "../base/import-report";
-import { environmentWithoutSettings, ownProgram } from "../base/own-program";
+import { environmentWithoutSettings, IMPORT_COMMAND, ownProgram } from "../base/own-program";
 import { parseJson } from "../base/text";
 import { DAY_MS, HOUR_MS } from "../base/time";
 import type { Ctx } from "../context";
 import type { ImportOptions } from "./options";
-import { IMPORT_COMMAND, type ImportSource, type OptionValues } from "./sources";
+import type { ImportSource, OptionValues } from "./sources";
 
 /** Times after which a process is ended. The history of a large source takes minutes. */
 const PLAN_MAX_MS = HOUR_MS / 2;

@@ -3,7 +3,6 @@
  * of the dashboard and their help are made from them. The code of an importer is loaded when a source is read, so that a
  * start takes no more time or memory.
  */
-
 import type { Config } from "../base/config/options";
 import type { FieldError } from "../base/errors";
 import { type ImportKind, PRODUCTS } from "../base/import-report";
@@ -11,8 +10,6 @@ import { plural } from "../base/text";
 import type { Ctx } from "../context";
 import { OperatorError } from "../db/errors";
 import type { Found } from "./found";
-
-import { type ImportKind, PRODUCTS } from "./import-report";
 
 /** Kinds of places from which a source is read. */
 type PlaceKind = "file" | "folder" | "url";

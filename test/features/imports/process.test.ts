@@ -1,19 +1,18 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { writeConfig } from "../../../src/base/config/load";
 import { CLI_ACTOR, userActor } from "../../../src/base/actor";
-import { tryImportLock } from "../../../src/db/data-directory";
+import { writeConfig } from "../../../src/base/config/load";
 import { IMPORT_COMMAND, ownProgram } from "../../../src/base/own-program";
-import { IMPORT_COMMAND } from "../../../src/imports/sources";
-import { importInProcess, type ImportRequest } from "../../../src/imports/jobs";
+import { tryImportLock } from "../../../src/db/data-directory";
 import { listStoredMonitors } from "../../../src/features/monitors/declared";
 import { createUser, disableUser } from "../../../src/features/users/users";
+import { importInProcess, type ImportRequest } from "../../../src/imports/jobs";
 import { type Installation, openForCommand } from "../../../src/installation";
 import { testConfig } from "../../support/app";
 import { PROCESS_TEST_MS } from "../../support/binary";
-import { checkOf, UUIDS } from "../../support/import-site";
 import { answerOf } from "../../support/import-dashboard";
+import { checkOf, UUIDS } from "../../support/import-site";
 import { temporaryFolder } from "../../support/temporary-folder";
 
 setDefaultTimeout(PROCESS_TEST_MS);
