@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { writeHistory } from "../../src/cli/import-run";
+import { writeHistory } from "../../src/cli/import";
 import type { Output } from "../../src/cli/command";
 import { MINUTE_MS, SECOND_MS } from "../../src/base/time";
 import { CLI_ACTOR } from "../../src/base/actor";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ImportReport } from "../../src/base/import-report";
-import { requireWritable, writeOutputFiles } from "../../src/cli/import-run";
+import { requireWritable, writeOutputFiles } from "../../src/cli/import";
 import { findPageBySlug } from "../../src/features/pages/store";
 import { readImportFile } from "../../src/features/subscribers/transfer";
 import { readStatuspage } from "../../src/imports/statuspage/read";

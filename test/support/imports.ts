@@ -1,4 +1,4 @@
-import { answerImport } from "../../src/cli/answer-import-run";
+import { answerImport } from "../../src/cli/answer-import";
 import type { Ctx } from "../../src/context";
 import { createImportJobs, type ImportJobs, type RunImport } from "../../src/imports/jobs";
 import { temporaryFolder } from "./temporary-folder";
