@@ -3,7 +3,7 @@
  * that IANA publishes, `bun deploy/rdap-servers.ts FILE` reads it from a file.
  */
 import { join } from "node:path";
-import { parseRdapList, RDAP_LIST_URL } from "../src/features/monitors/probes/rdap-list";
+import { parseRdapList, RDAP_LIST_URL } from "../src/features/monitors/probes/domain";
 
 const TARGET = join(import.meta.dir, "../src/features/monitors/probes/rdap-servers.json");
 

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import type { Egress } from "../../src/egress/egress";
 import { Fault, type HttpAnswer, type HttpRequest } from "../../src/egress/model";
-import { RdapClient } from "../../src/features/monitors/probes/checks/domain";
-import { validateDomain } from "../../src/features/monitors/probes/domain";
 import {
   includedRdapList,
   parseRdapList,
   rdapBaseOf,
-} from "../../src/features/monitors/probes/rdap-list";
+  RdapClient,
+  validateDomain,
+} from "../../src/features/monitors/probes/domain";
 import { DAY_MS, HOUR_MS, toIso } from "../../src/base/time";
 import { expectProblem } from "../support/app";
 import { createTestClock, TEST_START } from "../support/clock";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { foreignMessageGuard } from "../../src/features/monitors/probes/checks/postgres";
+import { foreignMessageGuard } from "../../src/features/monitors/probes/postgres";
 import { checkOf } from "../support/check";
 import { type OnConnection, startRawServer } from "../support/raw-server";
 import { stepsOf } from "../support/steps";

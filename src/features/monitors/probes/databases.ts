@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { LineText } from "../../../base/texts";
 import { Text } from "../../../base/schema";
+import { LineText } from "../../../base/texts";
+import { CheckFailure } from "./conversation";
 import { Secret, shownSchema, withoutSecrets } from "../../../base/secrets";
 import {
   AllowPlainPassword,
@@ -81,3 +82,10 @@ export type DatabaseConfig = Parameters<ReturnType<typeof databaseParts>["comple
 
 /** Config of a database with its defaults. */
 export type CompletedDatabaseConfig = ReturnType<ReturnType<typeof databaseParts>["completed"]>;
+
+/** Throws a failure unless the first value of a row is as expected. Messages never repeat it. */
+export function compareValue(row: readonly unknown[] | undefined, expected?: string): void {
+  if (expected === undefined) return;
+  if (!row) throw new CheckFailure("The query returned no row.");
+  if (row[0] !== expected) throw new CheckFailure("The result is not as expected.");
+}

@@ -1,8 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { LineText } from "../../../base/texts";
 import { Text } from "../../../base/schema";
-import type { Probe } from "../monitoring";
-import { mergeFields } from "./fields";
+import { oneLine, parseJson } from "../../../base/text";
+import { LineText } from "../../../base/texts";
+import { readBody } from "../../../egress/body";
+import { Fault } from "../../../egress/model";
+import type { Probe, ProbeContext, ProbeResult } from "../monitoring";
+import { elapsedMs, failed, mergeFields, seen } from "./fields";
 
 const DockerConfig = Type.Object(
   {
@@ -37,5 +40,82 @@ export const dockerProbe = {
   present: (config) => config,
   merge: mergeFields,
   targetOf: ({ host, container }) => `${container} on ${host}`,
-  run: async (config, context) => (await import("./checks/docker")).checkDocker(config, context),
+  run: async (config, context) => (await import("./docker")).checkDocker(config, context),
 } satisfies Probe<"docker", DockerConfig>;
+
+/** Part of a container's state as Docker describes it. */
+interface State {
+  Status?: unknown;
+  ExitCode?: unknown;
+  Health?: { Status?: unknown; Log?: unknown } | null;
+}
+
+/** Messages of statuses other than `running`. */
+const STATUS_MESSAGES: ReadonlyMap<string, string> = new Map([
+  ["created", "The container was not started."],
+  ["restarting", "The container is restarting."],
+  ["paused", "The container is paused."],
+  ["removing", "The container is being removed."],
+  ["dead", "The container is dead."],
+]);
+
+/** Asks Docker for the state of a container. */
+export async function checkDocker(
+  { host, container }: { host: string; container: string },
+  context: ProbeContext,
+): Promise<ProbeResult> {
+  const startedAt = context.clock.monotonic();
+  const { signal, steps } = context;
+  const answer = await context.egress.inspectContainer({ host, container, signal, steps });
+  if (answer instanceof Fault) return failed(answer);
+  const body = await readBody(answer);
+  if (body instanceof Fault) return failed(body);
+  const latencyMs = elapsedMs(context, startedAt);
+  const { certificate } = answer;
+  return {
+    latencyMs,
+    ...(certificate && { certificate: seen(certificate) }),
+    ...(body.isTruncated
+      ? { ...failure("Docker's answer is longer than a check reads."), isUndecided: true }
+      : outcomeOf(answer.status, new TextDecoder().decode(body.bytes))),
+  };
+}
+
+function outcomeOf(
+  status: number,
+  text: string,
+): Pick<ProbeResult, "outcome" | "message" | "publicMessage"> {
+  if (status === 404) return failure("There is no such container.");
+  if (status !== 200) return failure(`Docker answered with status ${status}.`);
+  const { State: state } = (parseJson(text) ?? {}) as { State?: State | null };
+  if (typeof state?.Status !== "string") return failure("Docker's answer could not be read.");
+  const { Status, ExitCode, Health } = state;
+  if (Status === "exited") return failure(`The container has exited${exitStatus(ExitCode)}.`);
+  if (Status !== "running") {
+    return failure(STATUS_MESSAGES.get(Status) ?? "The container is not running.");
+  }
+  if (Health?.Status === "starting") {
+    return failure("The container is starting: its health check has not succeeded yet.");
+  }
+  if (Health?.Status === "unhealthy") {
+    const line = lastLine(Health.Log);
+    const message = "The container is unhealthy";
+    return failure(line === "" ? `${message}.` : `${message}: ${line}`, `${message}.`);
+  }
+  return { outcome: "ok", message: null };
+}
+
+function failure(message: string, publicMessage = message) {
+  return { outcome: "failed", message: oneLine(message).trimEnd(), publicMessage } as const;
+}
+
+function exitStatus(code: unknown): string {
+  return typeof code === "number" ? ` (status ${code})` : "";
+}
+
+/** Returns the last line of the newest output in a health log. */
+function lastLine(log: unknown): string {
+  const newest = Array.isArray(log) ? (log.at(-1) as { Output?: unknown } | undefined) : undefined;
+  const output = typeof newest?.Output === "string" ? newest.Output : "";
+  return output.trim().split("\n").at(-1)?.trim() ?? "";
+}

@@ -1,9 +1,14 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { headerError } from "../../../egress/http-headers";
+import { connect } from "node:http2";
+import { formatHost } from "../../../base/config/parse";
 import { type FieldError, pointer } from "../../../base/errors";
 import { LineText } from "../../../base/texts";
-import { SecretValues, shownSchema, withoutSecrets } from "../../../base/secrets";
-import type { Probe } from "../monitoring";
+import { foreignStreamGuard } from "../../../egress/http2";
+import { headerError } from "../../../egress/http-headers";
+import { VERSION } from "../../../version";
+import type { Probe, ProbeContext, ProbeResult } from "../monitoring";
+import { CheckFailure, checkServer, type Conversation } from "./conversation";
+import { givenValues, SecretValues, shownSchema, withoutSecrets } from "../../../base/secrets";
 import {
   HostText,
   PortNumber,
@@ -61,8 +66,7 @@ export const grpcProbe = {
   merge: RULES.merge,
   targetOf: ({ service, ...config }) =>
     [serverTarget(config, NO_PORT), ...(service === undefined ? [] : [service])].join(" "),
-  run: async (config, context) =>
-    (await import("./checks/grpc")).checkGrpc(completed(config), context),
+  run: async (config, context) => (await import("./grpc")).checkGrpc(completed(config), context),
 } satisfies Probe<"grpc", GrpcConfig>;
 
 /** Returns errors of metadata. Names of the protocol itself cannot be set. */
@@ -72,4 +76,177 @@ function validateMetadata(metadata: Readonly<Record<string, string | null>>): Fi
     const problem = isOwn ? "is set by Allclear itself" : headerError(name, value ?? "");
     return problem === undefined ? [] : [{ pointer: pointer("metadata", name), detail: problem }];
   });
+}
+
+const ALPN = "h2";
+const PATH = "/grpc.health.v1.Health/Check";
+
+/** Statuses of `HealthCheckResponse` by number. */
+const SERVING_STATUSES = ["UNKNOWN", "SERVING", "NOT_SERVING", "SERVICE_UNKNOWN"];
+
+/** Status codes of gRPC by number. */
+const STATUS_CODES = [
+  "OK",
+  "CANCELLED",
+  "UNKNOWN",
+  "INVALID_ARGUMENT",
+  "DEADLINE_EXCEEDED",
+  "NOT_FOUND",
+  "ALREADY_EXISTS",
+  "PERMISSION_DENIED",
+  "RESOURCE_EXHAUSTED",
+  "FAILED_PRECONDITION",
+  "ABORTED",
+  "OUT_OF_RANGE",
+  "UNIMPLEMENTED",
+  "INTERNAL",
+  "UNAVAILABLE",
+  "DATA_LOSS",
+  "UNAUTHENTICATED",
+];
+
+/** Causes of statuses that the health protocol uses in its own way, as ends of sentences. */
+const CAUSES: Readonly<Record<string, string>> = {
+  NOT_FOUND: "does not know the service",
+  UNIMPLEMENTED: "has no health service",
+};
+
+/** Limit of the answer, which has a few bytes. */
+const MESSAGE_MAX_BYTES = 64 * 1024;
+
+/** Calls `grpc.health.v1.Health/Check` and requires `SERVING`. */
+export function checkGrpc(
+  config: CompletedGrpcConfig,
+  context: ProbeContext,
+): Promise<ProbeResult> {
+  const { host, port, tls: mode } = config;
+  const tls = mode === "off" ? undefined : { verify: mode === "verify", protocols: [ALPN] };
+  const kind = "a gRPC server";
+  const server = { kind, host, port, tls, config };
+  return checkServer(server, context, async (conversation) => {
+    if (tls && conversation.protocol !== ALPN) {
+      throw new CheckFailure("The server does not speak HTTP/2.");
+    }
+    conversation.begin("waiting for the answer", "request");
+    const { httpStatus, grpcStatus, message } = await call(conversation, config);
+    if (httpStatus !== 200)
+      throw new CheckFailure(`The server answered with HTTP status ${httpStatus}.`);
+    if (grpcStatus !== 0) {
+      const name = nameIn(STATUS_CODES, grpcStatus);
+      const cause = CAUSES[name];
+      throw new CheckFailure(
+        cause === undefined
+          ? `The server answered with ${name}.`
+          : `The server ${cause} (${name}).`,
+      );
+    }
+    const status = readStatus(message);
+    if (status !== 1) {
+      throw new CheckFailure(`The service is ${nameIn(SERVING_STATUSES, status)}.`);
+    }
+  });
+}
+
+interface Answer {
+  httpStatus: number;
+  /** NaN without one. */
+  grpcStatus: number;
+  message: Buffer;
+}
+
+/** Sends the call over the socket and closes the HTTP/2 session in any case. */
+async function call(
+  { socket }: Conversation,
+  { host, port, tls, service = "", metadata = {} }: CompletedGrpcConfig,
+): Promise<Answer> {
+  const authority = `${formatHost(host)}:${port}`;
+  // TLS, if any, has begun, so the session itself needs none.
+  const session = connect(`http://${authority}`, {
+    createConnection: () => socket,
+    settings: { enablePush: false },
+  });
+  socket.prependListener("data", foreignStreamGuard());
+  try {
+    return await new Promise<Answer>((resolve, reject) => {
+      session.on("error", reject);
+      const stream = session.request({
+        ...lowerCase(metadata),
+        ":method": "POST",
+        ":scheme": tls === "off" ? "http" : "https",
+        ":authority": authority,
+        ":path": PATH,
+        "content-type": "application/grpc",
+        te: "trailers",
+        "user-agent": `Allclear/${VERSION}`,
+      });
+      const answer = { httpStatus: Number.NaN, grpcStatus: Number.NaN };
+      const chunks: Buffer[] = [];
+      let length = 0;
+      const readHeaders = (headers: Readonly<Record<string, unknown>>) => {
+        const status = headers["grpc-status"];
+        if (typeof status === "string" && /^\d{1,3}$/.test(status))
+          answer.grpcStatus = Number(status);
+      };
+      stream.on("error", reject);
+      stream.on("response", (headers) => {
+        answer.httpStatus = Number(headers[":status"]);
+        readHeaders(headers);
+      });
+      stream.on("trailers", readHeaders);
+      stream.on("data", (chunk: Buffer) => {
+        chunks.push(chunk);
+        length += chunk.length;
+        if (length > MESSAGE_MAX_BYTES) {
+          reject(new CheckFailure("The server's message is longer than a check reads.", true));
+        }
+      });
+      stream.on("end", () => {
+        // The end of the connection looks like that of an answer.
+        if (Number.isNaN(answer.httpStatus)) reject(new Error("the connection was closed"));
+        else resolve({ ...answer, message: Buffer.concat(chunks) });
+      });
+      stream.end(frameOf(service));
+    });
+  } finally {
+    session.destroy();
+  }
+}
+
+/** Returns metadata with names as HTTP/2 requires them. */
+function lowerCase(metadata: Readonly<Record<string, string | null>>): Record<string, string> {
+  const entries = Object.entries(givenValues(metadata));
+  return Object.fromEntries(entries.map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+/** Returns the framed `HealthCheckRequest`, whose field 1 is the name of the service. */
+function frameOf(service: string): Buffer {
+  const name = Buffer.from(service);
+  const field = name.length === 0 ? [] : [0x0a, ...varint(name.length), ...name];
+  const header = Buffer.alloc(5);
+  header.writeUInt32BE(field.length, 1);
+  return Buffer.concat([header, Buffer.from(field)]);
+}
+
+function varint(value: number): number[] {
+  return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...varint(value >>> 7)];
+}
+
+/** Returns the status in a framed `HealthCheckResponse`: field 1, 0 if absent. */
+function readStatus(frame: Buffer): number {
+  if (frame.length < 5 || frame[0] !== 0 || frame.readUInt32BE(1) !== frame.length - 5) {
+    throw unreadable();
+  }
+  const message = frame.subarray(5);
+  if (message.length === 0) return 0;
+  if (message[0] !== 0x08 || message.length !== 2) throw unreadable();
+  return message[1] ?? 0;
+}
+
+function nameIn(names: readonly string[], number: number): string {
+  if (Number.isNaN(number)) return "no status";
+  return names[number] ?? `the unknown status ${number}`;
+}
+
+function unreadable(): CheckFailure {
+  return new CheckFailure("The server does not speak the health protocol of gRPC.");
 }

@@ -3,8 +3,7 @@ import { checkAssertions } from "../../assertions/check";
 import type { Evaluated } from "../../assertions/evaluator";
 import type { ProbeContext, ProbeResult } from "../../monitoring";
 import type { CompletedMqttConfig } from "../mqtt";
-import { CheckFailure, checkServer, type Conversation, tlsOf } from "./conversation";
-import type { SocketReader } from "./socket-reader";
+import { CheckFailure, checkServer, type Conversation, tlsOf } from "../conversation";
 
 /** Connects to a broker (MQTT 3.1.1), subscribes to the topic and waits for a message that meets the conditions. */
 export function checkMqtt(
@@ -154,7 +153,7 @@ const LENGTH_MAX_BYTES = 4;
  * since the length of what is no packet could be any.
  */
 async function readPacket(
-  reader: SocketReader,
+  reader: Conversation["reader"],
   expected: readonly number[],
 ): Promise<{ first: number; rest: Buffer }> {
   const [first = 0] = await reader.take(1);
