@@ -16,7 +16,7 @@ import {
 } from "../../http/request-context";
 import { type ImportedToken, isSameToken, ofPostOnly } from "../monitors/heartbeats";
 import type { Monitoring } from "../monitors/monitoring";
-import { meaningInBody } from "../monitors/probes";
+import { meaningInBody } from "../monitors/probes/push";
 import { findMeaning, messageInBody, messageOf } from "../monitors/signal-text";
 import { findMonitor } from "../monitors/store";
 import { findKeptKey } from "./store";

@@ -201,8 +201,8 @@ export interface Probe<Type extends MonitorType, Config extends object> {
   /** Returns a short form of the target for lists, without credentials and query. */
   targetOf(config: Config): string;
   /**
-   * Runs a check; undefined for push monitors, whose jobs call. Loads the code and the library of the
-   * type, which a server without such a monitor does not need.
+   * Runs a check; undefined for push monitors, whose jobs call. Loads the library of the type, which a server
+   * without such a monitor does not need.
    */
   run?: (config: Config, context: ProbeContext) => Promise<ProbeResult>;
 }

@@ -14,7 +14,8 @@ import { endNoDataOfPage } from "./checks-store";
 import { readParents, saveParents } from "./dependencies";
 import { beginTimeline, pauseUnwatching } from "./engine/transitions";
 import { addImportedTokens, giveToken, type ImportedToken } from "./heartbeats";
-import { type MonitorConfig, probeOf, scheduleOf } from "./probes";
+import { type MonitorConfig, probeOf } from "./probes";
+import { scheduleOf } from "./probes/push";
 import { getMonitorRecord, type MonitorRecord } from "./records";
 import {
   deleteMonitorComponentsOfPage,

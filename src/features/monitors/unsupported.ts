@@ -11,7 +11,8 @@ import {
   type UpdateMonitorBody,
 } from "./wire";
 import { type AppliedIds, insertNewMonitor, readNewMonitor } from "./monitors";
-import { originOf, probeOf } from "./probes";
+import { probeOf } from "./probes";
+import { originOf } from "./probes/unsupported";
 import type { UnsupportedConfig } from "./probes/unsupported";
 import type { MonitorRecord } from "./records";
 import type { MonitorRow } from "./store";

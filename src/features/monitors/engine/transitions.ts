@@ -27,7 +27,8 @@ import {
   findUnknownSince,
 } from "../evaluation-store";
 import type { SeenCertificate } from "../monitoring";
-import { type MonitorConfig, scheduleOf } from "../probes";
+import type { MonitorConfig } from "../probes";
+import { scheduleOf } from "../probes/push";
 import { type AffectedComponent, getMonitorRecord, type MonitorRecord } from "../records";
 import { type Evaluation, newEvaluation } from "../rules";
 import {

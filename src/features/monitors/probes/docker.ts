@@ -40,7 +40,7 @@ export const dockerProbe = {
   present: (config) => config,
   merge: mergeFields,
   targetOf: ({ host, container }) => `${container} on ${host}`,
-  run: async (config, context) => (await import("./docker")).checkDocker(config, context),
+  run: checkDocker,
 } satisfies Probe<"docker", DockerConfig>;
 
 /** Part of a container's state as Docker describes it. */
@@ -60,8 +60,8 @@ const STATUS_MESSAGES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Asks Docker for the state of a container. */
-export async function checkDocker(
-  { host, container }: { host: string; container: string },
+async function checkDocker(
+  { host, container }: DockerConfig,
   context: ProbeContext,
 ): Promise<ProbeResult> {
   const startedAt = context.clock.monotonic();

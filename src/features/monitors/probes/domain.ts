@@ -49,8 +49,7 @@ export const domainProbe = {
   present: ({ domain, days = DEFAULT_DAYS }) => ({ domain, days }),
   merge: mergeFields,
   targetOf: ({ domain }) => domain,
-  run: async ({ domain, days = DEFAULT_DAYS }, context) =>
-    (await import("./domain")).checkDomain({ domain: nameOf(domain), days }, context),
+  run: checkDomain,
 } satisfies Probe<"domain", DomainConfig>;
 
 /** Returns errors of a domain: it has no owner, or its registry offers no RDAP. */
@@ -75,15 +74,15 @@ function nameOf(domain: string): string {
 const clients = new WeakMap<Egress, RdapClient>();
 
 /** Compares the expiry of a domain with the current time. */
-export async function checkDomain(
-  { domain, days }: { domain: string; days: number },
+async function checkDomain(
+  { domain, days = DEFAULT_DAYS }: DomainConfig,
   context: ProbeContext,
 ): Promise<ProbeResult> {
   const { egress, clock, signal, steps } = context;
   const client = clients.get(egress) ?? new RdapClient(egress, clock);
   clients.set(egress, client);
   const startedAt = clock.monotonic();
-  const answer = await client.ask(domain, signal, steps);
+  const answer = await client.ask(nameOf(domain), signal, steps);
   // A registry that does not answer says nothing about the domain.
   if (answer instanceof Fault) return { ...failed(answer), outcome: "unknown" };
   const latencyMs = elapsedMs(context, startedAt);

@@ -1,5 +1,4 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { connect } from "node:http2";
 import { formatHost } from "../../../base/config/parse";
 import { type FieldError, pointer } from "../../../base/errors";
 import { LineText } from "../../../base/texts";
@@ -47,7 +46,7 @@ type GrpcConfig = Static<typeof GrpcConfig>;
 
 const completed = (config: GrpcConfig) => withServerDefaults(config, NO_PORT);
 
-export type CompletedGrpcConfig = ReturnType<typeof completed>;
+type CompletedGrpcConfig = ReturnType<typeof completed>;
 
 const RULES = secretRules<GrpcConfig>(
   GrpcConfig,
@@ -66,7 +65,7 @@ export const grpcProbe = {
   merge: RULES.merge,
   targetOf: ({ service, ...config }) =>
     [serverTarget(config, NO_PORT), ...(service === undefined ? [] : [service])].join(" "),
-  run: async (config, context) => (await import("./grpc")).checkGrpc(completed(config), context),
+  run: (config, context) => checkGrpc(completed(config), context),
 } satisfies Probe<"grpc", GrpcConfig>;
 
 /** Returns errors of metadata. Names of the protocol itself cannot be set. */
@@ -115,20 +114,18 @@ const CAUSES: Readonly<Record<string, string>> = {
 const MESSAGE_MAX_BYTES = 64 * 1024;
 
 /** Calls `grpc.health.v1.Health/Check` and requires `SERVING`. */
-export function checkGrpc(
-  config: CompletedGrpcConfig,
-  context: ProbeContext,
-): Promise<ProbeResult> {
+async function checkGrpc(config: CompletedGrpcConfig, context: ProbeContext): Promise<ProbeResult> {
   const { host, port, tls: mode } = config;
   const tls = mode === "off" ? undefined : { verify: mode === "verify", protocols: [ALPN] };
   const kind = "a gRPC server";
+  const { connect } = await import("node:http2");
   const server = { kind, host, port, tls, config };
   return checkServer(server, context, async (conversation) => {
     if (tls && conversation.protocol !== ALPN) {
       throw new CheckFailure("The server does not speak HTTP/2.");
     }
     conversation.begin("waiting for the answer", "request");
-    const { httpStatus, grpcStatus, message } = await call(conversation, config);
+    const { httpStatus, grpcStatus, message } = await call(connect, conversation, config);
     if (httpStatus !== 200)
       throw new CheckFailure(`The server answered with HTTP status ${httpStatus}.`);
     if (grpcStatus !== 0) {
@@ -156,6 +153,7 @@ interface Answer {
 
 /** Sends the call over the socket and closes the HTTP/2 session in any case. */
 async function call(
+  connect: typeof import("node:http2").connect,
   { socket }: Conversation,
   { host, port, tls, service = "", metadata = {} }: CompletedGrpcConfig,
 ): Promise<Answer> {

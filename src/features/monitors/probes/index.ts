@@ -18,9 +18,6 @@ import { tlsProbe } from "./tls";
 import { unsupportedProbe } from "./unsupported";
 import { websocketProbe } from "./websocket";
 
-export { graceSecondsOf, meaningInBody, occurrencesOf, scheduleOf } from "./push";
-export { originOf } from "./unsupported";
-
 /**
  * All types of monitors. Bodies, answers, the OpenAPI document and forms are made from this list.
  */

@@ -1,4 +1,4 @@
-import { type AuthPlugin, authPlugins, type Connection, createConnection } from "mysql2";
+import type { AuthPlugin, Connection } from "mysql2";
 import type { Probe, ProbeContext, ProbeResult } from "../monitoring";
 import { CheckFailure, checkServer, type Conversation } from "./conversation";
 import {
@@ -17,8 +17,11 @@ export const mysqlProbe = {
   type: "mysql",
   label: "MySQL or MariaDB",
   ...parts,
-  run: async (config, context) => (await import("./mysql")).checkMysql(completed(config), context),
+  run: (config, context) => checkMysql(completed(config), context),
 } satisfies Probe<"mysql", DatabaseConfig>;
+
+/** The library, loaded with the first check. */
+type Library = typeof import("mysql2");
 
 const EARLY_DATA = "The server sent data between its consent to TLS and the handshake.";
 
@@ -44,17 +47,18 @@ interface Internals {
 }
 
 /** Signs in to a database and runs a query, in transactions that can only read. */
-export function checkMysql(
+async function checkMysql(
   config: CompletedDatabaseConfig,
   context: ProbeContext,
 ): Promise<ProbeResult> {
   const { host, port, query = DEFAULT_QUERY, expected } = config;
   const kind = "a MySQL or MariaDB server";
   const server = { kind, host, port, tls: undefined, config };
+  const library = await import("mysql2");
   return checkServer(server, context, async (conversation) => {
     conversation.begin("signing in", config.tls === "off" ? "sign_in" : "starttls");
     const lost = Promise.withResolvers<never>();
-    const connection = connect(conversation, config, lost.reject);
+    const connection = connect(library, conversation, config, lost.reject);
     const run = (sql: string) => Promise.race([lost.promise, rowsOf(connection, sql)]);
     await run("SET SESSION TRANSACTION READ ONLY").catch((error: unknown) => {
       throw failureOf(error, "The server refused the sign-in");
@@ -70,6 +74,7 @@ export function checkMysql(
 }
 
 function connect(
+  { authPlugins, createConnection }: Library,
   conversation: Conversation,
   {
     host,
@@ -88,7 +93,7 @@ function connect(
     ...(password !== undefined && { password }),
     ...(database !== undefined && { database }),
     ...(tls !== "off" && { ssl: {} }),
-    authPlugins: safePlugins(tls, isPlainAllowed),
+    authPlugins: safePlugins(authPlugins, tls, isPlainAllowed),
     flags: ["-LOCAL_FILES"],
     multipleStatements: false,
     rowsAsArray: true,
@@ -173,7 +178,11 @@ const FULL_AUTHENTICATION = Buffer.from([4]);
  * Returns the plugins that replace those of the library, which would send the password to whoever answers: in
  * clear text, or encrypted with a key that the same server has sent.
  */
-function safePlugins(tls: TlsMode, isPlainAllowed: boolean): Record<string, AuthPlugin> {
+function safePlugins(
+  authPlugins: Library["authPlugins"],
+  tls: TlsMode,
+  isPlainAllowed: boolean,
+): Record<string, AuthPlugin> {
   if (tls === "verify" || isPlainAllowed) return {};
   const plugins = { mysql_clear_password: () => refuseClearText };
   if (tls === "require") return plugins;

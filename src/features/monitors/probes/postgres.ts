@@ -1,5 +1,5 @@
 import type { EventEmitter } from "node:events";
-import { Client } from "pg";
+import type { Client } from "pg";
 import type { Probe, ProbeContext, ProbeResult } from "../monitoring";
 import { CheckFailure, checkServer, type Conversation } from "./conversation";
 import {
@@ -17,8 +17,7 @@ export const postgresProbe = {
   type: "postgres",
   label: "PostgreSQL database",
   ...parts,
-  run: async (config, context) =>
-    (await import("./postgres")).checkPostgres(completed(config), context),
+  run: (config, context) => checkPostgres(completed(config), context),
 } satisfies Probe<"postgres", DatabaseConfig>;
 
 /** SSLRequest, and Terminate, of the frontend protocol. */
@@ -26,16 +25,17 @@ const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
 const TERMINATE = Buffer.from([0x58, 0, 0, 0, 4]);
 
 /** Signs in to a database and runs a query, in transactions that can only read. */
-export function checkPostgres(
+async function checkPostgres(
   config: CompletedDatabaseConfig,
   context: ProbeContext,
 ): Promise<ProbeResult> {
   const { host, port, tls, query = DEFAULT_QUERY, expected } = config;
   const kind = "a PostgreSQL server";
   const server = { kind, host, port, tls: undefined, config };
+  const library = await import("pg");
   return checkServer(server, context, async (conversation) => {
     if (tls !== "off") await requestTls(conversation, tls === "verify");
-    const client = createClient(conversation, config);
+    const client = createClient(library, conversation, config);
     try {
       conversation.begin("signing in", "sign_in");
       await client.connect().catch((error: unknown) => {
@@ -74,6 +74,7 @@ async function requestTls(conversation: Conversation, verify: boolean): Promise<
 }
 
 function createClient(
+  library: typeof import("pg"),
   conversation: Conversation,
   {
     host,
@@ -85,7 +86,7 @@ function createClient(
     allow_plain_password,
   }: CompletedDatabaseConfig,
 ): Client {
-  const client = new Client({
+  const client = new library.Client({
     // The library calls `connect` of the socket, which is open.
     stream: () => conversation.socket,
     // All that the library would otherwise read from the environment or from files.

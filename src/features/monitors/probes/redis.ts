@@ -47,7 +47,7 @@ type RedisConfig = Static<typeof RedisConfig>;
 const completed = (config: RedisConfig) =>
   withPasswordDefaults(withPlainPassword(config), DEFAULT_PORT);
 
-export type CompletedRedisConfig = ReturnType<typeof completed>;
+type CompletedRedisConfig = ReturnType<typeof completed>;
 
 const RULES = secretRules<RedisConfig>(
   RedisConfig,
@@ -65,7 +65,7 @@ export const redisProbe = {
   present: (config) => withoutSecrets(RedisConfig, completed(config)),
   merge: (before, change) => RULES.merge(withPlainPassword(before), change),
   targetOf: (config) => serverTarget(config, DEFAULT_PORT),
-  run: async (config, context) => (await import("./redis")).checkRedis(completed(config), context),
+  run: (config, context) => checkRedis(completed(config), context),
 } satisfies Probe<"redis", RedisConfig>;
 
 /** Roles by the names in replies, which still use the older one of a replica. */
@@ -80,10 +80,7 @@ const DEPTH_MAX = 8;
 const ENTRIES_MAX = 10_000;
 
 /** Signs in, selects the database, sends PING and compares the role. */
-export function checkRedis(
-  config: CompletedRedisConfig,
-  context: ProbeContext,
-): Promise<ProbeResult> {
+function checkRedis(config: CompletedRedisConfig, context: ProbeContext): Promise<ProbeResult> {
   const { host, port, tls, user, password, database, role } = config;
   const kind = "a Redis or Valkey server";
   const server = { kind, host, port, tls: tlsOf(tls), config };

@@ -52,7 +52,7 @@ const completed = (config: SmtpConfig) => ({
   allow_plain_password: config.allow_plain_password ?? false,
 });
 
-export type CompletedSmtpConfig = ReturnType<typeof completed>;
+type CompletedSmtpConfig = ReturnType<typeof completed>;
 
 const RULES = secretRules<SmtpConfig>(
   SmtpConfig,
@@ -70,7 +70,7 @@ export const smtpProbe = {
   present: (config) => withoutSecrets(SmtpConfig, completed(config)),
   merge: RULES.merge,
   targetOf: (config) => serverTarget(config, DEFAULT_PORT),
-  run: async (config, context) => (await import("./smtp")).checkSmtp(completed(config), context),
+  run: (config, context) => checkSmtp(completed(config), context),
 } satisfies Probe<"smtp", SmtpConfig>;
 
 /** Returns errors of credentials. As in the settings of mail, they need TLS that is verified. */
@@ -97,10 +97,7 @@ const STEPS: Readonly<Record<string, StepName>> = { STARTTLS: "starttls", AUTH: 
 const LINES_MAX = 100;
 
 /** Reads the greeting, sends EHLO, begins TLS, signs in and says goodbye. */
-export function checkSmtp(
-  config: CompletedSmtpConfig,
-  context: ProbeContext,
-): Promise<ProbeResult> {
+function checkSmtp(config: CompletedSmtpConfig, context: ProbeContext): Promise<ProbeResult> {
   const { host, port, tls: mode, user, password } = config;
   const tls = mode === "tls" ? { verify: true } : undefined;
   const kind = "a mail server";

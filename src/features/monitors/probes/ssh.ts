@@ -22,20 +22,19 @@ export const sshProbe = {
   present: ({ host, port = DEFAULT_PORT }) => ({ host, port }),
   merge: mergeFields,
   targetOf: (config) => serverTarget(config, DEFAULT_PORT),
-  run: async ({ host, port = DEFAULT_PORT }, context) =>
-    (await import("./ssh")).checkSsh({ host, port }, context),
+  run: checkSsh,
 } satisfies Probe<"ssh", SshConfig>;
 
 /** Lines that a server may send before its identification (RFC 4253, 4.2). */
 const LINES_MAX = 50;
 
 /** Reads the identification of an SSH server and sends one, so that the server's log is quiet. */
-export function checkSsh(
-  target: { host: string; port: number },
+function checkSsh(
+  { host, port = DEFAULT_PORT }: SshConfig,
   context: ProbeContext,
 ): Promise<ProbeResult> {
   const config = { certificate_warning_days: 0 };
-  const server = { ...target, kind: "an SSH server", tls: undefined, config };
+  const server = { kind: "an SSH server", host, port, tls: undefined, config };
   return checkServer(server, context, async (conversation) => {
     conversation.begin("waiting for the identification", "greeting");
     for (let lines = 0; lines < LINES_MAX; lines += 1) {

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Socket } from "node:net";
-import WebSocket from "ws";
+import type WebSocket from "ws";
 import { type FieldError, pointer } from "../../../base/errors";
 import { Text } from "../../../base/schema";
 import type { Probe, ProbeContext, ProbeResult } from "../monitoring";
@@ -84,7 +84,7 @@ const completed = (config: WebSocketConfig) => ({
   certificate_warning_days: config.certificate_warning_days ?? DEFAULT_WARNING_DAYS,
 });
 
-export type CompletedWebSocketConfig = ReturnType<typeof completed>;
+type CompletedWebSocketConfig = ReturnType<typeof completed>;
 
 const fieldUsesOf = usesByFields(
   WebSocketConfig,
@@ -108,8 +108,7 @@ export const websocketProbe = {
   present: (config) => withoutSecrets(WebSocketConfig, completed(config)),
   merge: RULES.merge,
   targetOf: urlTarget,
-  run: async (config, context) =>
-    (await import("./websocket")).checkWebSocket(completed(config), context),
+  run: (config, context) => checkWebSocket(completed(config), context),
 } satisfies Probe<"websocket", WebSocketConfig>;
 
 /** Headers of the upgrade that the protocol sets. */
@@ -140,7 +139,7 @@ const NORMAL_CLOSURE = 1000;
 const PONGS_MAX = 100;
 
 /** Opens a WebSocket, compares the first message, and closes it. */
-export function checkWebSocket(
+async function checkWebSocket(
   config: CompletedWebSocketConfig,
   context: ProbeContext,
 ): Promise<ProbeResult> {
@@ -154,12 +153,18 @@ export function checkWebSocket(
     tls: isTls ? { verify, protocols: ["http/1.1"] } : undefined,
     config,
   };
-  return checkServer(server, context, (conversation) => talk(conversation, config));
+  const library = await import("ws");
+  return checkServer(server, context, async (conversation) => {
+    const socket = open(library.default, conversation, config);
+    await talk(conversation, socket, config);
+  });
 }
 
-async function talk(conversation: Conversation, config: CompletedWebSocketConfig): Promise<void> {
-  const { send, expected, close_codes: codes } = config;
-  const socket = open(conversation, config);
+async function talk(
+  conversation: Conversation,
+  socket: WebSocket,
+  { send, expected, close_codes: codes }: CompletedWebSocketConfig,
+): Promise<void> {
   const until = untilFailure(socket);
   const closed = new Promise<number>((resolve) => socket.once("close", resolve));
   const message = new Promise<Buffer>((resolve) => socket.once("message", resolve));
@@ -182,10 +187,11 @@ async function talk(conversation: Conversation, config: CompletedWebSocketConfig
 }
 
 function open(
+  Client: typeof WebSocket,
   { socket }: Conversation,
   { url, headers = {}, subprotocols = [] }: CompletedWebSocketConfig,
 ): WebSocket {
-  const opened = new WebSocket(url, subprotocols, {
+  const opened = new Client(url, subprotocols, {
     // TLS, if any, has begun.
     createConnection: () => socket as unknown as Socket,
     headers: givenValues(headers),

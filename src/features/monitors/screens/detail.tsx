@@ -45,7 +45,7 @@ import type { Span } from "../../components/history";
 import { presetOf, ReportLink } from "../../incidents/screens/list";
 import { webhookName } from "../../webhooks/changes";
 import type { CheckRow } from "../checks-store";
-import { originOf } from "../probes";
+import { originOf } from "../probes/unsupported";
 import { type StateTimes, uptimeOf } from "../records";
 import { Commands, OpenRuns, Signals, Tokens } from "./job";
 import { cloneMonitorPath, pathsOfMonitor } from "./paths";

@@ -35,7 +35,8 @@ import {
   rowsByGroup,
 } from "../../../ui/forms/object-fields";
 import { defaultSettings } from "../monitors";
-import { type MonitorConfig, occurrencesOf, probeOf, scheduleOf } from "../probes";
+import { type MonitorConfig, probeOf } from "../probes";
+import { occurrencesOf, scheduleOf } from "../probes/push";
 import {
   type CreateMonitorBody,
   intervalsOf,

@@ -9,7 +9,7 @@ import type { Reveal } from "../../../ui/frame/changes";
 import { PageHead } from "../../../ui/navigation";
 import { shownBefore } from "../../../ui/screens/form-screen";
 import type { NewMonitor } from "../monitors";
-import { scheduleOf } from "../probes";
+import { scheduleOf } from "../probes/push";
 import { JobCommands } from "./job";
 import { intervalInWords } from "./words";
 

@@ -14,7 +14,7 @@ import { listDependents } from "../dependency-store";
 import { pageIdOf } from "../engine/transitions";
 import { type LatencyFigures, latencyOfEach } from "../latency";
 import { WORST_FIRST } from "../overview-store";
-import { graceSecondsOf, occurrencesOf } from "../probes";
+import { graceSecondsOf, occurrencesOf } from "../probes/push";
 import {
   getMonitorRecord,
   type MonitorRecord,

@@ -4,7 +4,9 @@ import { CheckLabel } from "../../../ui/blocks";
 import { monitorPath, MONITORS_PATH, withQuery } from "../../../ui/frame/paths";
 import { exactTime, RelativeTime } from "../../../ui/times";
 import type { CheckRow } from "../checks-store";
-import { type MonitorConfig, originOf, probeOf, scheduleOf } from "../probes";
+import { type MonitorConfig, probeOf } from "../probes";
+import { scheduleOf } from "../probes/push";
+import { originOf } from "../probes/unsupported";
 import type { MonitorRecord } from "../records";
 import type { Range } from "./range";
 

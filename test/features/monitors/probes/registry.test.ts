@@ -4,11 +4,8 @@ import { schemaErrors } from "../../../../src/base/validation";
 import { declaredSchema, isSecret, secretFields } from "../../../../src/base/secrets";
 import { changeSchemaOf } from "../../../../src/features/monitors/wire";
 import { declareConfig, desiredConfig } from "../../../../src/features/monitors/declared";
-import {
-  graceSecondsOf,
-  type MonitorConfig,
-  probeOf,
-} from "../../../../src/features/monitors/probes";
+import { type MonitorConfig, probeOf } from "../../../../src/features/monitors/probes";
+import { graceSecondsOf } from "../../../../src/features/monitors/probes/push";
 import { SUPPORTED_TYPES, type SupportedType } from "../../../../src/base/status";
 import { isSecretInput } from "../../../../src/features/auth/screens/refused-form";
 import { createTestApp } from "../../../support/app";
