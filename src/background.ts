@@ -26,7 +26,8 @@ import {
   subscriberFamilies,
 } from "./features/metrics/families";
 import type { MetricFamily } from "./features/metrics/metrics";
-import { createMonitoring, type FindProbe } from "./features/monitors/engine/engine";
+import { createMonitoring } from "./features/monitors/engine/engine";
+import type { FindProbe } from "./features/monitors/engine/prober";
 import { createIdleMonitoring, type Monitoring } from "./features/monitors/monitoring";
 import { startRollUps } from "./features/monitors/rollup";
 import { createLoadThrottle } from "./features/outgoing/sending-loop";

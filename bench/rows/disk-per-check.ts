@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { retentionOf, rollUp } from "../../src/features/monitors/rollup";
-import { type Entry, recordEntries } from "../../src/features/monitors/engine/recorder";
+import { type Entry, recordEntries } from "../../src/features/monitors/engine/results";
 import {
   MonitorRegistry,
   type ScheduledMonitor,

@@ -1,6 +1,6 @@
 import { OutsideAnswers } from "../../src/egress/outside";
 import { type Step, StepRecorder } from "../../src/egress/steps";
-import { Prober } from "../../src/features/monitors/engine/runner";
+import { Prober } from "../../src/features/monitors/engine/prober";
 import type { MonitorConfig } from "../../src/features/monitors/probes";
 import type { SupportedType } from "../../src/base/status";
 import { testConfig } from "./app";

@@ -206,3 +206,8 @@ export interface Probe<Type extends MonitorType, Config extends object> {
    */
   run?: (config: Config, context: ProbeContext) => Promise<ProbeResult>;
 }
+
+/** Error for callers that wait for a result when the server stops. */
+export function closing(): Error {
+  return unavailable("The server is shutting down.", 5);
+}

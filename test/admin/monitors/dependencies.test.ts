@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { recordEntries } from "../../../src/features/monitors/engine/recorder";
+import { recordEntries } from "../../../src/features/monitors/engine/results";
 import { watchedOf } from "../../../src/features/monitors/engine/registry";
 import { listScheduledMonitors } from "../../../src/features/monitors/evaluation-store";
 import { readHtml } from "../../support/html";

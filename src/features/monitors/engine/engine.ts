@@ -5,16 +5,16 @@ import type { Ctx } from "../../../context";
 import { createEgress, type Egress } from "../../../egress/egress";
 import type { StepRecorder } from "../../../egress/steps";
 import { type CheckRow, findLiveness } from "../checks-store";
-import type { Heartbeat, Monitoring, ProbeResult } from "../monitoring";
+import { closing, type Heartbeat, type Monitoring, type ProbeResult } from "../monitoring";
 import type { MonitorConfig } from "../probes";
 import { SHORT_TIMEOUT_MS } from "../wire";
 import type { MonitoringFigures } from "./figures";
 import { startIncidentClock } from "./incidents";
 import { NetworkWatch } from "./network";
-import { closing } from "./recorder";
 import { Dependencies, hasDeadline, MonitorRegistry, type ScheduledMonitor } from "./registry";
-import { ResultProcessor } from "./result-processor";
-import { ANSWER_MAX_MS, CheckRunner, Prober, type ProberOptions } from "./runner";
+import { ResultProcessor } from "./results";
+import { Prober, type ProberOptions } from "./prober";
+import { ANSWER_MAX_MS, CheckRunner } from "./runner";
 import { CheckQueue, CheckScheduler, WakeTimer } from "./scheduler";
 import { Liveness, Stalls } from "./stalls";
 
@@ -342,9 +342,6 @@ export class Engine implements Monitoring {
  * it, and evaluates it again by the database, which decides.
  * `transitions.ts` writes the consequences of a new state.
  */
-
-export type { FindProbe } from "./runner";
-export { DELAY_BOUNDS_MS, type MonitoringFigures } from "./figures";
 
 interface MonitoringOptions extends ProberOptions {
   /** True to repeat checks during which this process stood still. */

@@ -1,5 +1,4 @@
-import type { Clock, Timer } from "../../../base/clock";
-import type { ListenAddress } from "../../../base/config/parse";
+import type { Timer } from "../../../base/clock";
 import { plural } from "../../../base/text";
 import { MINUTE_MS, SECOND_MS, toIso } from "../../../base/time";
 import type { Ctx } from "../../../context";
@@ -14,23 +13,30 @@ import type { Stalls } from "./stalls";
 
 /** Number of hosts, and of networks that have none in common, that must fail together. */
 const HOSTS_MIN = 3;
+
 const NETWORKS_MIN = 2;
 
 /** Longest hold. Then all held failures count. */
 const HOLD_MAX_MS = 3 * MINUTE_MS;
+
 /** Time after such a hold in which nothing is held. */
 const REST_MS = 30 * MINUTE_MS;
+
 /** Longest time between the checks of a held monitor, since each of them may end the hold. */
 const RECHECK_MAX_MS = 10 * SECOND_MS;
 
 /** Age of an answer from outside up to which the network is taken for present. */
 const FRESH_MS = SECOND_MS;
+
 /** Monitors that are checked at once to find out if the network is there. */
 const ASKED_MAX = 4;
+
 /** Timeout up to which a failure of such a check is known while others wait for it. Others are asked if none has it. */
 const ASKED_TIMEOUT_MAX_MS = 10 * SECOND_MS;
+
 /** Minimum time between two such requests. */
 const ASK_EVERY_MS = SECOND_MS;
+
 /** Time that a failure waits for their outcome. */
 const WAIT_MAX_MS = ASKED_TIMEOUT_MAX_MS + SECOND_MS;
 
@@ -45,9 +51,12 @@ export const HELD: ProbeResult = { outcome: "unknown", latencyMs: null, message:
 
 /** Setting with the start of the last hold, unless an answer ended it. */
 const HOLD_SETTING = "network_hold";
+
 /** Setting with hosts of monitors, by their ids: the next process may begin without a network, and find no name. */
 const HOSTS_SETTING = "network_hosts";
+
 const HOSTS_STORED_MAX = 16;
+
 const STORE_HOSTS_EVERY_MS = 10 * MINUTE_MS;
 
 /** Returns a host whose addresses are all outside; undefined for any other. */
@@ -530,79 +539,5 @@ export class NetworkWatch {
     }).catch((error: unknown) => {
       log.warn({ err: error }, "the state of the network could not be stored");
     });
-  }
-}
-
-/**
- * Time for which a result is reused, since an outage of the own network fails many checks at once.
- */
-const HELD_MS = 5_000;
-const TIMEOUT_MS = 3_000;
-
-/** Connects to a target and returns true if that worked. Gives up when the signal aborts. */
-type Reach = (target: ListenAddress, signal: AbortSignal) => Promise<boolean>;
-
-/**
- * Decides if this server is online by reference targets, which are tried only after a failed check.
- * One response is enough. Without targets the server counts as online.
- */
-export class Connectivity {
-  readonly #clock: Clock;
-  readonly #targets: readonly ListenAddress[];
-  readonly #reach: Reach;
-  readonly #stalls: Stalls;
-  #askedAt = Number.NEGATIVE_INFINITY;
-  #offlineAt = Number.NEGATIVE_INFINITY;
-  #isOffline = false;
-  #asking: Promise<void> | undefined;
-
-  constructor(clock: Clock, targets: readonly ListenAddress[], reach: Reach, stalls: Stalls) {
-    this.#clock = clock;
-    this.#targets = targets;
-    this.#reach = reach;
-    this.#stalls = stalls;
-  }
-
-  /**
-   * Returns true if the server is offline, or was found offline since a time of the monotonic
-   * clock.
-   */
-  async wasLostSince(startedAt: number): Promise<boolean> {
-    if (this.#offlineAt >= startedAt) return true;
-    if (this.#clock.monotonic() - this.#askedAt >= HELD_MS) {
-      this.#asking ??= this.#ask().finally(() => {
-        this.#asking = undefined;
-      });
-    }
-    await this.#asking;
-    return this.#isOffline || this.#offlineAt >= startedAt;
-  }
-
-  async #ask(): Promise<void> {
-    this.#stalls.begin();
-    const startedAt = this.#clock.monotonic();
-    // Targets that seem unreachable because this process stood still are asked once more.
-    const isOnline =
-      (await this.#reachesAny()) ||
-      (this.#stalls.hasEndedSince(startedAt) && (await this.#reachesAny()));
-    this.#isOffline = !isOnline;
-    this.#askedAt = this.#clock.monotonic();
-    if (this.#isOffline) this.#offlineAt = this.#askedAt;
-  }
-
-  async #reachesAny(): Promise<boolean> {
-    const giveUp = new AbortController();
-    const timer = this.#clock.after(TIMEOUT_MS, () => giveUp.abort());
-    const attempts = this.#targets.map(async (target) => {
-      if (!(await this.#reach(target, giveUp.signal))) throw new Error("unreachable");
-    });
-    const isOnline = await Promise.any(attempts).then(
-      () => true,
-      () => false,
-    );
-    timer.cancel();
-    // One response is enough; the other attempts end.
-    giveUp.abort();
-    return isOnline;
   }
 }

@@ -1,40 +1,36 @@
-import type { Clock, Timer } from "../../../base/clock";
-import { isDescriptorError, NO_DESCRIPTOR_LEFT } from "../../../base/descriptors";
+import type { Clock } from "../../../base/clock";
 import { unavailable } from "../../../base/errors";
-import type { MonitorType } from "../../../base/status";
 import { SECOND_MS } from "../../../base/time";
-import type { Ctx } from "../../../context";
-import type { Egress } from "../../../egress/egress";
-import type { Contact } from "../../../egress/model";
 import type { StepRecorder } from "../../../egress/steps";
-import type { Alarms } from "../../alarms/alarms";
-import { AssertionEvaluator } from "../assertions/evaluator";
 import type { CheckRow } from "../checks-store";
-import type { Heartbeat, Probe, ProbeResult } from "../monitoring";
-import { type MonitorConfig, probeOf } from "../probes";
-import { Connectivity, HELD, type NetworkWatch } from "./network";
-import { closing } from "./recorder";
+import { closing, type Heartbeat, type ProbeResult } from "../monitoring";
+import { HELD, type NetworkWatch } from "./network";
+import type { Prober } from "./prober";
+import {
+  type Job,
+  type Missed,
+  missedDeadline,
+  receiveSignal,
+  reportMessage,
+  timeToCallAgain,
+} from "./job";
 import {
   countedResult,
   type Dependencies,
   hasFailed,
-  type Job,
-  type Missed,
-  missedDeadline,
   type MonitorRegistry,
   type ScheduledMonitor,
-  timeToCallAgain,
 } from "./registry";
-import { type Begin, type ResultProcessor, type Waiter, Waiters } from "./result-processor";
+import { type Begin, type ResultProcessor, type Waiter, Waiters } from "./results";
 import type { CheckQueue, CheckScheduler } from "./scheduler";
-import { receiveSignal, reportMessage } from "./signals";
-import { Stalls } from "./stalls";
+import type { Stalls } from "./stalls";
 
 /**
  * Longest wait for the answer to a requested check, shorter than the 75 s after which the server closes a
  * connection without traffic. A check with a timeout of a minute ends before; one with a longer timeout goes on.
  */
 export const ANSWER_MAX_MS = 70 * SECOND_MS;
+
 /** Time after a stall until its checks are repeated, in which what waited is read. */
 const REPEAT_AFTER_MS = SECOND_MS;
 
@@ -321,201 +317,4 @@ export class CheckRunner {
     if (hadFailed && !hasFailed(scheduled)) this.#recheckThrough(scheduled);
     return needsRecheck;
   }
-}
-
-/** Returns the probe of a type. */
-export type FindProbe = (type: MonitorType) => Pick<Probe<MonitorType, MonitorConfig>, "run">;
-
-export interface ProberOptions {
-  /** Returns the probe of a type; that of the registry by default. */
-  findProbe?: FindProbe;
-  /**
-   * Returns the last time, on the monotonic clock, at which clients may not have reached this
-   * server.
-   */
-  lastUnreachableAt?: () => number;
-  /** Stalls of this process; none by default. */
-  stalls?: Stalls;
-  /** Alarms of this server. */
-  alarms?: Pick<Alarms, "raise" | "clear">;
-}
-
-/** Time after which a probe that ignores its deadline is abandoned. */
-const OVERDUE_MS = 1_000;
-
-const NO_HEARTBEAT: ProbeResult = {
-  outcome: "failed",
-  latencyMs: null,
-  message: "No heartbeat arrived in time.",
-};
-
-const UNFINISHED: ProbeResult = {
-  outcome: "failed",
-  latencyMs: null,
-  message: "Started, not finished.",
-};
-
-const UNREACHABLE: ProbeResult = {
-  outcome: "unknown",
-  latencyMs: null,
-  message: "This server could not be reached.",
-};
-
-/** Result of a check that could not start a program, such as ping. */
-const NO_DESCRIPTOR: ProbeResult = {
-  outcome: "unknown",
-  latencyMs: null,
-  message: NO_DESCRIPTOR_LEFT,
-};
-
-const INTERNAL_ERROR: ProbeResult = {
-  outcome: "unknown",
-  latencyMs: null,
-  message: "The check failed because of an internal error.",
-};
-
-const LOST_NETWORK = "This server had no network connection.";
-
-/** Runs single checks, each within its timeout. */
-export class Prober {
-  readonly #ctx: Ctx;
-  readonly #egress: Egress;
-  readonly #stalls: Stalls;
-  readonly #findProbe: FindProbe;
-  readonly #lastUnreachableAt: () => number;
-  /** Ends running checks by their signals. */
-  readonly #underWay = new Map<AbortController, (error: Error) => void>();
-  readonly #evaluator: AssertionEvaluator;
-  #connectivity: Connectivity | undefined;
-  #isStopped = false;
-
-  constructor(
-    ctx: Ctx,
-    egress: Egress,
-    {
-      findProbe = probeOf,
-      lastUnreachableAt = () => Number.NEGATIVE_INFINITY,
-      stalls = new Stalls(ctx.clock),
-    }: ProberOptions = {},
-  ) {
-    this.#ctx = ctx;
-    this.#egress = egress;
-    this.#stalls = stalls;
-    this.#findProbe = findProbe;
-    this.#lastUnreachableAt = lastUnreachableAt;
-    this.#evaluator = new AssertionEvaluator(ctx.clock);
-  }
-
-  /** Runs a check once, records its steps if asked, and fills in the contact. Rejects after `stop`, and for programming errors. */
-  async run(
-    type: MonitorType,
-    config: MonitorConfig,
-    timeoutMs: number,
-    steps?: StepRecorder,
-    contact: Contact = { addresses: [] },
-  ): Promise<ProbeResult> {
-    if (this.#isStopped) throw closing();
-    const { run } = this.#findProbe(type);
-    if (!run) throw new Error(`monitors of type ${type} run no checks`);
-    const { clock, outside } = this.#ctx;
-    const controller = new AbortController();
-    let timer: Timer | undefined;
-    try {
-      const context = {
-        egress: this.#egress,
-        contact,
-        clock,
-        evaluator: this.#evaluator,
-        signal: controller.signal,
-        steps,
-      };
-      const result = await new Promise<ProbeResult>((resolve, reject) => {
-        this.#underWay.set(controller, reject);
-        timer = clock.after(timeoutMs, () => {
-          controller.abort();
-          timer = clock.after(OVERDUE_MS, () => resolve(timedOut()));
-        });
-        run(config, context).then(resolve, reject);
-      });
-      steps?.finish(result);
-      // Programs such as ping note no answer by themselves.
-      if (result.outcome === "ok") for (const each of contact.addresses) outside.answered(each);
-      return result;
-    } finally {
-      timer?.cancel();
-      this.#underWay.delete(controller);
-    }
-  }
-
-  /**
-   * Runs a check of a monitor, and records its steps if asked: `unknown` if this server had no network.
-   * Never rejects. `startedAt` is on the monotonic clock.
-   */
-  async find(
-    scheduled: { id: string; type: MonitorType; config: MonitorConfig; timeoutMs: number },
-    startedAt: number,
-    steps?: StepRecorder,
-  ): Promise<ProbeResult> {
-    const { id, type, config, timeoutMs } = scheduled;
-    const contact: Contact = { addresses: [] };
-    try {
-      const result = { ...(await this.run(type, config, timeoutMs, steps, contact)), contact };
-      return result.outcome === "failed" ? await this.blame(result, startedAt) : result;
-    } catch (error) {
-      const result = isDescriptorError(error) ? NO_DESCRIPTOR : INTERNAL_ERROR;
-      steps?.finish(result);
-      if (result === INTERNAL_ERROR && !this.#isStopped) {
-        this.#ctx.log.error(
-          { err: error, monitor: id },
-          "a check failed because of an internal error",
-        );
-      }
-      return result;
-    }
-  }
-
-  /**
-   * Returns the failure, or `unknown` if this server had no network since `startedAt` (monotonic
-   * clock). Never rejects.
-   */
-  async blame(failure: ProbeResult, startedAt: number): Promise<ProbeResult> {
-    const { referenceTargets } = this.#ctx.config;
-    if (referenceTargets.length === 0) return failure;
-    this.#connectivity ??= new Connectivity(
-      this.#ctx.clock,
-      referenceTargets,
-      async ({ host, port }, signal) => {
-        const connection = await this.#egress.connect({ host, port, policy: "monitor", signal });
-        if (!("close" in connection)) return false;
-        connection.close();
-        return true;
-      },
-      this.#stalls,
-    );
-    const isLost = await this.#connectivity.wasLostSince(startedAt);
-    return isLost ? { outcome: "unknown", latencyMs: null, message: LOST_NETWORK } : failure;
-  }
-
-  /**
-   * Returns the result for a job that has missed a deadline: `unknown` if its call may not have reached this
-   * server. Never rejects.
-   */
-  async missHeartbeat({ what, since }: Missed): Promise<ProbeResult> {
-    if (this.#lastUnreachableAt() >= since) return UNREACHABLE;
-    return this.blame(what === "end" ? UNFINISHED : NO_HEARTBEAT, since);
-  }
-
-  /** Ends running checks at once, and lets no others begin. */
-  stop(): void {
-    this.#isStopped = true;
-    for (const [controller, reject] of this.#underWay) {
-      reject(closing());
-      controller.abort();
-    }
-    this.#evaluator.stop();
-  }
-}
-
-function timedOut(): ProbeResult {
-  return { outcome: "failed", latencyMs: null, message: "Timed out.", isUndecided: true };
 }

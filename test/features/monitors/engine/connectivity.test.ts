@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Connectivity } from "../../../../src/features/monitors/engine/network";
+import { Connectivity } from "../../../../src/features/monitors/engine/prober";
 import { Stalls } from "../../../../src/features/monitors/engine/stalls";
 import { createTestClock, settle } from "../../../support/clock";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { type Due, DueHeap } from "../../../../src/features/monitors/engine/due-heap";
+import { type Due, DueHeap } from "../../../../src/features/monitors/engine/scheduler";
 
 interface Item extends Due {
   name: number;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { StepRecorder } from "../../../../src/egress/steps";
 import { createMonitoring, type Engine } from "../../../../src/features/monitors/engine/engine";
 import type { CreateMonitorBody } from "../../../../src/features/monitors/wire";
-import { Connectivity } from "../../../../src/features/monitors/engine/network";
+import { Connectivity } from "../../../../src/features/monitors/engine/prober";
 import { Stalls } from "../../../../src/features/monitors/engine/stalls";
 import type { ProbeContext, ProbeResult } from "../../../../src/features/monitors/monitoring";
 import { MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
