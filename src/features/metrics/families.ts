@@ -13,7 +13,7 @@ import type { SenderFigures } from "../mail/sending/sender";
 import { MAIL_RESULTS } from "../mail/sending/results";
 import { countSuppressedAddresses } from "../mail/suppressions";
 import { waitingMails } from "../mail/waiting";
-import { DELAY_BOUNDS_MS, type MonitoringFigures } from "../monitors/engine/figures";
+import { DELAY_BOUNDS_MS, type MonitoringFigures } from "../monitors/engine/engine";
 import { countMonitorsByState } from "../monitors/store";
 import type { SignUpFigures } from "../subscribers/sign-up";
 import { countSubscribers } from "../subscribers/store";

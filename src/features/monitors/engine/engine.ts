@@ -1,22 +1,54 @@
 import type { Timer } from "../../../base/clock";
-import { conflict, notFound } from "../../../base/errors";
-import type { MonitorType } from "../../../base/status";
+import { conflict, notFound, unavailable } from "../../../base/errors";
+import {
+  CHECK_OUTCOMES,
+  type CheckOutcome,
+  type MonitorType,
+  SUPPORTED_TYPES,
+  type SupportedType,
+} from "../../../base/status";
+import { SECOND_MS } from "../../../base/time";
 import type { Ctx } from "../../../context";
 import { createEgress, type Egress } from "../../../egress/egress";
 import type { StepRecorder } from "../../../egress/steps";
+import type { Alarms } from "../../alarms/alarms";
 import { type CheckRow, findLiveness } from "../checks-store";
 import { closing, type Heartbeat, type Monitoring, type ProbeResult } from "../monitoring";
 import type { MonitorConfig } from "../probes";
 import { SHORT_TIMEOUT_MS } from "../wire";
-import type { MonitoringFigures } from "./figures";
 import { startIncidentClock } from "./incidents";
+import {
+  type Job,
+  type Missed,
+  missedDeadline,
+  receiveSignal,
+  reportMessage,
+  timeToCallAgain,
+} from "./job";
 import { NetworkWatch } from "./network";
-import { Dependencies, hasDeadline, MonitorRegistry, type ScheduledMonitor } from "./registry";
-import { ResultProcessor } from "./results";
 import { Prober, type ProberOptions } from "./prober";
-import { ANSWER_MAX_MS, CheckRunner } from "./runner";
-import { CheckQueue, CheckScheduler, WakeTimer } from "./scheduler";
+import {
+  countedResult,
+  Dependencies,
+  hasDeadline,
+  hasFailed,
+  MonitorRegistry,
+  type ScheduledMonitor,
+} from "./registry";
+import { type Begin, HELD, ResultProcessor, type Waiter } from "./results";
+import { CheckScheduler } from "./scheduler";
 import { Liveness, Stalls } from "./stalls";
+
+/*
+ * The check engine: schedules and runs checks, evaluates their results and applies transitions. One timer starts all
+ * checks. Results wait in a queue and are evaluated in the transaction that writes them.
+ *
+ * Steps of a check: `scheduler.ts` knows that it is due and gives it a place, `Engine.#run` runs it with `prober.ts`.
+ * If it failed, `network.ts` may hold it, and `registry.ts` has parents checked. If this process stood still meanwhile
+ * (`stalls.ts`), the check is repeated. `results.ts` evaluates the result in memory, to schedule the next check, and
+ * again by the database, which decides, when it writes it. `transitions.ts` and `incidents.ts` write the consequences
+ * of a new state. `job.ts` has the deadlines of jobs that call by themselves.
+ */
 
 /** Interval of checking if the server was offline. */
 const LIVENESS_INTERVAL_MS = 15_000;
@@ -24,91 +56,92 @@ const LIVENESS_INTERVAL_MS = 15_000;
 const COARSENESS_MS = 50;
 /** Maximum number of changed monitors that one turn of the event loop reads, about 10 ms of work. */
 const MONITORS_PER_TICK = 500;
-/** Time that a check without a monitor has at least if it is repeated. */
-const TRIAL_MIN_MS = ANSWER_MAX_MS - SHORT_TIMEOUT_MS;
 /** Minimum interval between two reads of changed monitors. */
 const REFRESH_MS = 250;
+/**
+ * Longest wait for the answer to a requested check, shorter than the 75 s after which the server closes a
+ * connection without traffic. A check with a timeout of a minute ends before; one with a longer timeout goes on.
+ */
+const ANSWER_MAX_MS = 70 * SECOND_MS;
+/** Time that a check without a monitor has at least if it is repeated. */
+const TRIAL_MIN_MS = ANSWER_MAX_MS - SHORT_TIMEOUT_MS;
+/** Time after a stall until its checks are repeated, in which what waited is read. */
+const REPEAT_AFTER_MS = SECOND_MS;
 
-/** Runs the checks of all monitors when they are due and passes on their results. */
+interface MonitoringOptions extends Omit<ProberOptions, "stalls"> {
+  /** Alarms of this server. */
+  alarms?: Pick<Alarms, "raise" | "clear">;
+  /** True to repeat checks during which this process stood still. */
+  detectsStalls?: boolean;
+}
+
+/** Creates the engine. Until `start`, it runs only checks that a user or the API requests. */
+export function createMonitoring(
+  ctx: Ctx,
+  egress: Egress = createEgress(ctx),
+  options: MonitoringOptions = {},
+): Engine {
+  return new Engine(ctx, egress, options);
+}
+
+/** Runs the checks of all monitors when they are due, and passes on their results. */
 export class Engine implements Monitoring {
   readonly #ctx: Ctx;
   readonly #prober: Prober;
-  readonly #results: ResultProcessor;
-  readonly #liveness: Liveness;
   readonly #stalls: Stalls;
   readonly #detectsStalls: boolean;
-  readonly #wakeTimer: WakeTimer;
-  readonly #scheduler: CheckScheduler;
-  readonly #dependencies: Dependencies;
-  readonly #runner: CheckRunner;
-  readonly #network: NetworkWatch;
+  readonly #liveness: Liveness;
   readonly #registry = new MonitorRegistry();
-  readonly #queue = new CheckQueue();
+  readonly #dependencies: Dependencies;
+  readonly #scheduler: CheckScheduler;
+  readonly #results: ResultProcessor;
+  readonly #network: NetworkWatch;
+  readonly #figures = new CheckFigures();
   readonly #unsubscribe: (() => void)[];
+  /** Callers that wait for the next result of a monitor. */
+  readonly #waiters = new Map<ScheduledMonitor, Waiter[]>();
+  /** Monitors whose check is repeated after a stall, and the recorders of their steps. The repetition counts. */
+  readonly #repeated = new Map<ScheduledMonitor, StepRecorder | undefined>();
+  /** Raised after the server was offline, so that running checks do not count. */
+  #epoch = 0;
   /** Number of running checks without a monitor. */
   #trials = 0;
   #isRegistryStale = true;
   #hasReadFailed = false;
   #refreshedAt = Number.NEGATIVE_INFINITY;
   #incidentClock: Timer | undefined;
-  #state: "made" | "running" | "stopped" = "made";
+  #hasDroppedChecks = false;
+  #isStopped = false;
 
-  constructor(
-    ctx: Ctx,
-    prober: Prober,
-    {
-      stalls,
-      detectsStalls,
-      alarms,
-    }: { stalls: Stalls; detectsStalls: boolean; alarms: ProberOptions["alarms"] },
-  ) {
+  constructor(ctx: Ctx, egress: Egress, options: MonitoringOptions) {
+    const { detectsStalls = false, alarms } = options;
     this.#ctx = ctx;
-    this.#prober = prober;
-    this.#stalls = stalls;
+    this.#stalls = new Stalls(ctx.clock);
     this.#detectsStalls = detectsStalls;
+    this.#prober = new Prober(ctx, egress, { ...options, stalls: this.#stalls });
     this.#liveness = new Liveness(ctx.clock, findLiveness(ctx.db, {})?.at);
-    this.#wakeTimer = new WakeTimer(ctx.clock, () => this.#tick());
-    this.#scheduler = new CheckScheduler(ctx, this.#queue, this.#wakeTimer, this.#liveness, stalls);
-    const dependencies = new Dependencies(ctx.clock, this.#registry, (parent) =>
-      this.#runner.request(parent),
+    this.#scheduler = new CheckScheduler(ctx, this.#liveness, this.#stalls, () => this.#tick());
+    this.#dependencies = new Dependencies(ctx.clock, this.#registry, (parent) =>
+      this.#request(parent),
     );
-    this.#dependencies = dependencies;
-    this.#results = new ResultProcessor(ctx, dependencies, this.#liveness, () =>
-      this.#wakeForRecorder(),
-    );
+    this.#results = new ResultProcessor(ctx, this.#dependencies, this.#liveness, this.#scheduler);
     this.#network = new NetworkWatch({
       ctx,
       alarms,
       registry: this.#registry,
-      stalls,
-      check: (scheduled) => this.#runner.request(scheduled),
-      release: (scheduled) => this.#runner.checkAgain(scheduled),
-      count: (scheduled) => {
-        if (!this.#results.countHeld(scheduled)) this.#scheduler.after(scheduled, 0);
-      },
-    });
-    this.#runner = new CheckRunner({
-      clock: ctx.clock,
-      isPrimary: () => ctx.isPrimary(),
-      prober,
-      dependencies,
-      registry: this.#registry,
-      queue: this.#queue,
-      scheduler: this.#scheduler,
-      results: this.#results,
-      stalls,
-      network: this.#network,
-      onEnd: () => this.#checkLiveness(),
-      onResult: () => this.#wakeForRecorder(),
+      stalls: this.#stalls,
+      check: (scheduled) => this.#request(scheduled),
+      release: (scheduled) => this.#checkAgain(scheduled),
+      count: (scheduled) => this.#results.countHeld(scheduled),
     });
     const markRegistryStale = () => {
       this.#isRegistryStale = true;
       this.#results.maintenanceMayHaveChanged();
-      this.#wakeTimer.at(this.#refreshedAt + REFRESH_MS);
+      this.#scheduler.wakeAt(this.#refreshedAt + REFRESH_MS);
     };
     const onPageChanged = () => {
       this.#results.maintenanceMayHaveChanged();
-      this.#wakeTimer.at(ctx.clock.monotonic());
+      this.#scheduler.wakeAt(ctx.clock.monotonic());
     };
     const { monitorsChanged, pageChanged } = ctx.signals;
     this.#unsubscribe = [monitorsChanged.on(markRegistryStale), pageChanged.on(onPageChanged)];
@@ -116,11 +149,10 @@ export class Engine implements Monitoring {
 
   /** Starts the checks. First records the time in which the server was offline. */
   start(): void {
-    this.#state = "running";
-    this.#wakeTimer.on();
+    this.#scheduler.start();
     if (this.#detectsStalls) {
       this.#stalls.watch(
-        () => this.#queue.underWay > 0 || this.#trials > 0,
+        () => this.#scheduler.underWay > 0 || this.#trials > 0,
         () => this.#lookOften(),
       );
     }
@@ -137,16 +169,20 @@ export class Engine implements Monitoring {
    * count.
    */
   dropChecks(): void {
+    this.#hasDroppedChecks = true;
     this.#network.stop();
-    this.#runner.stop();
+    this.#prober.stop();
+    for (const waiter of [...this.#waiters.values()].flat()) waiter.reject(closing());
+    this.#waiters.clear();
+    this.#dependencies.releaseAll();
   }
 
   /** Drops running checks, and writes all results. */
   async stop(): Promise<void> {
-    if (this.#state === "stopped") return;
-    this.#state = "stopped";
+    if (this.#isStopped) return;
+    this.#isStopped = true;
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
-    this.#wakeTimer.off();
+    this.#scheduler.stop();
     this.#stalls.stop();
     this.#incidentClock?.cancel();
     this.dropChecks();
@@ -154,46 +190,253 @@ export class Engine implements Monitoring {
     await this.#results.recorder.close();
   }
 
-  figures(): MonitoringFigures {
-    const { recorder, figures } = this.#results;
-    return {
-      monitors: this.#registry.size,
-      underWay: this.#queue.underWay,
-      waiting: recorder.waiting,
-      dropped: recorder.dropped,
-      held: this.#network.heldChecks,
-      ...figures.soFar(),
-    };
+  /** Reads what has changed, begins the checks that are due, and writes what has waited long enough. */
+  #tick(): void {
+    const { clock, log } = this.#ctx;
+    if (!this.#ctx.isPrimary()) {
+      this.#scheduler.wakeAt(clock.monotonic() + REFRESH_MS);
+      return;
+    }
+    try {
+      // Before the first check all are read, since time without data is recorded for all.
+      const isFirst = this.#refreshedAt === Number.NEGATIVE_INFINITY;
+      this.#refresh(isFirst ? undefined : MONITORS_PER_TICK);
+      this.#network.start();
+      this.#checkLiveness();
+      for (const scheduled of this.#results.refreshMaintenance(this.#registry)) {
+        if (scheduled.type !== "push") this.#scheduler.after(scheduled, 0);
+      }
+      this.#results.remind(this.#registry);
+      this.#hasReadFailed = false;
+    } catch (error) {
+      // Logged once, since it may last for hours. The next tick reads again.
+      if (!this.#hasReadFailed) log.error({ err: error }, "monitors could not be read");
+      this.#hasReadFailed = true;
+    }
+    this.#beginDue();
+    const { recorder } = this.#results;
+    const now = clock.monotonic();
+    if (recorder.dueAt <= now) recorder.write();
+    const { nextDueAt } = this.#scheduler;
+    const next = Math.min(nextDueAt, recorder.dueAt, now + LIVENESS_INTERVAL_MS);
+    this.#scheduler.wakeAt(Math.max(next, now + COARSENESS_MS));
   }
 
-  /** Time of the oldest result that is not written yet, in unix ms. */
-  oldestUnwritten(): number | undefined {
-    return this.#results.recorder.oldestAt;
+  /** Starts the checks that are due, if checks may begin. */
+  #beginDue(): void {
+    if (!this.#ctx.isPrimary() || this.#hasDroppedChecks) return;
+    const now = this.#ctx.clock.monotonic();
+    for (let next = this.#scheduler.due(now); next; next = this.#scheduler.due(now)) {
+      this.#figures.began(now - next.dueAt);
+      void this.#run(next);
+    }
   }
+
+  /** Runs a check, counts or discards its result, and schedules the next one. Never rejects. */
+  async #run(scheduled: ScheduledMonitor, ownSteps?: StepRecorder): Promise<void> {
+    const { clock } = this.#ctx;
+    const isRepeated = this.#repeated.has(scheduled);
+    const steps = ownSteps ?? this.#repeated.get(scheduled);
+    this.#repeated.delete(scheduled);
+    this.#scheduler.begin(scheduled);
+    const { version, heartbeatAt, job } = scheduled;
+    const epoch = this.#epoch;
+    const isKept = () => this.#registry.ofNum(scheduled.num) === scheduled && !scheduled.isPaused;
+    const isOutdated = () => version !== scheduled.version || epoch !== this.#epoch;
+    const isCurrent = () => isKept() && !isOutdated() && scheduled.heartbeatAt === heartbeatAt;
+
+    this.#stalls.begin();
+    const begin = this.#results.begin(scheduled);
+    const hasStalled = () => this.#stalls.hasEndedSince(begin.startedAt);
+    const isSpoiled = () =>
+      job ? this.#scheduler.isTooEarly(scheduled) : !isRepeated && hasStalled();
+    const canCount = () => isCurrent() && !isSpoiled();
+    const missed = job && missedDeadline(job, scheduled, clock);
+    const own = missed
+      ? await this.#prober.missHeartbeat(missed)
+      : await this.#prober.find(scheduled, begin.startedAt, steps);
+    const isTimeKnown = !hasStalled() || isRepeated;
+    this.#scheduler.free(scheduled, isTimeKnown ? clock.monotonic() - begin.startedAt : undefined);
+    if (this.#hasDroppedChecks) return;
+    this.#checkLiveness();
+    const isHeld = canCount() && (await this.#isHeld(scheduled, begin, own, missed));
+    if (this.#hasDroppedChecks) return;
+    this.#checkLiveness();
+    if (isHeld) scheduled.heldFailure = own;
+    const found = isHeld ? HELD : countedResult(scheduled, own);
+    if (found.outcome === "failed" && !begin.isInMaintenance && canCount()) {
+      const parents = this.#dependencies.parentsToCheck(scheduled);
+      if (parents.length > 0) {
+        await this.#waitForParents(scheduled, begin, found, parents);
+        if (this.#hasDroppedChecks) return;
+        this.#checkLiveness();
+      }
+    }
+    this.#scheduler.end(scheduled);
+    if (canCount()) {
+      const waiters = this.#takeWaiters(scheduled);
+      const needsRecheck = this.#count("check", scheduled, begin, found, waiters);
+      this.#dependencies.release(scheduled, true);
+      if (isHeld && !job) this.#scheduler.after(scheduled, this.#network.recheckMs(scheduled));
+      else this.#scheduler.next(scheduled, needsRecheck, begin.at);
+    } else {
+      this.#discardUncounted(scheduled);
+      if (!isKept()) {
+        steps?.discard();
+        this.#releaseWaiters(scheduled);
+        this.#dependencies.release(scheduled, false);
+      } else if (job) {
+        // A deadline may have moved with a change, or while the server was offline. Otherwise the job has called
+        // while the server checked its network, or may have called during a stall.
+        if (isOutdated()) this.#scheduler.first(scheduled);
+        else this.#scheduler.resume(scheduled);
+      } else if (isSpoiled()) {
+        // Callers that wait get the result of the repetition.
+        this.#figures.discardedForStall();
+        steps?.restart();
+        this.#repeated.set(scheduled, steps);
+        this.#scheduler.after(scheduled, REPEAT_AFTER_MS);
+      } else {
+        // A check that started before a change of its monitor, or before the server was offline, is repeated.
+        steps?.discard();
+        this.#scheduler.after(scheduled, 0);
+      }
+    }
+    this.#beginDue();
+  }
+
+  /** Returns true if a result is held, since this server may have lost its network. May wait. */
+  async #isHeld(
+    scheduled: ScheduledMonitor,
+    begin: Begin,
+    result: ProbeResult,
+    missed: Missed | undefined,
+  ): Promise<boolean> {
+    if (result.outcome === "ok") this.#network.noteAnswer(scheduled, result.contact);
+    if (result.outcome !== "failed") return false;
+    const counted = countedResult(scheduled, result);
+    const wouldChange = this.#results.wouldChange(scheduled, begin, counted);
+    return missed
+      ? this.#network.isMissHeld(scheduled, wouldChange)
+      : this.#network.isHeld(scheduled, result, begin.startedAt, wouldChange);
+  }
+
+  /**
+   * Waits for the checks of parents, while the failure does not count yet. Others can start meanwhile, and
+   * monitors that depend on this one know that it fails.
+   */
+  async #waitForParents(
+    scheduled: ScheduledMonitor,
+    { at, startedAt }: Begin,
+    { outcome, latencyMs, message }: ProbeResult,
+    parents: readonly ScheduledMonitor[],
+  ): Promise<void> {
+    scheduled.uncounted = {
+      monitorNum: scheduled.num,
+      at: Math.round(at),
+      outcome,
+      latencyMs: latencyMs === null ? null : Math.round(latencyMs),
+      message,
+    };
+    this.#dependencies.release(scheduled, true);
+    this.#beginDue();
+    await this.#dependencies.check(scheduled, parents, startedAt);
+  }
+
+  /**
+   * Counts a result. Returns true if the next check should come sooner. Monitors that were unreachable
+   * through a monitor that no longer fails are checked at once.
+   */
+  #count(...taken: Parameters<ResultProcessor["take"]>): boolean {
+    const [, scheduled, , { outcome }] = taken;
+    const hadFailed = hasFailed(scheduled);
+    scheduled.uncounted = undefined;
+    this.#figures.ended(scheduled.type, outcome);
+    const needsRecheck = this.#results.take(...taken);
+    if (hadFailed && !hasFailed(scheduled)) this.#recheckThrough(scheduled);
+    return needsRecheck;
+  }
+
+  /**
+   * Discards a failure that waited for the checks of parents. Monitors that it made unreachable are checked at
+   * once, unless their parent fails anyway.
+   */
+  #discardUncounted(scheduled: ScheduledMonitor): void {
+    if (!scheduled.uncounted) return;
+    scheduled.uncounted = undefined;
+    if (!hasFailed(scheduled)) this.#recheckThrough(scheduled);
+  }
+
+  /** Checks the monitors that are unreachable through one that no longer fails or was paused. */
+  #recheckThrough(scheduled: ScheduledMonitor): void {
+    for (const child of this.#dependencies.unreachableThrough(scheduled)) this.#checkAgain(child);
+  }
+
+  /** Checks a monitor at once. The job of a push monitor, which may have called in vain, has time to call again. */
+  #checkAgain(scheduled: ScheduledMonitor): void {
+    const delayMs = scheduled.type === "push" ? timeToCallAgain(scheduled) : 0;
+    this.#scheduler.after(scheduled, delayMs);
+  }
+
+  /** Makes a check for which others wait begin as soon as there is a place for it. */
+  #request(scheduled: ScheduledMonitor): void {
+    if (scheduled.isUnderWay) return;
+    this.#scheduler.hasten(scheduled);
+    this.#beginDue();
+  }
+
+  /* Requests of routes and screens. */
 
   async checkNow(id: string, steps?: StepRecorder): Promise<CheckRow> {
-    if (this.#state === "stopped" || !this.#ctx.isPrimary()) throw closing();
+    if (this.#isStopped || !this.#ctx.isPrimary()) throw closing();
     const scheduled = this.#findScheduled(id);
     if (!scheduled) throw notFound("monitor");
     if (scheduled.isPaused) throw conflict("The monitor is paused.");
     if (scheduled.type === "push")
       throw conflict("A push monitor cannot be checked, because its job sends heartbeats.");
-    const check = await this.#runner.check(scheduled, steps);
-    if (!check) throw conflict("The monitor was paused or deleted meanwhile.");
-    return check;
+    if (this.#hasDroppedChecks) throw closing();
+    const waiter: Waiter = Promise.withResolvers();
+    this.#waiters.set(scheduled, [...(this.#waiters.get(scheduled) ?? []), waiter]);
+    if (!scheduled.isUnderWay) void this.#run(scheduled, steps);
+    const timer = this.#ctx.clock.after(ANSWER_MAX_MS, () => {
+      // A failure that still waits for parents is returned before it counts.
+      if (scheduled.uncounted) waiter.resolve(scheduled.uncounted);
+      else waiter.reject(unavailable("The check has no result yet. It is listed later.", 5));
+    });
+    try {
+      const check = await waiter.promise;
+      if (!check) throw conflict("The monitor was paused or deleted meanwhile.");
+      return check;
+    } finally {
+      timer.cancel();
+    }
   }
 
   async heartbeat(id: string, beat: Heartbeat, arrivedAt?: number): Promise<void> {
-    if (this.#state === "stopped") throw closing();
+    if (this.#isStopped) throw closing();
     const scheduled = this.#findScheduled(id);
     if (!scheduled || scheduled.isPaused) return;
-    if (scheduled.job) await this.#runner.receive(scheduled, scheduled.job, beat, arrivedAt);
+    if (scheduled.job) await this.#receive(scheduled, scheduled.job, beat, arrivedAt);
   }
 
-  nextCheckAt(id: string): number | undefined {
-    const scheduled = this.#registry.find(id);
-    if (!scheduled || scheduled.type === "push" || scheduled.heapIndex < 0) return undefined;
-    return this.#ctx.clock.now() + scheduled.dueAt - this.#ctx.clock.monotonic();
+  /** Counts the report of a job, opens a run or keeps a message. Resolves when it is stored. */
+  async #receive(scheduled: ScheduledMonitor, job: Job, beat: Heartbeat, arrivedAt = Infinity) {
+    if (beat.isFromOutside !== undefined) scheduled.callsFromOutside = beat.isFromOutside;
+    const begin = this.#results.beginAt(scheduled, arrivedAt);
+    const waiter: Waiter = Promise.withResolvers();
+    const signal = receiveSignal(job, scheduled.graceMs, beat, begin.at);
+    if ("kind" in beat) {
+      this.#results.notice(scheduled, begin.at, signal, waiter);
+      this.#scheduler.resume(scheduled);
+    } else {
+      this.#network.noteAnswer(scheduled);
+      scheduled.heartbeatAt = begin.at;
+      const report = { outcome: beat.outcome, latencyMs: signal.durationMs };
+      const result = countedResult(scheduled, { ...report, message: reportMessage(beat) });
+      this.#count("heartbeat", scheduled, begin, result, [waiter], signal);
+      this.#scheduler.reported(scheduled, job, begin.at);
+    }
+    await waiter.promise;
   }
 
   async tryOut(
@@ -219,39 +462,46 @@ export class Engine implements Monitoring {
     }
   }
 
+  nextCheckAt(id: string): number | undefined {
+    const scheduled = this.#registry.find(id);
+    if (!scheduled || scheduled.type === "push" || scheduled.heapIndex < 0) return undefined;
+    return this.#ctx.clock.now() + scheduled.dueAt - this.#ctx.clock.monotonic();
+  }
+
   isTooBusy(): boolean {
     return this.#stalls.isTooBusy;
   }
 
-  #tick(): void {
-    if (!this.#ctx.isPrimary()) {
-      this.#wakeTimer.at(this.#ctx.clock.monotonic() + REFRESH_MS);
-      return;
-    }
-    try {
-      // Before the first check all are read, since time without data is recorded for all.
-      const isFirst = this.#refreshedAt === Number.NEGATIVE_INFINITY;
-      this.#refresh(isFirst ? undefined : MONITORS_PER_TICK);
-      this.#network.start();
-      this.#checkLiveness();
-      for (const scheduled of this.#results.refreshMaintenance(this.#registry)) {
-        if (scheduled.type !== "push") this.#scheduler.after(scheduled, 0);
-      }
-      this.#results.remind(this.#registry);
-      this.#hasReadFailed = false;
-    } catch (error) {
-      // Logged once, since it may last for hours. The next tick reads again.
-      if (!this.#hasReadFailed) this.#ctx.log.error({ err: error }, "monitors could not be read");
-      this.#hasReadFailed = true;
-    }
-    this.#runner.beginDue();
+  figures(): MonitoringFigures {
     const { recorder } = this.#results;
-    const now = this.#ctx.clock.monotonic();
-    if (recorder.dueAt <= now) recorder.write();
-    const nextDue = this.#queue.peek()?.dueAt ?? Number.POSITIVE_INFINITY;
-    const next = Math.min(nextDue, recorder.dueAt, now + LIVENESS_INTERVAL_MS);
-    this.#wakeTimer.at(Math.max(next, now + COARSENESS_MS));
+    return {
+      monitors: this.#registry.size,
+      underWay: this.#scheduler.underWay,
+      waiting: recorder.waiting,
+      dropped: recorder.dropped,
+      held: this.#network.heldChecks,
+      ...this.#figures.soFar(),
+    };
   }
+
+  /** Time of the oldest result that is not written yet, in unix ms. */
+  oldestUnwritten(): number | undefined {
+    return this.#results.recorder.oldestAt;
+  }
+
+  /** Removes and returns the callers that wait for a monitor; undefined if there are none. */
+  #takeWaiters(scheduled: ScheduledMonitor): Waiter[] | undefined {
+    const waiters = this.#waiters.get(scheduled);
+    this.#waiters.delete(scheduled);
+    return waiters;
+  }
+
+  /** Tells the callers that wait for a monitor that there will be no result. */
+  #releaseWaiters(scheduled: ScheduledMonitor): void {
+    for (const waiter of this.#takeWaiters(scheduled) ?? []) waiter.resolve(undefined);
+  }
+
+  /* Changes of monitors. */
 
   /** Returns a monitor, also one that another process has just created. */
   #findScheduled(id: string): ScheduledMonitor | undefined {
@@ -261,21 +511,17 @@ export class Engine implements Monitoring {
     return this.#registry.find(id);
   }
 
-  #wakeForRecorder(): void {
-    this.#wakeTimer.at(this.#results.recorder.dueAt);
-  }
-
   /** Reads changed monitors, at most `limit`. New and changed ones are checked at once. */
   #refresh(limit?: number): void {
     if (!this.#isRegistryStale) return;
     const isFirst = this.#refreshedAt === Number.NEGATIVE_INFINITY;
     const { changed, removed, hasMore } = this.#registry.refresh(this.#ctx.db, limit);
     this.#isRegistryStale = hasMore;
-    if (hasMore) this.#wakeTimer.at(this.#ctx.clock.monotonic());
+    if (hasMore) this.#scheduler.wakeAt(this.#ctx.clock.monotonic());
     this.#refreshedAt = this.#ctx.clock.monotonic();
     for (const scheduled of [...removed, ...changed]) this.#dependencies.endWait(scheduled);
     if (!isFirst) for (const scheduled of [...removed, ...changed]) this.#network.forget(scheduled);
-    for (const scheduled of removed) this.#runner.drop(scheduled);
+    for (const scheduled of removed) this.#drop(scheduled);
     for (const scheduled of changed) this.#scheduleChanged(scheduled, isFirst);
     this.#results.recorder.isWatching = [...this.#registry].some(({ isPaused }) => !isPaused);
   }
@@ -292,10 +538,22 @@ export class Engine implements Monitoring {
   }
 
   #scheduleChanged(scheduled: ScheduledMonitor, isFirst: boolean): void {
-    if (scheduled.isPaused) this.#runner.drop(scheduled);
+    if (scheduled.isPaused) this.#drop(scheduled);
     else if (isFirst || scheduled.type === "push") this.#scheduler.first(scheduled);
     else this.#scheduler.after(scheduled, 0);
   }
+
+  /** Stops checking a monitor that was paused or deleted, and checks those that it made unreachable. */
+  #drop(scheduled: ScheduledMonitor): void {
+    this.#scheduler.remove(scheduled);
+    this.#repeated.delete(scheduled);
+    // A check that is running ends by itself. One that is to be repeated will not begin.
+    if (!scheduled.isUnderWay) this.#releaseWaiters(scheduled);
+    this.#dependencies.release(scheduled, false);
+    this.#recheckThrough(scheduled);
+  }
+
+  /* Times in which this server was offline. */
 
   /**
    * If the server was offline, records the time without data and schedules all monitors again. If the clock was set
@@ -305,7 +563,7 @@ export class Engine implements Monitoring {
     const since = this.#liveness.look();
     if (this.#liveness.wasSetBack) this.#rescheduleJobs();
     if (since === undefined) return;
-    this.#runner.discardRunning();
+    this.#epoch += 1;
     const watching = [...this.#registry].filter(({ isPaused }) => !isPaused);
     if (watching.length === 0) return;
     this.#ctx.log.warn({ since: new Date(since) }, "the server was offline: no data since then");
@@ -330,31 +588,73 @@ export class Engine implements Monitoring {
   }
 }
 
-/**
- * The check engine: schedules and runs checks, evaluates their results and applies transitions. One
- * timer starts all checks. Results wait in a queue and are evaluated in the transaction that writes
- * them.
- *
- * Steps of a check: `check-scheduler.ts` sets its due time, `check-queue.ts` gives it a place,
- * `check-runner.ts` runs it with `prober.ts`, and after a failure `dependencies.ts` asks for the checks of
- * parents. If this process stood still meanwhile (`stalls.ts`), the check is repeated. `result-processor.ts`
- * evaluates the result in memory, to schedule the next check, and passes it to `recorder.ts`. `record.ts` writes
- * it, and evaluates it again by the database, which decides.
- * `transitions.ts` writes the consequences of a new state.
- */
+/** Bounds of the delays of checks, in ms. */
+export const DELAY_BOUNDS_MS = [10, 50, 100, 250, 500, 1_000, 5_000, 30_000] as const;
 
-interface MonitoringOptions extends ProberOptions {
-  /** True to repeat checks during which this process stood still. */
-  detectsStalls?: boolean;
+/** Number of checks by outcome. */
+type OutcomeCounts = Readonly<Record<CheckOutcome, number>>;
+
+/** Counters of the engine since its creation, and its current load. */
+export interface MonitoringFigures {
+  /** Number of monitors, including paused ones. */
+  monitors: number;
+  /** Checks that are running. */
+  underWay: number;
+  checks: OutcomeCounts;
+  checksByType: Readonly<Record<SupportedType, OutcomeCounts>>;
+  /** Results that wait to be written, and results that were dropped. */
+  waiting: number;
+  dropped: number;
+  /** Results that were discarded and their checks repeated, since this process stood still meanwhile. */
+  stalled: number;
+  /** Failed checks that were held, since this server may have lost its network. */
+  held: number;
+  /** Number of checks per bound of `DELAY_BOUNDS_MS`; the last counts the rest. */
+  delays: readonly number[];
+  delaySumMs: number;
 }
 
-/** Creates the engine. Until `start`, it runs only checks that a user or the API requests. */
-export function createMonitoring(
-  ctx: Ctx,
-  egress: Egress = createEgress(ctx),
-  { detectsStalls = false, ...options }: MonitoringOptions = {},
-): Engine {
-  const stalls = new Stalls(ctx.clock);
-  const prober = new Prober(ctx, egress, { ...options, stalls });
-  return new Engine(ctx, prober, { stalls, detectsStalls, alarms: options.alarms });
+/** Counts checks. */
+class CheckFigures {
+  readonly #checks = new Map<MonitorType, Record<CheckOutcome, number>>(
+    SUPPORTED_TYPES.map((type) => [type, { ok: 0, failed: 0, unknown: 0 }]),
+  );
+  readonly #delays = Array.from<number>({ length: DELAY_BOUNDS_MS.length + 1 }).fill(0);
+  #delaySumMs = 0;
+  #stalled = 0;
+
+  began(delayMs: number): void {
+    const late = Math.max(0, delayMs);
+    const bucket = DELAY_BOUNDS_MS.findIndex((bound) => late <= bound);
+    const index = bucket < 0 ? DELAY_BOUNDS_MS.length : bucket;
+    this.#delays[index] = (this.#delays[index] ?? 0) + 1;
+    this.#delaySumMs += late;
+  }
+
+  ended(type: MonitorType, outcome: CheckOutcome): void {
+    const counts = this.#checks.get(type);
+    if (counts) counts[outcome] += 1;
+  }
+
+  discardedForStall(): void {
+    this.#stalled += 1;
+  }
+
+  soFar(): Pick<
+    MonitoringFigures,
+    "checks" | "checksByType" | "delays" | "delaySumMs" | "stalled"
+  > {
+    const checks = { ok: 0, failed: 0, unknown: 0 };
+    for (const counts of this.#checks.values()) {
+      for (const outcome of CHECK_OUTCOMES) checks[outcome] += counts[outcome];
+    }
+    const byType = SUPPORTED_TYPES.map((type) => [type, { ...this.#checks.get(type) }]);
+    return {
+      checks,
+      checksByType: Object.fromEntries(byType) as Record<SupportedType, OutcomeCounts>,
+      delays: [...this.#delays],
+      delaySumMs: this.#delaySumMs,
+      stalled: this.#stalled,
+    };
+  }
 }

@@ -40,14 +40,8 @@ const ASK_EVERY_MS = SECOND_MS;
 /** Time that a failure waits for their outcome. */
 const WAIT_MAX_MS = ASKED_TIMEOUT_MAX_MS + SECOND_MS;
 
-/** Message of held checks. */
-const NETWORK_LOST = "This server may have lost its network.";
-
 /** Host with its addresses, by the id of a monitor. */
 type StoredHosts = Record<string, string[]>;
-
-/** Result of a held check. */
-export const HELD: ProbeResult = { outcome: "unknown", latencyMs: null, message: NETWORK_LOST };
 
 /** Setting with the start of the last hold, unless an answer ended it. */
 const HOLD_SETTING = "network_hold";

@@ -6,7 +6,7 @@ import type { OutsideAddress } from "../../../egress/policy";
 import type { CheckRow } from "../checks-store";
 import { listScheduledMonitors, listVersions, type ScheduledMonitorRow } from "../evaluation-store";
 import { invertResult, type ProbeResult } from "../monitoring";
-import type { MonitorConfig } from "../probes/index";
+import type { MonitorConfig } from "../probes";
 import { graceSecondsOf, occurrencesOf } from "../probes/push";
 import { type Evaluation, isFailing, isHeldStreak, type Thresholds } from "../rules";
 import { findMonitor } from "../store";
