@@ -226,7 +226,7 @@ describe("the architecture", () => {
       if (/^(db|events)\/|[/-]store\.ts$|^features\/users\/(forgot|key-warnings)\.ts$/.test(file))
         continue;
       if (
-        /^(features\/monitors\/probes|features\/monitors\/screens\/types|imports\/(?:gatus|uptime-kuma))\/|^imports\/foreign-database\.ts$/.test(
+        /^features\/monitors\/screens\/types\.tsx$|^(features\/monitors\/probes|imports\/(?:gatus|uptime-kuma))\/|^imports\/foreign-database\.ts$/.test(
           file,
         )
       )

@@ -9,7 +9,7 @@ import { Actions, Form } from "../../../ui/form";
 import { KEPT_FIELD } from "../../../ui/forms/form";
 import { PRIVATE_KEY } from "../../monitors/probes/client-certificate";
 import { secretTextsOf } from "../../monitors/screens/secrets";
-import { inputOf } from "../../monitors/screens/types/type-form";
+import { inputOf } from "../../monitors/screens/rows";
 import { isUrlSecret } from "../../webhooks/formats";
 import { isDashboardPath } from "./return-path";
 

@@ -46,10 +46,9 @@ import {
 } from "../wire";
 import type { AssertionsContext } from "./assertion-field";
 import { type SecretsContext, storedSecrets } from "./secrets";
-import { TYPE_FORMS } from "./types";
-import type { CertificatesContext } from "./types/http-parts";
-import { inputOf } from "./types/type-form";
-import type { DockerContext } from "./types/types";
+import { inputOf } from "./rows";
+import type { CertificatesContext } from "./type-fields";
+import { type DockerContext, TYPE_FORMS } from "./types";
 
 /** End of the name of a clone. */
 const SUFFIX = " (copy)";

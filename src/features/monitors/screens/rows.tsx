@@ -23,3 +23,8 @@ export function MoreRows() {
     </div>
   );
 }
+
+/** Returns the name of the form field of a field of the configuration. */
+export function inputOf(configName: string): `config_${string}` {
+  return `config_${configName}`;
+}

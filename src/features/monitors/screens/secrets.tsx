@@ -12,8 +12,7 @@ import { Checkbox } from "../../../ui/choices";
 import { FieldRows, HiddenFields, type RowControl, TextArea, TextField } from "../../../ui/form";
 import { type Field, InvalidInput } from "../../../ui/forms/form";
 import { probeOf } from "../probes";
-import { MoreRows, type RowsContext } from "./rows";
-import { inputOf } from "./types/type-form";
+import { inputOf, MoreRows, type RowsContext } from "./rows";
 
 /** Screen data of the secrets of a configuration. */
 export interface SecretsContext {
