@@ -112,32 +112,38 @@ export type TokenKind = (typeof TOKEN_KINDS)[number];
 const SIGNAL_KINDS = ["start", "success", "fail", "log"] as const;
 export type SignalKind = (typeof SIGNAL_KINDS)[number];
 
-/** Types of monitors that this version checks. */
-export const SUPPORTED_TYPES = [
-  "http",
-  "tcp",
-  "tls",
-  "dns",
-  "ping",
-  "push",
-  "websocket",
-  "grpc",
-  "postgres",
-  "mysql",
-  "redis",
-  "mqtt",
-  "smtp",
-  "ssh",
-  "docker",
-  "domain",
-] as const;
-export type SupportedType = (typeof SUPPORTED_TYPES)[number];
+/** Types of monitors that this version checks, in the order of screens, and their names in Uptime Kuma. */
+const SUPPORTED = {
+  http: "http",
+  tcp: "port",
+  tls: "port",
+  dns: "dns",
+  ping: "ping",
+  push: "push",
+  websocket: "websocket-upgrade",
+  grpc: "grpc-keyword",
+  postgres: "postgres",
+  mysql: "mysql",
+  redis: "redis",
+  mqtt: "mqtt",
+  smtp: "smtp",
+  ssh: "port",
+  docker: "docker",
+  domain: "dns",
+} as const;
+export type SupportedType = keyof typeof SUPPORTED;
+export const SUPPORTED_TYPES = Object.keys(SUPPORTED) as readonly SupportedType[];
 
 /**
  * Types of monitors. `unsupported`: an imported monitor that this version cannot check, and keeps paused.
  */
-export const MONITOR_TYPES = [...SUPPORTED_TYPES, "unsupported"] as const;
-export type MonitorType = (typeof MONITOR_TYPES)[number];
+export type MonitorType = SupportedType | "unsupported";
+export const MONITOR_TYPES: readonly MonitorType[] = [...SUPPORTED_TYPES, "unsupported"];
+
+/** Returns the name of a monitor type in Uptime Kuma. A component without monitor is `manual`. */
+export function kumaTypeOf(type: MonitorType | undefined): string {
+  return type === undefined || type === "unsupported" ? "manual" : SUPPORTED[type];
+}
 
 /**
  * Severities, best to worst; `none` stands for no information. Each has one colour and one shape, which all

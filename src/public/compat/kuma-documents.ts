@@ -1,8 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { kumaTypeOf } from "../../base/compat";
 import { WHOLE_TURN } from "../../base/in-slices";
 import { Nullable } from "../../base/schema";
-import type { Impact, MonitorState } from "../../base/status";
+import { type Impact, kumaTypeOf, type MonitorState } from "../../base/status";
 import { DAY_MS, parseInstant, SECOND_MS, toIso } from "../../base/time";
 import type { Reader } from "../../db/statements";
 import { foldComponents, uptimeByMonitor } from "../../features/analytics/analytics";

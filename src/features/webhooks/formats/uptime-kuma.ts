@@ -1,6 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { kumaTypeOf } from "../../../base/compat";
-import type { MonitorType } from "../../../base/status";
+import { kumaTypeOf, type MonitorType } from "../../../base/status";
 import { headerError } from "../../../egress/http-headers";
 import type { RecordedEvent } from "../../../events/outbox";
 import { Secret } from "../../../base/secrets";
