@@ -61,7 +61,18 @@ const INTERNAL_ERROR: ProbeResult = {
   message: "The check failed because of an internal error.",
 };
 
-const LOST_NETWORK = "This server had no network connection.";
+const LOST_NETWORK: ProbeResult = {
+  outcome: "unknown",
+  latencyMs: null,
+  message: "This server had no network connection.",
+};
+
+const TIMED_OUT: ProbeResult = {
+  outcome: "failed",
+  latencyMs: null,
+  message: "Timed out.",
+  isUndecided: true,
+};
 
 /**
  * Runs single checks, each within its timeout. A failure is `unknown` if this server has reference targets and reaches
@@ -70,13 +81,12 @@ const LOST_NETWORK = "This server had no network connection.";
 export class Prober {
   readonly #ctx: Ctx;
   readonly #egress: Egress;
-  readonly #stalls: Stalls;
   readonly #findProbe: FindProbe;
   readonly #lastUnreachableAt: () => number;
   /** Ends running checks by their signals. */
   readonly #underWay = new Map<AbortController, (error: Error) => void>();
   readonly #evaluator: AssertionEvaluator;
-  #connectivity: Connectivity | undefined;
+  readonly #connectivity: Connectivity;
   #isStopped = false;
 
   constructor(
@@ -90,10 +100,10 @@ export class Prober {
   ) {
     this.#ctx = ctx;
     this.#egress = egress;
-    this.#stalls = stalls;
     this.#findProbe = findProbe;
     this.#lastUnreachableAt = lastUnreachableAt;
     this.#evaluator = new AssertionEvaluator(ctx.clock);
+    this.#connectivity = new Connectivity(ctx, egress, stalls);
   }
 
   /** Runs a check once, records its steps if asked, and fills in the contact. Rejects after `stop`, and for programming errors. */
@@ -123,7 +133,7 @@ export class Prober {
         this.#underWay.set(controller, reject);
         timer = clock.after(timeoutMs, () => {
           controller.abort();
-          timer = clock.after(OVERDUE_MS, () => resolve(timedOut()));
+          timer = clock.after(OVERDUE_MS, () => resolve(TIMED_OUT));
         });
         run(config, context).then(resolve, reject);
       });
@@ -150,7 +160,7 @@ export class Prober {
     const contact: Contact = { addresses: [] };
     try {
       const result = { ...(await this.run(type, config, timeoutMs, steps, contact)), contact };
-      return result.outcome === "failed" ? await this.blame(result, startedAt) : result;
+      return result.outcome === "failed" ? await this.#blame(result, startedAt) : result;
     } catch (error) {
       const result = isDescriptorError(error) ? NO_DESCRIPTOR : INTERNAL_ERROR;
       steps?.finish(result);
@@ -168,22 +178,8 @@ export class Prober {
    * Returns the failure, or `unknown` if this server had no network since `startedAt` (monotonic
    * clock). Never rejects.
    */
-  async blame(failure: ProbeResult, startedAt: number): Promise<ProbeResult> {
-    const { referenceTargets } = this.#ctx.config;
-    if (referenceTargets.length === 0) return failure;
-    this.#connectivity ??= new Connectivity(
-      this.#ctx.clock,
-      referenceTargets,
-      async ({ host, port }, signal) => {
-        const connection = await this.#egress.connect({ host, port, policy: "monitor", signal });
-        if (!("close" in connection)) return false;
-        connection.close();
-        return true;
-      },
-      this.#stalls,
-    );
-    const isLost = await this.#connectivity.wasLostSince(startedAt);
-    return isLost ? { outcome: "unknown", latencyMs: null, message: LOST_NETWORK } : failure;
+  async #blame(failure: ProbeResult, startedAt: number): Promise<ProbeResult> {
+    return (await this.#connectivity.wasLostSince(startedAt)) ? LOST_NETWORK : failure;
   }
 
   /**
@@ -192,7 +188,7 @@ export class Prober {
    */
   async missHeartbeat({ what, since }: Missed): Promise<ProbeResult> {
     if (this.#lastUnreachableAt() >= since) return UNREACHABLE;
-    return this.blame(what === "end" ? UNFINISHED : NO_HEARTBEAT, since);
+    return this.#blame(what === "end" ? UNFINISHED : NO_HEARTBEAT, since);
   }
 
   /** Ends running checks at once, and lets no others begin. */
@@ -206,10 +202,6 @@ export class Prober {
   }
 }
 
-function timedOut(): ProbeResult {
-  return { outcome: "failed", latencyMs: null, message: "Timed out.", isUndecided: true };
-}
-
 /**
  * Time for which a result is reused, since an outage of the own network fails many checks at once.
  */
@@ -217,27 +209,24 @@ const HELD_MS = 5_000;
 
 const TIMEOUT_MS = 3_000;
 
-/** Connects to a target and returns true if that worked. Gives up when the signal aborts. */
-type Reach = (target: ListenAddress, signal: AbortSignal) => Promise<boolean>;
-
 /**
  * Decides if this server is online by reference targets, which are tried only after a failed check.
  * One response is enough. Without targets the server counts as online.
  */
-export class Connectivity {
+class Connectivity {
   readonly #clock: Clock;
   readonly #targets: readonly ListenAddress[];
-  readonly #reach: Reach;
+  readonly #egress: Egress;
   readonly #stalls: Stalls;
   #askedAt = Number.NEGATIVE_INFINITY;
   #offlineAt = Number.NEGATIVE_INFINITY;
   #isOffline = false;
   #asking: Promise<void> | undefined;
 
-  constructor(clock: Clock, targets: readonly ListenAddress[], reach: Reach, stalls: Stalls) {
+  constructor({ clock, config }: Ctx, egress: Egress, stalls: Stalls) {
     this.#clock = clock;
-    this.#targets = targets;
-    this.#reach = reach;
+    this.#targets = config.referenceTargets;
+    this.#egress = egress;
     this.#stalls = stalls;
   }
 
@@ -246,6 +235,7 @@ export class Connectivity {
    * clock.
    */
   async wasLostSince(startedAt: number): Promise<boolean> {
+    if (this.#targets.length === 0) return false;
     if (this.#offlineAt >= startedAt) return true;
     if (this.#clock.monotonic() - this.#askedAt >= HELD_MS) {
       this.#asking ??= this.#ask().finally(() => {
@@ -271,8 +261,11 @@ export class Connectivity {
   async #reachesAny(): Promise<boolean> {
     const giveUp = new AbortController();
     const timer = this.#clock.after(TIMEOUT_MS, () => giveUp.abort());
-    const attempts = this.#targets.map(async (target) => {
-      if (!(await this.#reach(target, giveUp.signal))) throw new Error("unreachable");
+    const attempts = this.#targets.map(async ({ host, port }) => {
+      const target = { host, port, policy: "monitor", signal: giveUp.signal } as const;
+      const connection = await this.#egress.connect(target);
+      if (!("close" in connection)) throw new Error("unreachable");
+      connection.close();
     });
     const isOnline = await Promise.any(attempts).then(
       () => true,

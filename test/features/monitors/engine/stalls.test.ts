@@ -2,7 +2,6 @@ import { describe, expect, test } from "bun:test";
 import { StepRecorder } from "../../../../src/egress/steps";
 import { createMonitoring, type Engine } from "../../../../src/features/monitors/engine/engine";
 import type { CreateMonitorBody } from "../../../../src/features/monitors/wire";
-import { Connectivity } from "../../../../src/features/monitors/engine/prober";
 import { Stalls } from "../../../../src/features/monitors/engine/stalls";
 import type { ProbeContext, ProbeResult } from "../../../../src/features/monitors/monitoring";
 import { MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
@@ -15,6 +14,7 @@ import {
   hangs,
   openEngineSite,
 } from "../../../support/engine-site";
+import { openReferenceTargets } from "../../../support/reference-targets";
 import { until } from "../../../support/until";
 
 const OK = { outcome: "ok", latencyMs: null, message: null } as const;
@@ -392,21 +392,20 @@ describe("stalls and the server's own network", () => {
     );
     const answersOf = [false, true];
     const asked: string[] = [];
-    const connectivity = new Connectivity(
-      clock,
-      [{ host: "192.0.2.1", port: 443 }],
-      async ({ host }) => {
+    const { wasLostSince } = openReferenceTargets(
+      "192.0.2.1:443",
+      async (host) => {
         asked.push(host);
         if (asked.length === 1) clock.stall(6_000);
         return answersOf.shift() ?? false;
       },
-      stalls,
+      { clock, stalls },
     );
     const startedAt = clock.monotonic();
-    expect(await connectivity.wasLostSince(startedAt)).toBe(false);
+    expect(await wasLostSince(startedAt)).toBe(false);
     expect(asked).toHaveLength(2);
     await clock.advance(6 * SECOND_MS);
-    expect(await connectivity.wasLostSince(clock.monotonic())).toBe(true);
+    expect(await wasLostSince(clock.monotonic())).toBe(true);
     expect(asked).toHaveLength(3);
   });
 });
