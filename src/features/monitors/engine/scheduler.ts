@@ -243,7 +243,7 @@ interface Schedule {
 }
 
 /** Creates the schedule. `random` returns a number from 0 to 1. */
-export function createSchedule(clock: Clock, random: () => number): Schedule {
+function createSchedule(clock: Clock, random: () => number): Schedule {
   // Fixed at the start, so that setting the clock moves no slot.
   const offset = clock.now() - clock.monotonic();
   const slotAfter = (now: number, id: string, intervalMs: number) => {
@@ -279,12 +279,8 @@ export interface Due {
  * Binary heap of due items, the earliest first. Items know their positions, so that each can be
  * moved.
  */
-export class DueHeap<T extends Due> {
+class DueHeap<T extends Due> {
   readonly #items: T[] = [];
-
-  get size(): number {
-    return this.#items.length;
-  }
 
   peek(): T | undefined {
     return this.#items[0];

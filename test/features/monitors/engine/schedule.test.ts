@@ -1,13 +1,30 @@
 import { describe, expect, test } from "bun:test";
-import { createSchedule } from "../../../../src/features/monitors/engine/scheduler";
 import { createIdFactory } from "../../../../src/base/ids";
 import { systemRandom } from "../../../../src/base/hash";
 import { HOUR_MS, MINUTE_MS } from "../../../../src/base/time";
-import { createTestClock } from "../../../support/clock";
+import { createTestClock, type TestClock } from "../../../support/clock";
+import { openScheduler } from "../../../support/scheduler";
 
 const clock = createTestClock();
 const newId = createIdFactory(clock, systemRandom);
 const ids = Array.from({ length: 6_000 }, () => newId("mon"));
+
+/** Returns functions that return the due time of a first check, and of the check after a result. */
+function createSchedule(own: TestClock, random = systemRandom) {
+  const { scheduler, monitor } = openScheduler({ clock: own, random });
+  return {
+    first(id: string, intervalMs: number) {
+      const scheduled = monitor(id, intervalMs);
+      scheduler.first(scheduled);
+      return scheduled.dueAt;
+    },
+    next(id: string, intervalMs: number) {
+      const scheduled = monitor(id, intervalMs);
+      scheduler.next(scheduled, false, own.now());
+      return scheduled.dueAt;
+    },
+  };
+}
 
 /** Counts the times, in ms from now, in each of `parts` equal parts of a span. */
 function spread(moments: readonly number[], spanMs: number, parts: number): number[] {
@@ -22,7 +39,7 @@ function spread(moments: readonly number[], spanMs: number, parts: number): numb
 describe("the schedule after a start", () => {
   for (const intervalMs of [5_000, MINUTE_MS]) {
     test(`first checks with an interval of ${intervalMs} ms are evenly spread over it`, () => {
-      const schedule = createSchedule(clock, Math.random);
+      const schedule = createSchedule(clock);
       const moments = ids.map((id) => schedule.first(id, intervalMs) - clock.monotonic());
       expect(Math.min(...moments)).toBeGreaterThanOrEqual(0);
       expect(Math.max(...moments)).toBeLessThanOrEqual(intervalMs);
@@ -33,7 +50,7 @@ describe("the schedule after a start", () => {
   }
 
   test("first checks with a long interval are due within a minute, and the next are spread over the interval", () => {
-    const schedule = createSchedule(clock, Math.random);
+    const schedule = createSchedule(clock);
     const now = clock.monotonic();
     const first = ids.map((id) => schedule.first(id, HOUR_MS) - now);
     expect(Math.max(...first)).toBeLessThan(MINUTE_MS);
@@ -45,18 +62,18 @@ describe("the schedule after a start", () => {
 
   test("a monitor keeps its slot after a restart", async () => {
     const own = createTestClock();
-    const before = createSchedule(own, Math.random);
+    const before = createSchedule(own);
     const [id = ""] = ids;
     const at = before.first(id, MINUTE_MS);
     await own.advance(17 * MINUTE_MS + 123);
-    const after = createSchedule(own, Math.random);
+    const after = createSchedule(own);
     expect((after.first(id, MINUTE_MS) - at) % MINUTE_MS).toBe(0);
   });
 });
 
 test("a check starts at most a hundredth of its interval after its slot, and never before", async () => {
   const own = createTestClock();
-  const schedule = createSchedule(own, Math.random);
+  const schedule = createSchedule(own);
   const [id = ""] = ids;
   const slot = schedule.first(id, MINUTE_MS) % MINUTE_MS;
   const offsets = new Set<number>();
@@ -72,7 +89,7 @@ test("a check starts at most a hundredth of its interval after its slot, and nev
 
 test("a change of the wall clock does not move a slot", () => {
   const own = createTestClock();
-  const schedule = createSchedule(own, () => 0);
+  const schedule = createSchedule(own, (size) => new Uint8Array(size));
   const [id = ""] = ids;
   const due = schedule.next(id, MINUTE_MS);
   own.setWallClock(own.now() + 7 * HOUR_MS + 1_234);
