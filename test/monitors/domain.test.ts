@@ -5,13 +5,12 @@ import {
   includedRdapList,
   parseRdapList,
   rdapBaseOf,
-  RdapClient,
   validateDomain,
 } from "../../src/features/monitors/probes/domain";
 import { DAY_MS, HOUR_MS, toIso } from "../../src/base/time";
 import { expectProblem } from "../support/app";
 import { createTestClock, TEST_START } from "../support/clock";
-import { faultOf, patience } from "../support/egress";
+import { patience } from "../support/egress";
 import { createMonitorApi } from "../support/monitor-api";
 import { probe } from "../support/probe";
 
@@ -62,9 +61,9 @@ function createRegistries(answers: Record<string, Answer | Promise<Answer>>) {
       return answers[url.href] ?? answerOf(404);
     },
   };
-  const check = (config: object) =>
-    probe("domain", config as never, { context: { egress, clock } });
-  return { check, client: new RdapClient(egress, clock), asked, clock, answers };
+  const check = (config: object, signal = patience()) =>
+    probe("domain", config as never, { context: { egress, clock, signal } });
+  return { check, asked, clock, answers };
 }
 
 describe("domain checks", () => {
@@ -242,16 +241,19 @@ describe("domain checks", () => {
   test("the list of registries is fetched once a week, and names further ones", async () => {
     const services = [[["example"], ["http://old.test/", "https://rdap.test/base"]]];
     const list = { version: "1.0", publication: "2026-03-01T00:00:00Z", services };
-    const { client, asked, clock, answers } = createRegistries({});
-    const ask = () => client.ask("a.example", patience());
-    expect(faultOf(await ask()).message).toBe(
-      "The registry does not tell by RDAP when domains expire.",
-    );
+    const { check, asked, clock, answers } = createRegistries({});
+    const ask = () => check({ domain: "a.example" });
+    expect(await ask()).toMatchObject({
+      outcome: "unknown",
+      message: "The registry does not tell by RDAP when domains expire.",
+    });
     answers[LIST] = answerOf(200, list);
-    const expiresAt = TEST_START + 90 * DAY_MS;
-    answers["https://rdap.test/base/domain/a.example"] = expiring(expiresAt);
+    answers["https://rdap.test/base/domain/a.example"] = expiring(TEST_START + 20.5 * DAY_MS);
     await clock.advance(HOUR_MS);
-    expect(await ask()).toEqual({ expiresAt });
+    expect(await ask()).toMatchObject({
+      outcome: "ok",
+      message: "The domain expires in 20 days.",
+    });
     await clock.advance(6 * DAY_MS);
     await ask();
     expect(asked.filter((url) => url === LIST)).toHaveLength(2);
@@ -262,17 +264,23 @@ describe("domain checks", () => {
 
   test("a check waits for a list that another one has asked for until its own deadline", async () => {
     const list = Promise.withResolvers<Answer>();
-    const { client } = createRegistries({
+    const { check } = createRegistries({
       [LIST]: list.promise,
       [`${COM}late.com`]: new Fault("timeout", "Timed out connecting."),
     });
-    const other = client.ask("example.com", patience());
+    const other = check({ domain: "example.com" });
     const deadline = new AbortController();
-    const answer = client.ask("late.com", deadline.signal);
+    const answer = check({ domain: "late.com" }, deadline.signal);
     deadline.abort();
-    expect(faultOf(await answer).kind).toBe("timeout");
+    expect(await answer).toMatchObject({
+      outcome: "unknown",
+      message: "The registry cannot be asked: Timed out connecting.",
+    });
     list.resolve(answerOf(503));
-    expect(await other).toBe("unregistered");
+    expect(await other).toMatchObject({
+      outcome: "failed",
+      message: "The domain is not registered.",
+    });
   });
 
   test("a domain is asked about again after a query with an internal error", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { recordEntries } from "../../../src/features/monitors/engine/results";
-import { watchedOf } from "../../../src/features/monitors/engine/registry";
+import { scheduledOf } from "../../../src/features/monitors/engine/registry";
 import { listScheduledMonitors } from "../../../src/features/monitors/evaluation-store";
 import { readHtml } from "../../support/html";
 import {
@@ -19,7 +19,7 @@ async function fail({ app, stored }: MonitorDashboard, id: string): Promise<void
   const nothing = { outcome: "failed", latencyMs: null, message: "No route." } as const;
   const entry = {
     kind: "check",
-    scheduled: watchedOf(row),
+    scheduled: scheduledOf(row),
     at: ctx.clock.now(),
     ...nothing,
   } as const;

@@ -53,72 +53,6 @@ const HOSTS_STORED_MAX = 16;
 
 const STORE_HOSTS_EVERY_MS = 10 * MINUTE_MS;
 
-/** Returns a host whose addresses are all outside; undefined for any other. */
-export function outsideHostOf(host: string, addresses: readonly string[]): OutsideHost | undefined {
-  const outside = addresses.map(outsideAddressOf).filter((address) => address !== undefined);
-  if (outside.length === 0 || outside.length < addresses.length) return undefined;
-  return { host: host.replace(/\.$/, ""), addresses: outside };
-}
-
-/** Returns the hour and minute of a time in unix ms, in UTC. */
-function timeOf(at: number): string {
-  return toIso(at).slice(11, 16);
-}
-
-/** Sets of keys that are joined as soon as they have a key in common. */
-class Groups {
-  readonly #parents = new Map<string, string>();
-  count = 0;
-
-  add(keys: readonly string[]): void {
-    let joined: string | undefined;
-    for (const key of keys) {
-      const root = this.#rootOf(key);
-      joined ??= root;
-      if (root === joined) continue;
-      this.#parents.set(root, joined);
-      this.count -= 1;
-    }
-  }
-
-  #rootOf(key: string): string {
-    let root = this.#parents.get(key);
-    if (root === undefined) {
-      this.#parents.set(key, key);
-      this.count += 1;
-      return key;
-    }
-    for (let at = key; root !== at; at = root, root = this.#parents.get(at) ?? at) {
-      this.#parents.set(at, this.#parents.get(root) ?? root);
-    }
-    return root;
-  }
-}
-
-/**
- * Hosts outside that fail without an answer. All addresses of a name are one host, and so are all names of an address.
- * Hosts that share a /16 or /48 by any of their addresses are in one network.
- */
-export class Witnesses {
-  readonly #hosts = new Groups();
-  readonly #networks = new Groups();
-
-  add({ host, addresses }: OutsideHost): void {
-    const name = `name ${host}`;
-    this.#hosts.add([name, ...addresses.map(({ address }) => address)]);
-    this.#networks.add([name, ...addresses.map(({ network }) => network)]);
-  }
-
-  get hosts(): number {
-    return this.#hosts.count;
-  }
-
-  /** True if the network of this server is a better explanation than that of each host. */
-  get areEnough(): boolean {
-    return this.#hosts.count >= HOSTS_MIN && this.#networks.count >= NETWORKS_MIN;
-  }
-}
-
 /** Time in which failures are held. */
 interface Hold {
   /** Start of the hold, in unix ms. */
@@ -534,4 +468,70 @@ export class NetworkWatch {
       log.warn({ err: error }, "the state of the network could not be stored");
     });
   }
+}
+
+/**
+ * Hosts outside that fail without an answer. All addresses of a name are one host, and so are all names of an address.
+ * Hosts that share a /16 or /48 by any of their addresses are in one network.
+ */
+export class Witnesses {
+  readonly #hosts = new Groups();
+  readonly #networks = new Groups();
+
+  add({ host, addresses }: OutsideHost): void {
+    const name = `name ${host}`;
+    this.#hosts.add([name, ...addresses.map(({ address }) => address)]);
+    this.#networks.add([name, ...addresses.map(({ network }) => network)]);
+  }
+
+  get hosts(): number {
+    return this.#hosts.count;
+  }
+
+  /** True if the network of this server is a better explanation than that of each host. */
+  get areEnough(): boolean {
+    return this.#hosts.count >= HOSTS_MIN && this.#networks.count >= NETWORKS_MIN;
+  }
+}
+
+/** Sets of keys that are joined as soon as they have a key in common. */
+class Groups {
+  readonly #parents = new Map<string, string>();
+  count = 0;
+
+  add(keys: readonly string[]): void {
+    let joined: string | undefined;
+    for (const key of keys) {
+      const root = this.#rootOf(key);
+      joined ??= root;
+      if (root === joined) continue;
+      this.#parents.set(root, joined);
+      this.count -= 1;
+    }
+  }
+
+  #rootOf(key: string): string {
+    let root = this.#parents.get(key);
+    if (root === undefined) {
+      this.#parents.set(key, key);
+      this.count += 1;
+      return key;
+    }
+    for (let at = key; root !== at; at = root, root = this.#parents.get(at) ?? at) {
+      this.#parents.set(at, this.#parents.get(root) ?? root);
+    }
+    return root;
+  }
+}
+
+/** Returns a host whose addresses are all outside; undefined for any other. */
+export function outsideHostOf(host: string, addresses: readonly string[]): OutsideHost | undefined {
+  const outside = addresses.map(outsideAddressOf).filter((address) => address !== undefined);
+  if (outside.length === 0 || outside.length < addresses.length) return undefined;
+  return { host: host.replace(/\.$/, ""), addresses: outside };
+}
+
+/** Returns the hour and minute of a time in unix ms, in UTC. */
+function timeOf(at: number): string {
+  return toIso(at).slice(11, 16);
 }

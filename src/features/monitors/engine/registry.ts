@@ -93,7 +93,7 @@ export class MonitorRegistry {
     return listScheduledMonitors(reader, { nums: JSON.stringify(nums) }).map((row) => {
       const existing = this.#byNum.get(row.num);
       if (existing) renew(existing, row);
-      const scheduled = existing ?? watchedOf(row);
+      const scheduled = existing ?? scheduledOf(row);
       this.#byNum.set(row.num, scheduled);
       this.#byId.set(row.id, scheduled);
       return scheduled;
@@ -169,7 +169,7 @@ export interface ScheduledMonitor extends Due {
   waiting: number;
 }
 
-export function watchedOf(row: ScheduledMonitorRow): ScheduledMonitor {
+export function scheduledOf(row: ScheduledMonitorRow): ScheduledMonitor {
   return {
     num: row.num,
     id: row.id,

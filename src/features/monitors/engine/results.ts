@@ -253,17 +253,58 @@ function runningOf(registry: MonitorRegistry, nums: Iterable<number>): Scheduled
   ) as ScheduledMonitor[];
 }
 
+/**
+ * An entry to write for a monitor: a result, a report of a job, a signal of one without a result, the end of
+ * a time in which the server was offline (without data from `at` on), the possible start of maintenance, a reminder
+ * that may be due, or that its held failures count.
+ */
+export interface Entry {
+  kind: "check" | "heartbeat" | "signal" | "away" | "maintenance" | "reminder" | "held";
+  scheduled: ScheduledMonitor;
+  /** Unix ms. */
+  at: number;
+  /** Monotonic time since the previous result, in ms; 0 if unknown. */
+  elapsedMs?: number | undefined;
+  /**
+   * True for a result of a check that began during maintenance. It does not count, even if the
+   * maintenance has ended since.
+   */
+  hasBegunInMaintenance?: boolean;
+  outcome: CheckOutcome;
+  /** True for a failure that is held: its outcome is unknown, and it counts if the next check fails. */
+  isHeld?: boolean;
+  latencyMs: number | null;
+  message: string | null;
+  /** The text that may be published; absent if it is the same as `message`. */
+  publicMessage?: string | undefined;
+  /** Ids of parents whose failed check is not counted yet; absent without any. */
+  uncountedParents?: readonly string[] | undefined;
+  /** Absent without a certificate. */
+  certificate?: SeenCertificate | undefined;
+  /** Signal of a job. */
+  signal?: SignalEntry | undefined;
+  /** Callers that wait until it is stored. */
+  waiters?: PromiseWithResolvers<CheckRow | undefined>[] | undefined;
+}
+
+/** Outcome of writing an entry. */
+interface Recorded {
+  entry: Entry;
+  /**
+   * Evaluation after the entry; undefined if the monitor is paused or deleted and nothing was
+   * written.
+   */
+  evaluation: Evaluation | undefined;
+  check: CheckRow | undefined;
+}
+
 /** Time for which results are gathered for one transaction. */
 const GATHER_MS = 1_000;
-
 /** Interval of recording that the server is awake. */
 const LIVENESS_MS = 15_000;
-
 /** Maximum number of entries per transaction, to keep it short. Those with consequences have a lower limit. */
 const BATCH = 500;
-
 const WAITING_MAX = 100_000;
-
 const RETRY_MS = { first: 1_000, max: 15_000 };
 
 /** Kinds of entries of which the oldest are dropped if too many wait. */
@@ -464,51 +505,6 @@ class Recorder {
 /** Adopts the evaluation in the database, unless further results are waiting to be written. */
 function adoptEvaluation({ entry: { scheduled }, evaluation }: Recorded): void {
   if (evaluation && scheduled.waiting === 0) scheduled.evaluation = evaluation;
-}
-
-/**
- * An entry to write for a monitor: a result, a report of a job, a signal of one without a result, the end of
- * a time in which the server was offline (without data from `at` on), the possible start of maintenance, a reminder
- * that may be due, or that its held failures count.
- */
-export interface Entry {
-  kind: "check" | "heartbeat" | "signal" | "away" | "maintenance" | "reminder" | "held";
-  scheduled: ScheduledMonitor;
-  /** Unix ms. */
-  at: number;
-  /** Monotonic time since the previous result, in ms; 0 if unknown. */
-  elapsedMs?: number | undefined;
-  /**
-   * True for a result of a check that began during maintenance. It does not count, even if the
-   * maintenance has ended since.
-   */
-  hasBegunInMaintenance?: boolean;
-  outcome: CheckOutcome;
-  /** True for a failure that is held: its outcome is unknown, and it counts if the next check fails. */
-  isHeld?: boolean;
-  latencyMs: number | null;
-  message: string | null;
-  /** The text that may be published; absent if it is the same as `message`. */
-  publicMessage?: string | undefined;
-  /** Ids of parents whose failed check is not counted yet; absent without any. */
-  uncountedParents?: readonly string[] | undefined;
-  /** Absent without a certificate. */
-  certificate?: SeenCertificate | undefined;
-  /** Signal of a job. */
-  signal?: SignalEntry | undefined;
-  /** Callers that wait until it is stored. */
-  waiters?: PromiseWithResolvers<CheckRow | undefined>[] | undefined;
-}
-
-/** Outcome of writing an entry. */
-interface Recorded {
-  entry: Entry;
-  /**
-   * Evaluation after the entry; undefined if the monitor is paused or deleted and nothing was
-   * written.
-   */
-  evaluation: Evaluation | undefined;
-  check: CheckRow | undefined;
 }
 
 /** Inputs of the evaluation of a monitor's results, and its evaluation after those that were written. */

@@ -127,7 +127,7 @@ const REDIRECTS_MAX = 5;
 const UNREADABLE = new Fault("protocol", "The registry's answer could not be read.");
 
 /** Asks registries for the end of registrations (RFC 9082), and remembers their answers. */
-export class RdapClient {
+class RdapClient {
   readonly #egress: Egress;
   readonly #clock: Clock;
   readonly #answers = new LRUCache<string, { at: number; answer: Answer }>({ max: ANSWERS_MAX });
@@ -307,7 +307,7 @@ export interface RdapList {
 export const includedRdapList = lazy(() => require("./rdap-servers.json") as RdapList);
 
 /** Returns the top-level domain of a name. */
-export function topLevelOf(name: string): string {
+function topLevelOf(name: string): string {
   return name.slice(name.lastIndexOf(".") + 1);
 }
 
