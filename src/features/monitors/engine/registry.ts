@@ -10,7 +10,6 @@ import type { MonitorConfig } from "../probes";
 import { graceSecondsOf, occurrencesOf } from "../probes/push";
 import { type Evaluation, isFailing, isHeldStreak, type Thresholds } from "../rules";
 import { findMonitor } from "../store";
-import type { Due } from "./scheduler";
 import { type Job, newJob, runsOf } from "./job";
 
 /** Number of monitors read by one statement. */
@@ -120,7 +119,7 @@ export interface OutsideHost {
 }
 
 /** State of a monitor in the engine: as small as possible, since there are thousands. */
-export interface ScheduledMonitor extends Due {
+export interface ScheduledMonitor {
   readonly num: number;
   readonly id: string;
   /** The monitor's version. Checks that started with another version are discarded. */
@@ -167,6 +166,10 @@ export interface ScheduledMonitor extends Due {
   isSlow: boolean;
   /** Number of its entries that wait to be written. */
   waiting: number;
+  /** Time of the next check, on the monotonic clock. */
+  dueAt: number;
+  /** Position among the monitors that are due, set by the scheduler; -1 if no check is scheduled. */
+  heapIndex: number;
 }
 
 export function scheduledOf(row: ScheduledMonitorRow): ScheduledMonitor {

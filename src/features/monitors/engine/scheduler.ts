@@ -39,8 +39,8 @@ export class CheckScheduler {
   readonly #stalls: Stalls;
   readonly #wake: () => void;
   readonly #schedule: Schedule;
-  readonly #quick = new DueHeap<ScheduledMonitor>();
-  readonly #slow = new DueHeap<ScheduledMonitor>();
+  readonly #quick = new DueHeap();
+  readonly #slow = new DueHeap();
   readonly #maxUnderWay = outgoingShare(UNDER_WAY_MAX);
   #underWay = 0;
   #slowUnderWay = 0;
@@ -204,7 +204,7 @@ export class CheckScheduler {
     return this.#stalls.settledFrom(nextDeadline(job, scheduled, this.#clock));
   }
 
-  #heapOf({ isSlow }: ScheduledMonitor): DueHeap<ScheduledMonitor> {
+  #heapOf({ isSlow }: ScheduledMonitor): DueHeap {
     return isSlow ? this.#slow : this.#quick;
   }
 
@@ -268,26 +268,19 @@ function fraction(id: string): number {
   return Bun.hash.murmur32v3(id) / UINT32;
 }
 
-/** An item with a due time, in ms of the monotonic clock. */
-export interface Due {
-  dueAt: number;
-  /** Position in the heap, set by the heap; -1 outside. */
-  heapIndex: number;
-}
-
 /**
- * Binary heap of due items, the earliest first. Items know their positions, so that each can be
+ * Binary heap of monitors, the one that is due first at the top. Monitors know their positions, so that each can be
  * moved.
  */
-class DueHeap<T extends Due> {
-  readonly #items: T[] = [];
+class DueHeap {
+  readonly #items: ScheduledMonitor[] = [];
 
-  peek(): T | undefined {
+  peek(): ScheduledMonitor | undefined {
     return this.#items[0];
   }
 
   /** Adds an item, or moves it. */
-  schedule(item: T, dueAt: number): void {
+  schedule(item: ScheduledMonitor, dueAt: number): void {
     item.dueAt = dueAt;
     if (item.heapIndex < 0) {
       item.heapIndex = this.#items.length;
@@ -297,7 +290,7 @@ class DueHeap<T extends Due> {
   }
 
   /** Removes an item, if it is in the heap. */
-  remove(item: T): void {
+  remove(item: ScheduledMonitor): void {
     const { heapIndex } = item;
     if (heapIndex < 0) return;
     item.heapIndex = -1;
@@ -308,7 +301,7 @@ class DueHeap<T extends Due> {
   }
 
   /** Moves an item up while it is due before its parent. Returns its position. */
-  #rise(item: T): number {
+  #rise(item: ScheduledMonitor): number {
     let { heapIndex } = item;
     while (heapIndex > 0) {
       const above = (heapIndex - 1) >> 1;
@@ -322,7 +315,7 @@ class DueHeap<T extends Due> {
   }
 
   /** Moves an item down while a child is due before it. */
-  #sink(item: T, from: number): void {
+  #sink(item: ScheduledMonitor, from: number): void {
     let heapIndex = from;
     for (;;) {
       const left = 2 * heapIndex + 1;
@@ -341,7 +334,7 @@ class DueHeap<T extends Due> {
     return a !== undefined && b !== undefined && b.dueAt < a.dueAt ? right : left;
   }
 
-  #put(item: T, heapIndex: number): void {
+  #put(item: ScheduledMonitor, heapIndex: number): void {
     this.#items[heapIndex] = item;
     item.heapIndex = heapIndex;
   }
