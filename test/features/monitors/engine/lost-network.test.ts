@@ -165,7 +165,8 @@ describe("a lost network", () => {
 
   test("a check that began before all others and ends after the hold is repeated", async () => {
     await using site = await openEngineSite();
-    await watched(site);
+    // Each of them is checked while the network is lost.
+    await watched(site, { interval_seconds: 30 });
     const { id } = await site.monitor({
       name: "patient",
       failure_threshold: 1,
