@@ -212,8 +212,8 @@ export class CheckScheduler {
   #peek(): ScheduledMonitor | undefined {
     if (this.#underWay >= this.#maxUnderWay) return undefined;
     const quick = this.#quick.peek();
-    const mayBeSlow = this.#slowUnderWay < Math.ceil(this.#maxUnderWay * SLOW_SHARE);
-    const slow = mayBeSlow ? this.#slow.peek() : undefined;
+    const canBeSlow = this.#slowUnderWay < Math.ceil(this.#maxUnderWay * SLOW_SHARE);
+    const slow = canBeSlow ? this.#slow.peek() : undefined;
     if (!quick || !slow) return quick ?? slow;
     return slow.dueAt < quick.dueAt ? slow : quick;
   }
