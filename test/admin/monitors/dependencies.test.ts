@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { recordEntries } from "../../../src/features/monitors/engine/results";
-import { scheduledOf } from "../../../src/features/monitors/engine/registry";
-import { listScheduledMonitors } from "../../../src/features/monitors/evaluation-store";
+import { MonitorRegistry } from "../../../src/features/monitors/engine/registry";
 import { readHtml } from "../../support/html";
 import {
   createMonitorDashboard,
@@ -11,15 +10,13 @@ import {
 } from "../../support/monitor-dashboard";
 
 /** Records a failed check of a monitor. */
-async function fail({ app, stored }: MonitorDashboard, id: string): Promise<void> {
-  const { ctx } = app;
-  const nums = JSON.stringify([stored(id).row.num]);
-  const [row] = listScheduledMonitors(ctx.db, { nums });
-  if (!row) throw new Error("the monitor is not stored");
+async function fail({ app: { ctx } }: MonitorDashboard, id: string): Promise<void> {
+  const scheduled = new MonitorRegistry().refreshOne(ctx.db, id);
+  if (!scheduled) throw new Error("the monitor is not stored");
   const nothing = { outcome: "failed", latencyMs: null, message: "No route." } as const;
   const entry = {
     kind: "check",
-    scheduled: scheduledOf(row),
+    scheduled,
     at: ctx.clock.now(),
     ...nothing,
   } as const;

@@ -172,7 +172,7 @@ export interface ScheduledMonitor {
   heapIndex: number;
 }
 
-export function scheduledOf(row: ScheduledMonitorRow): ScheduledMonitor {
+function scheduledOf(row: ScheduledMonitorRow): ScheduledMonitor {
   return {
     num: row.num,
     id: row.id,

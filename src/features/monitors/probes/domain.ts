@@ -296,7 +296,7 @@ async function textOf(answer: HttpAnswer): Promise<string | Fault> {
 export const RDAP_LIST_URL = "https://data.iana.org/rdap/dns.json";
 
 /** List of RDAP servers, in a short form. */
-export interface RdapList {
+interface RdapList {
   /** Time of publication; absent in an excerpt, which does not name all top-level domains. */
   publication?: string;
   /** Top-level domains that each server knows, separated by spaces, by its base URL. */

@@ -23,7 +23,7 @@ import {
 } from "./type-fields";
 
 /** Form of a monitor type. */
-export interface TypeForm {
+interface TypeForm {
   /** Sentence that describes the check. */
   sentence: string;
   /** Fields of the configuration by the names that the API gives them, in order. */
@@ -566,7 +566,7 @@ function userField() {
 }
 
 /** Fields of the rules for TLS that every type with TLS has. */
-export function tlsRulesFields() {
+function tlsRulesFields() {
   return {
     ca: nullable(
       certificatesField({
@@ -586,7 +586,7 @@ export function tlsRulesFields() {
   };
 }
 
-export function certificateWarningField() {
+function certificateWarningField() {
   return nullable(
     integerField({
       label: "Certificate warning (days)",
