@@ -14,6 +14,11 @@ import {
   trimSignals,
 } from "../store";
 
+/*
+ * The job of a push monitor: the deadlines of its calls, its open runs, and the signals that it sends. Signals change
+ * the runs in memory at once, and are written with the results.
+ */
+
 /** Maximum number of open runs of a monitor. */
 const OPEN_RUNS_MAX = 20;
 

@@ -12,6 +12,10 @@ import { type Evaluation, isFailing, isHeldStreak, type Thresholds } from "../ru
 import { findMonitor } from "../store";
 import { type Job, newJob, runsOf } from "./job";
 
+/*
+ * All monitors in memory, read again when they change, and their dependencies on each other.
+ */
+
 /** Number of monitors read by one statement. */
 const ROWS_PER_BATCH = 1_000;
 

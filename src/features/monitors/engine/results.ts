@@ -29,6 +29,11 @@ import type { CheckScheduler } from "./scheduler";
 import { type Liveness, SERVER_OFFLINE } from "./stalls";
 import { applyTransition, recordReminder, warnOfExpiry, writeState } from "./transitions";
 
+/*
+ * The way of a result into the database: `ResultProcessor` evaluates it in memory and makes an entry of it, `Recorder`
+ * gathers the entries, and `recordEntries` writes them with their consequences in one transaction.
+ */
+
 /** Result of a held check. */
 export const HELD: ProbeResult = {
   outcome: "unknown",

@@ -49,6 +49,11 @@ import { presentMonitor } from "../wire";
 import { leaveIncidents, openIncidents, refreshOutages, resolveIncidents } from "./incidents";
 import { SERVER_OFFLINE, SERVER_OFFLINE_MS } from "./stalls";
 
+/*
+ * The consequences of a new state, in the transaction that records it: by a check, by a person, or by a change of the
+ * monitor. Then the events about certificates and outages that go on.
+ */
+
 /** A state that a monitor enters at `evaluation.since`, and the reason. */
 interface StateChange {
   from: MonitorState;
