@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { answerTo, challengesIn } from "../../../src/features/monitors/probes/http-digest";
+import { answerTo, challengesIn } from "../../../src/features/monitors/probes/http-sign-in";
 import { httpProbe } from "../../../src/features/monitors/probes/http";
 import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
 import { listStoredMonitors } from "../../../src/features/monitors/declared";

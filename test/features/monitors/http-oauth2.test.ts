@@ -3,7 +3,7 @@ import { schemaErrors } from "../../../src/base/validation";
 import { invertResult } from "../../../src/features/monitors/monitoring";
 import { httpProbe } from "../../../src/features/monitors/probes/http";
 import type { HttpConfig } from "../../../src/features/monitors/probes/http-config";
-import type { OAuth2 } from "../../../src/features/monitors/probes/oauth2";
+import type { OAuth2 } from "../../../src/features/monitors/probes/http-sign-in";
 import { createTestClock } from "../../support/clock";
 import { checkHttp, createHttpChecks } from "../../support/http-check";
 import { createMonitorApi, HTTP } from "../../support/monitor-api";

@@ -1,26 +1,148 @@
 import { Type } from "@sinclair/typebox";
+import { formatHost } from "../../../base/config/parse";
 import { type FieldError, pointer } from "../../../base/errors";
-import { Nullable, OneOf } from "../../../base/schema";
-import { givenValues, Secret, SecretValues, shownFacts, shownParts } from "../../../base/secrets";
-import { type Assertion, AssertionBody, validateAssertions } from "../assertions/assertions";
+import { Nullable, OneOf, Text } from "../../../base/schema";
 import {
-  DEFAULT_TLS_MIN,
-  DEFAULT_WARNING_DAYS,
-  TLS_FIELDS,
-  type TlsFields,
-  VerifyTls,
-  WarningDays,
-} from "./fields";
+  givenValues,
+  Secret,
+  SecretPart,
+  SecretValues,
+  shownFacts,
+  shownParts,
+} from "../../../base/secrets";
+import type { HttpRequest, Proxy } from "../../../egress/model";
+import { parseHost } from "../../../egress/policy";
+import { type Assertion, AssertionBody, validateAssertions } from "../assertions/assertions";
 import {
   type ClientCertificate,
   ClientCertificateBody,
   validateClientCertificate,
 } from "./client-certificate";
-import { type ConnectTo, ConnectToBody, KnownHost, validateConnectTo } from "./connect-to";
-import { ProxyBody, type ProxySettings, validateProxy } from "./http-proxy";
-import { type Digest, DigestBody } from "./http-digest";
-import { type OAuth2, OAuth2Body, OAuth2Shown, validateOAuth2 } from "./oauth2";
-import { HTTP_SCHEMES, parseUrl, Url, urlError, validateHeaders } from "./urls";
+import {
+  type ConnectTo,
+  ConnectToBody,
+  DEFAULT_TLS_MIN,
+  DEFAULT_WARNING_DAYS,
+  HTTP_SCHEMES,
+  HttpUserName,
+  parseUrl,
+  TLS_FIELDS,
+  type TlsFields,
+  Url,
+  urlError,
+  validateConnectTo,
+  validateHeaders,
+  VerifyTls,
+  WarningDays,
+} from "./fields";
+import {
+  type Digest,
+  DigestBody,
+  type OAuth2,
+  OAuth2Body,
+  OAuth2Shown,
+  validateOAuth2,
+} from "./http-sign-in";
+
+/** HTTP proxy of the checks of a monitor. */
+interface ProxySettings {
+  url: string;
+  username?: string;
+  /** Secret. */
+  password?: string | null;
+}
+
+const ProxyBody = Type.Object(
+  {
+    url: Url(HTTP_SCHEMES, "http://proxy.example.com:3128"),
+    username: Type.Optional(HttpUserName),
+    password: SecretPart(1_000),
+  },
+  {
+    additionalProperties: false,
+    description:
+      "HTTP proxy of all connections of the checks (CONNECT). Names are resolved by Allclear, so the proxy gets addresses.",
+  },
+);
+
+/** Returns errors that the schema cannot express; pointers start at the config of the monitor. */
+function validateProxy({ url, username, password }: ProxySettings): FieldError[] {
+  const faults: FieldError[] = [];
+  const problem = urlError(url, HTTP_SCHEMES, "use username and password") ?? pathProblem(url);
+  if (problem) faults.push({ pointer: pointer("proxy", "url"), detail: problem });
+  if (password && username === undefined) {
+    faults.push({ pointer: pointer("proxy", "username"), detail: "is required for a password" });
+  }
+  return faults;
+}
+
+function pathProblem(text: string): string | undefined {
+  const url = parseUrl(text);
+  return url && `${url.pathname}${url.search}${url.hash}` !== "/"
+    ? "must be a host and a port only, such as http://proxy.example.com:3128"
+    : undefined;
+}
+
+/** Returns the proxy of a request; undefined without settings. */
+export function proxyOf(settings: ProxySettings | null): Proxy | undefined {
+  const url = settings ? parseUrl(settings.url) : undefined;
+  return url && { url, username: settings?.username ?? "", password: settings?.password ?? "" };
+}
+
+/** Schema of the host by which a web server is known. */
+const KnownHost = Text({
+  minLength: 1,
+  maxLength: 255,
+  isName: true,
+  check: (text) =>
+    readKnownHost(text) ? undefined : "must be a host name or an IP address, and may have a port",
+  description:
+    "Host by which the server is known, with a port if the header Host needs one: for that header, the name in TLS (SNI) and the verification of the certificate. Default: that of the URL.",
+  examples: ["app.example.com"],
+});
+
+/** Returns a host with an optional port as a URL has it; undefined for another text. */
+function readKnownHost(text: string): { host: string; port: string } | undefined {
+  const [, name = "", port = ""] = /^(\[[^\]]+\]|[^:]+)(?::(\d{1,5}))?$/.exec(text) ?? [];
+  const host = parseHost(name);
+  const isPort = port === "" || (Number(port) >= 1 && Number(port) <= 65_535);
+  return host && isPort ? { host: formatHost(host.name), port } : undefined;
+}
+
+/** Fields of an HTTP config about the host of its server. */
+interface HostFields {
+  host?: string | null;
+  connect_to?: ConnectTo | null;
+}
+
+/** Returns the part of a request to the server of a URL that the fields decide. */
+export function hostPartsOf(
+  url: URL,
+  { host, connect_to: to }: HostFields,
+): Pick<HttpRequest, "hostName" | "connectTo"> {
+  const { address = url.hostname, port = url.port === "" ? undefined : Number(url.port) } =
+    to ?? {};
+  return {
+    ...(host != null && { hostName: hostNameOf(host) }),
+    connectTo: { host: address, port },
+  };
+}
+
+/** Returns the URL by which the server knows itself: that of the config with the host of its own. */
+export function ownUrlOf(url: URL, { host }: HostFields): URL {
+  if (host == null) return url;
+  return URL.parse(`${url.protocol}//${hostNameOf(host)}${url.pathname}${url.search}`) ?? url;
+}
+
+function hostNameOf(text: string): string {
+  const { host, port } = readKnownHost(text) ?? { host: text, port: "" };
+  return port === "" ? host : `${host}:${port}`;
+}
+
+/** Names the place to which secrets go beside the origin of the URL; none without the fields. */
+export function placeOf({ host, connect_to: to }: HostFields): string {
+  return [host ?? "", to?.address ?? "", to?.port ?? ""].join(" ").trim();
+}
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 const IP_FAMILIES = ["any", "ipv4", "ipv6"] as const;

@@ -1,3 +1,4 @@
+import { lazy } from "../../../base/lazy";
 import { type Uses, withoutSecrets } from "../../../base/secrets";
 import { oneLine } from "../../../base/text";
 import { readBody } from "../../../egress/body";
@@ -8,10 +9,10 @@ import {
   type HttpAnswer,
   type IpFamily,
 } from "../../../egress/model";
+import { headerError } from "../../../egress/http-headers";
 import { checkAssertions, needBody } from "../assertions/check";
 import type { Probe, ProbeContext, ProbeResult } from "../monitoring";
 import { certificatesIn } from "./client-certificate";
-import { hostPartsOf, ownUrlOf, placeOf } from "./connect-to";
 import {
   certifiedBy,
   daysLeft,
@@ -19,22 +20,24 @@ import {
   elapsedMs,
   expiryWarning,
   failed,
+  parseUrl,
   seen,
   tlsRulesOf,
+  urlTarget,
 } from "./fields";
 import {
   completed,
+  hostPartsOf,
   type HttpConfig,
   HttpConfigBody,
   HttpConfigShown,
+  ownUrlOf,
+  placeOf,
+  proxyOf,
   validateHttp,
 } from "./http-config";
-import { CheckCookies } from "./http-cookies";
-import { DigestSignIn } from "./http-digest";
-import { proxyOf } from "./http-proxy";
-import { completedOAuth2 } from "./oauth2";
+import { completedOAuth2, DigestSignIn, sendWithToken } from "./http-sign-in";
 import { secretRules, steeringUsesOf, usesByFields, versionsOf } from "./secret-uses";
-import { parseUrl, urlTarget } from "./urls";
 
 /** Names the uses of the secrets of a field. */
 function usesOf(config: HttpConfig, field: string): Uses {
@@ -240,8 +243,6 @@ async function authorised(
 ): Promise<Awaited<ReturnType<typeof timed>> | Fault> {
   const { oauth2, headers, verify_tls: verifyTls } = config;
   if (!oauth2) return timed(config, context);
-  // Loaded when needed: most monitors have no token.
-  const { sendWithToken } = await import("./oauth2");
   const settings = {
     ...completedOAuth2(oauth2),
     verifyTls,
@@ -409,4 +410,67 @@ function earlier(
 
 function ofRedirect({ kind, message, certificate, isUndecided }: Fault): Fault {
   return new Fault(kind, `After a redirect: ${message}`, certificate, isUndecided);
+}
+
+/** Cookies that a check takes, at most: as many as browsers keep for a site. */
+const COOKIES_MAX = 180;
+
+// Loaded with the first cookie of a redirect: its list of public suffixes takes some ms to read.
+const library = lazy(() => require("tough-cookie") as typeof import("tough-cookie"));
+
+/** Cookies that one check receives while it follows redirects. They are sent as browsers would (RFC 6265). */
+class CheckCookies {
+  #jar: import("tough-cookie").CookieJar | undefined;
+  #taken = 0;
+
+  /** Takes the cookies of an answer. */
+  take({ lines = [] }: Pick<HttpAnswer, "lines">, url: URL): void {
+    const at = withoutFinalDot(url);
+    for (const [name, value] of lines) {
+      if (name !== "set-cookie" || this.#taken === COOKIES_MAX) continue;
+      if (headerError("Cookie", value) !== undefined) continue;
+      this.#taken += 1;
+      const { Cookie, CookieJar, getPublicSuffix } = library();
+      const cookie = Cookie.parse(value, LOOSE);
+      if (!cookie) continue;
+      // For browsers, the domain of a public suffix means its host alone. A name without dots counts as one.
+      const isOfHost = cookie.domain === at.hostname;
+      if (isOfHost && getPublicSuffix(at.hostname, ANY_NAME) === undefined) cookie.domain = null;
+      this.#jar ??= new CookieJar(undefined, { looseMode: LOOSE.loose });
+      this.#jar.setCookieSync(cookie, at, { ignoreError: true });
+    }
+  }
+
+  /** Returns headers with the cookies for a URL. One of a given Cookie header stays unless it was set again. */
+  addTo(headers: Readonly<Record<string, string>>, url: URL): Readonly<Record<string, string>> {
+    const received = this.#jar?.getCookieStringSync(withoutFinalDot(url)) ?? "";
+    if (received === "") return headers;
+    const others = Object.entries(headers).filter(([name]) => !isCookie(name));
+    const own = Object.entries(headers).find(([name]) => isCookie(name))?.[1] ?? "";
+    const names = new Set(received.split("; ").map(nameOf));
+    const kept = own.split(";").filter((pair) => pair.trim() !== "" && !names.has(nameOf(pair)));
+    const cookies = [...kept.map((pair) => pair.trim()), received].join("; ");
+    return Object.fromEntries([...others, ["Cookie", cookies]]);
+  }
+}
+
+/** Browsers take cookies without a name. */
+const LOOSE = { loose: true };
+/** Allows names such as `shop.test`, which are for special uses. */
+const ANY_NAME = { allowSpecialUseDomain: true, ignoreError: true };
+
+/** Returns a URL whose host has no final dot, which cookies do not distinguish. */
+function withoutFinalDot(url: URL): URL {
+  if (!url.hostname.endsWith(".")) return url;
+  const at = new URL(url);
+  at.hostname = url.hostname.slice(0, -1);
+  return at;
+}
+
+function isCookie(name: string): boolean {
+  return name.toLowerCase() === "cookie";
+}
+
+function nameOf(pair: string): string {
+  return (pair.split("=", 1)[0] ?? "").trim();
 }

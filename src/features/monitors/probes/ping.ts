@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Fault } from "../../../egress/model";
 import { canSendEcho } from "../../../egress/echo";
 import type { Probe, ProbeResult } from "../monitoring";
-import { elapsedMs, failed, HostText, validateHostField, mergeFields } from "./fields";
+import { elapsedMs, failed, HostText, mergeFields, validateHostField } from "./fields";
 
 const PingConfig = Type.Object(
   { host: HostText },

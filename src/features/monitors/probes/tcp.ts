@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { formatHost } from "../../../base/config/parse";
 import { Fault } from "../../../egress/model";
 import type { Probe } from "../monitoring";
-import { elapsedMs, failed, HostText, validateHostField, mergeFields, PortNumber } from "./fields";
+import { elapsedMs, failed, HostText, mergeFields, PortNumber, validateHostField } from "./fields";
 
 const TcpConfig = Type.Object(
   { host: HostText, port: PortNumber },

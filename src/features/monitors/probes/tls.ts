@@ -4,8 +4,8 @@ import { Fault } from "../../../egress/model";
 import { DAY_MS } from "../../../base/time";
 import { certificateSentence } from "../assertions/words";
 import type { Probe } from "../monitoring";
-import { ConnectToBody, validateConnectTo } from "./connect-to";
 import {
+  ConnectToBody,
   DEFAULT_TLS_MIN,
   elapsedMs,
   failed,
@@ -15,6 +15,7 @@ import {
   seen,
   TLS_FIELDS,
   tlsRulesOf,
+  validateConnectTo,
   validateHostField,
 } from "./fields";
 

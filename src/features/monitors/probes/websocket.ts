@@ -16,11 +16,14 @@ import {
   DEFAULT_TLS_MIN,
   DEFAULT_WARNING_DAYS,
   TLS_FIELDS,
+  Url,
+  urlError,
+  urlTarget,
+  validateHeaders,
   VerifyTls,
   WarningDays,
 } from "./fields";
 import { secretRules, steeringUsesOf, usesByFields } from "./secret-uses";
-import { Url, urlError, urlTarget, validateHeaders } from "./urls";
 
 const SCHEMES = ["ws", "wss"] as const;
 const SUBPROTOCOLS_MAX = 10;
