@@ -243,10 +243,7 @@ export function seen({ host, expiresAt, fingerprint, intermediate }: Certificate
   return { host, expiresAt, fingerprint, intermediate };
 }
 
-/*
- * Fields of a config for a server that is reached at another address than that of its name, or by another name than
- * that of its address.
- */
+/** Schema of the address at which a server is reached, if that of its name is another one. */
 export const ConnectToBody = Type.Object(
   {
     address: {

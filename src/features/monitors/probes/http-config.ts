@@ -44,6 +44,11 @@ import {
   validateOAuth2,
 } from "./http-sign-in";
 
+/*
+ * The config of an HTTP monitor: its proxy, the host by which its server is known, then the whole with its defaults
+ * and errors.
+ */
+
 /** HTTP proxy of the checks of a monitor. */
 interface ProxySettings {
   url: string;

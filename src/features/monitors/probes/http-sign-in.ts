@@ -12,6 +12,10 @@ import { headerError } from "../../../egress/http-headers";
 import type { ProbeContext } from "../monitoring";
 import { HTTP_SCHEMES, HttpUserName, parseUrl, Url, urlError } from "./fields";
 
+/*
+ * Sign-ins of HTTP checks: an access token of OAuth 2.0, and Digest. Each has its schemas, and its part of a check.
+ */
+
 const AUTHS = ["basic", "body"] as const;
 
 /** Client credentials (RFC 6749, 4.4) for the access token of an HTTP check. */
