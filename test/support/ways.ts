@@ -14,21 +14,28 @@ export const WAYS = [
   "a form of the dashboard",
 ] as const;
 
-/**
- * Returns the files of src, without the folders of all ways, of which lines run each time that something goes a way:
- * those whose lines run more often when it does so twice than once.
- */
-export async function readWay(way: (typeof WAYS)[number]): Promise<string[]> {
+/** Files of src on a way, without the folders that are taken as given. */
+interface Way {
+  /** Files whose lines run more often when something goes the way twice than once, in alphabetical order. */
+  passed: string[];
+  /** Files that were loaded. */
+  loaded: ReadonlySet<string>;
+}
+
+export async function readWay(way: (typeof WAYS)[number]): Promise<Way> {
   const [once, twice] = await Promise.all([countLines(way, 1), countLines(way, 2)]);
-  return [...twice]
-    .filter(([file, lines]) => {
-      const before = once.get(file);
-      return [...lines].some(([line, count]) => count > (before?.get(line) ?? 0));
-    })
-    .map(([file]) => file)
-    .filter((file) => file.startsWith("src/") && !TAKEN_AS_GIVEN.test(file))
-    .map((file) => file.slice("src/".length))
-    .sort();
+  const isOwn = ([file]: [string, unknown]) =>
+    file.startsWith("src/") && !TAKEN_AS_GIVEN.test(file);
+  const own = [...twice]
+    .filter(isOwn)
+    .map(([file, lines]) => [file.slice(4), lines, once.get(file)] as const);
+  const passed = own.filter(([, lines, before]) =>
+    [...lines].some(([line, count]) => count > (before?.get(line) ?? 0)),
+  );
+  return {
+    passed: passed.map(([file]) => file).sort(),
+    loaded: new Set(own.map(([file]) => file)),
+  };
 }
 
 /** Returns how often each line of each file ran, by file and line. */
