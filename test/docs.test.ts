@@ -23,7 +23,7 @@ import { toMarkdown } from "./support/coming-from";
 const ROOT = join(import.meta.dir, "..");
 
 /** Largest sizes of documents that are read from start to end, in bytes. */
-const MAX_BYTES = { "README.md": 8_000, "CONTRIBUTING.md": 6_000, "src/README.md": 20_000 };
+const MAX_BYTES = { "README.md": 8_000, "CONTRIBUTING.md": 7_000, "src/README.md": 20_000 };
 
 function read(document: string): Promise<string> {
   return Bun.file(join(ROOT, document)).text();
