@@ -108,7 +108,7 @@ export function setMailSettings(ctx: Ctx, tx: Tx, input: MailSettingsInput, acto
   const errors = settingErrors({ ...input, password });
   if (isExposed && keptSecrets(SECRETS, stored, change).length > 0) {
     const others = errors.filter(({ pointer }) => pointer !== "#/password");
-    const detail = "must be typed again with another host or user name";
+    const detail = "must be typed again with another host, user name or certificates";
     throw invalidFields([...others, { pointer: "#/password", detail }]);
   }
   if (errors.length > 0) throw invalidFields(errors);
@@ -125,9 +125,10 @@ export function setMailSettings(ctx: Ctx, tx: Tx, input: MailSettingsInput, acto
 
 const SECRETS = Type.Object({ password: Type.Optional(Secret({})) });
 
-/** Names the server that gets the password, and the user whose password it is. */
-function usesOf({ host, user }: MailSettingsInput): Uses {
-  return [`host ${canonicalHost(host)}`, `user ${user}`];
+/** Names the server that gets the password, those that authorities certify in its place, and the user. */
+function usesOf({ host, user, ca }: MailSettingsInput): Uses {
+  const certified = ca ? [`server certified by ${ca.trim()}`] : [];
+  return [`host ${canonicalHost(host)}`, `user ${user}`, ...certified];
 }
 
 /** Removes the dashboard's settings. Returns false without any. Throws `conflict` if flags or variables rule them. */

@@ -67,7 +67,7 @@ describe("the mail settings", () => {
     expect(JSON.stringify(app.logged)).not.toContain("correct horse");
   });
 
-  test("keep the password if it is left empty, but not for another host or user", async () => {
+  test("keep the password if it is left empty, but not for another host, user or authority", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn();
     await save(app, session);
@@ -76,10 +76,13 @@ describe("the mail settings", () => {
     for (const [field, value] of [
       ["host", "smtp.attacker.test"],
       ["user", "someone"],
+      ["ca", await certificateText("root")],
     ] as const) {
       const refused = await save(app, session, { password: "", [field]: value });
       expect(refused.status).toBe(422);
-      expect(refused.text).toContain("must be typed again with another host or user name");
+      expect(refused.text).toContain(
+        "must be typed again with another host, user name or certificates",
+      );
     }
     expect((await save(app, session, { password: "", host: "SMTP.example.com" })).status).toBe(303);
     expect(readMailSettings(app.ctx)).toMatchObject({ password: "correct horse", port: 587 });

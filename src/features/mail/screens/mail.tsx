@@ -527,7 +527,7 @@ const passwordField: Field<string, string | null, MailContext> = {
       autocomplete="off"
       hint={
         context.hasPassword
-          ? "Set. Leave empty to keep it. With another host or user name, type it again."
+          ? "Set. Leave empty to keep it. With another host, user name or certificates, type it again."
           : "Stored as it is, since the relay needs it. Never shown again."
       }
       error={errors[name]}
