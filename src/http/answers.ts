@@ -128,7 +128,9 @@ export function toProblem(error: unknown): Problem {
   if (isResourceFailure(error)) {
     return unavailable("The database cannot answer now; try again.", 5, error);
   }
-  return new Problem("internal_error", ERRORS.internal_error.example, { cause: error });
+  // A problem without a cause is not logged.
+  const cause = error === undefined ? new Error("undefined was thrown") : error;
+  return new Problem("internal_error", ERRORS.internal_error.example, { cause });
 }
 
 /**

@@ -43,6 +43,27 @@ describe("a failure of the server", () => {
   });
 });
 
+test.each([
+  ["no value", undefined],
+  ["null", null],
+  ["a text", "the secret cause"],
+  ["an object", { secret: "cause" }],
+])("%s that a handler throws is an internal_error and is logged once", async (_what, thrown) => {
+  for (const fail of [() => Promise.reject(thrown), throws]) {
+    await using app = await createTestApp({ wrap: () => () => fail });
+    const answer = await app.call("/api/v1/key", { key: await app.keyWith("read:status") });
+    expectProblem(answer, "internal_error");
+    expect(answer.text).not.toMatch(/secret/);
+    const errors = app.logged.filter((line) => line["level"] === 50);
+    expect(errors.map((line) => line["request"])).toEqual([answer.headers.get("x-request-id")]);
+  }
+
+  function throws(): never {
+    // oxlint-disable-next-line typescript/only-throw-error
+    throw thrown;
+  }
+});
+
 test("an error before a body is read is an internal_error, is logged, and frees the room of the body", async () => {
   using folder = temporaryFolder();
   const databasePath = join(folder.path, "allclear.db");
