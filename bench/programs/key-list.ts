@@ -3,7 +3,7 @@
  * each way that the screen can be asked, and prints the 99th percentiles as JSON.
  */
 import { loadConfig } from "../../src/base/config/load";
-import { countKeys, type KeyQuery, listKeyPage } from "../../src/features/keys/keys";
+import { countKeys, type KeyQuery, listKeyPage } from "../../src/features/keys/records";
 import { KEY_FILTERS } from "../../src/features/keys/rules";
 import { openForCommand } from "../../src/installation";
 import { percentile } from "../support/figure";

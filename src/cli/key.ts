@@ -2,13 +2,13 @@ import { CLI_ACTOR } from "../base/actor";
 import { optionNames } from "../base/config/options";
 import {
   createKey,
-  listAllKeys,
   type RevealedKey,
   revokeKey,
   rotateKey,
   updateKey,
   validateCreateKey,
 } from "../features/keys/keys";
+import { listAllKeys } from "../features/keys/records";
 import { describeExpiry, type Overlap, OVERLAPS, stateOfKey } from "../features/keys/rules";
 import { SCOPE_NAMES } from "../features/keys/scopes";
 import type { CreateKeyBody, KeyResource } from "../features/keys/wire";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { getKey, listAllKeys } from "../../src/features/keys/keys";
+import { getKey, listAllKeys } from "../../src/features/keys/records";
 import type { TestApp } from "../support/app";
 import { describeInBrowser } from "../support/browser";
 import { shownKeyValue } from "../support/browser-site";

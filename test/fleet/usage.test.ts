@@ -1,4 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import { sha256Hex } from "../../src/base/hash";
+import { HOUR_MS } from "../../src/base/time";
+import { usageOfKey } from "../../src/features/keys/records";
+import type { KeyUse } from "../../src/features/keys/usage";
+import { postToPrimary } from "../../src/fleet/node-client";
+import { listenPrivately } from "../../src/fleet/private-listener";
 import {
   createUsageHandler,
   createUsageSender,
@@ -6,12 +12,6 @@ import {
   storeUsageBatch,
   type UsageBatch,
 } from "../../src/fleet/usage";
-import { postToPrimary } from "../../src/fleet/node-client";
-import { listenPrivately } from "../../src/fleet/private-listener";
-import type { KeyUse } from "../../src/features/keys/usage";
-import { usageOfKey } from "../../src/features/keys/keys";
-import { sha256Hex } from "../../src/base/hash";
-import { HOUR_MS } from "../../src/base/time";
 import { createTestApp, type TestApp } from "../support/app";
 import { TEST_START } from "../support/clock";
 import { testContext } from "../support/context";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { getKey } from "../../src/features/keys/keys";
+import { getKey } from "../../src/features/keys/records";
 import { createTestApp, type TestApp } from "../support/app";
 
 const PROXY = "10.0.0.1";

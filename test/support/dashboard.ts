@@ -1,9 +1,9 @@
 import { expect } from "bun:test";
-import { listAllKeys } from "../../src/features/keys/keys";
-import { createUser, findUserByEmail, listUsers } from "../../src/features/users/users";
-import { issueSetUpLink } from "../../src/features/users/invitations";
-import type { UserResource } from "../../src/features/users/wire";
 import { CLI_ACTOR, type Role } from "../../src/base/actor";
+import { listAllKeys } from "../../src/features/keys/records";
+import { issueSetUpLink } from "../../src/features/users/invitations";
+import { createUser, findUserByEmail, listUsers } from "../../src/features/users/users";
+import type { UserResource } from "../../src/features/users/wire";
 import type { Answer, CallOptions, TestApp } from "./app";
 import { readHtml, typedIn } from "./html";
 

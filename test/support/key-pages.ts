@@ -1,5 +1,5 @@
 import type { Reader } from "../../src/db/statements";
-import { type KeyListing, type KeyQuery, listKeyPage } from "../../src/features/keys/keys";
+import { type KeyListing, type KeyQuery, listKeyPage } from "../../src/features/keys/records";
 
 /** Lists all keys that match a query by following its pages. */
 export function listEveryKey(reader: Reader, query: Omit<KeyQuery, "before">): KeyListing[] {

@@ -4,7 +4,7 @@ import { declareRoutes } from "../../http/elysia";
 import { ANY_KEY, operation } from "../../http/operation";
 import { bearerOf } from "../../http/request-context";
 import type { Limiter } from "../limits/limiter";
-import { getKey } from "./keys";
+import { getKey } from "./records";
 import type { KeyUsage } from "./usage";
 import { OwnKey } from "./wire";
 

@@ -1,54 +1,32 @@
+/*
+ * Changes of API keys: creation, name and limit, rotation, revocation. Each raises `keysChanged`, by which the directory of
+ * keys in memory is read again. Reading is in `records.ts`.
+ */
 import type { Actor } from "../../base/actor";
-import { conflict, type FieldError, invalidFields, notFound, Problem } from "../../base/errors";
-import { containsKeyShape, NEWEST } from "../../base/ids";
-import { HOUR_MS } from "../../base/time";
-import { schemaErrors } from "../../base/validation";
+import { conflict, type FieldError, invalidFields } from "../../base/errors";
+import { schemaErrors, validate } from "../../base/validation";
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db/statements";
+import type { Tx } from "../../db/statements";
 import { audit } from "../../events/audit";
-import {
-  generateKeyValue,
-  hashKeyValue,
-  KEY_PREFIX,
-  keyValueStart,
-  startOfValueIn,
-} from "./directory";
+import { getKey, getKeyRow } from "./records";
 import {
   decideExpiry,
-  type KeyFilter,
-  type KeyStateName,
+  generateKeyValue,
+  hashKeyValue,
+  keyValueStart,
   type Overlap,
   OVERLAPS,
   stateOfKey,
-  timesOfFilters,
 } from "./rules";
 import {
-  countKeysByFilter,
-  countRequestsOfKeys,
   endOldValuesOfKey,
   endValuesOfKey,
-  findKey,
   insertKey,
   insertKeyValue,
   type KeyRow,
-  type KeySearch,
-  listKeyHoursSince,
-  listKeys,
-  listKeysBefore,
-  listKeyValues,
-  listLimitedKeys,
-  listValuesOfKey,
-  listValuesOfKeys,
   updateKeyRow,
 } from "./store";
-import {
-  CreateKeyBody,
-  DEFAULT_RATE_LIMIT,
-  type KeyResource,
-  type LastUse,
-  presentKey,
-  UpdateKeyBody,
-} from "./wire";
+import { CreateKeyBody, DEFAULT_RATE_LIMIT, type KeyResource, UpdateKeyBody } from "./wire";
 
 /** A key with its value: show the value once and never store it. */
 export interface RevealedKey {
@@ -96,8 +74,7 @@ export function updateKey(
   input: UpdateKeyBody,
   actor: Actor,
 ): KeyResource {
-  const fields = schemaErrors(UpdateKeyBody, input);
-  if (fields.length > 0) throw invalidFields(fields);
+  validate(UpdateKeyBody, input);
   const before = getKeyRow(tx, id);
   const after = {
     ...before,
@@ -172,33 +149,6 @@ export function revokeKey(ctx: Ctx, tx: Tx, id: string, actor: Actor): KeyResour
   return getKey(tx, id);
 }
 
-/** Returns one key, with unwritten uses if `pendingUse` is given. Throws `not_found`. */
-export function getKey(
-  reader: Reader,
-  id: string,
-  pendingUse?: (hash: string) => LastUse | undefined,
-): KeyResource {
-  return presentKey(getKeyRow(reader, id), listValuesOfKey(reader, { keyId: id }), pendingUse);
-}
-
-/** Lists all keys, newest first, including revoked and expired ones. */
-export function listAllKeys(reader: Reader): KeyResource[] {
-  const values = Map.groupBy(listKeyValues(reader, {}), (value) => value.keyId);
-  return listKeys(reader, {}).map((row) => presentKey(row, values.get(row.id) ?? []));
-}
-
-/**
- * Returns a key's row. Throws `not_found`, without repeating a key value that was passed as an id.
- */
-function getKeyRow(reader: Reader, id: string): KeyRow {
-  const row = findKey(reader, { id });
-  if (row) return row;
-  if (containsKeyShape(id)) {
-    throw new Problem("not_found", "This is the value of a key. Use the id of the key.");
-  }
-  throw notFound(`key as ${id}`);
-}
-
 function addValue(ctx: Ctx, tx: Tx, keyId: string, now: number): string {
   const value = generateKeyValue(ctx.random);
   insertKeyValue(tx, {
@@ -232,192 +182,4 @@ function describeUpdate(before: KeyRow, after: KeyRow): string {
   if (after.name !== before.name) changes.push(`name to “${after.name}”`);
   if (after.rateLimit !== before.rateLimit) changes.push(`limit to ${after.rateLimit} a minute`);
   return `Changed the key “${before.name}”: ${changes.join(", ")}`;
-}
-
-/** Number of hours in the figures of a day: the current one and those before it. */
-const HOURS_SHOWN = 24;
-
-/** Number of responses to a key. 5xx responses, which are faults of the server, are not counted. */
-interface AnswerCounts {
-  ok: number;
-  client_error: number;
-  /** Rejected by the key's rate limit. */
-  limited: number;
-  total: number;
-}
-
-export interface KeyUsageSummary {
-  /** Counts of the current hour and the 23 before it. */
-  last24h: AnswerCounts;
-}
-
-/** Returns the starts of the current hour and the 23 before it, oldest first, in unix ms. */
-function hoursOfDayBefore(now: number): number[] {
-  const present = Math.floor(now / HOUR_MS) * HOUR_MS;
-  return Array.from(
-    { length: HOURS_SHOWN },
-    (_, index) => present - (HOURS_SHOWN - 1 - index) * HOUR_MS,
-  );
-}
-
-/**
- * Counts the responses to a key in the last 24 hours. Counts are written every five seconds. Throws
- * `not_found`.
- */
-export function usageOfKey(reader: Reader, id: string, now: number): KeyUsageSummary {
-  getKeyRow(reader, id);
-  const [since = now] = hoursOfDayBefore(now);
-  const last24h: AnswerCounts = { ok: 0, client_error: 0, limited: 0, total: 0 };
-  for (const { ok, clientError, limited } of listKeyHoursSince(reader, { keyId: id, since })) {
-    last24h.ok += ok;
-    last24h.client_error += clientError;
-    last24h.limited += limited;
-    last24h.total += ok + clientError + limited;
-  }
-  return { last24h };
-}
-
-/** A key as the list of keys shows it. */
-export interface KeyListing extends KeyResource {
-  state: KeyStateName;
-  /** Responses in the current hour and the 23 before it, oldest first, as far as written. */
-  requests_24h: number[];
-  /**
-   * True if the key is live and exceeded its rate limit in the last 7 days; the filter `limited`
-   * finds it.
-   */
-  is_limited: boolean;
-  /** Newest value that a rotation replaced and that still works. */
-  old_value: { start: string; ends_at: string; last_used_at: string | null } | null;
-}
-
-export interface KeyQuery {
-  /**
-   * Text as typed. Searched in names and labels, as the start of a value, as an id and as a scope.
-   */
-  search?: string | undefined;
-  filter: KeyFilter;
-  /** Only ids below this one. */
-  before?: string | undefined;
-  /** At least 1. */
-  limit: number;
-  /** Unix ms. */
-  now: number;
-}
-
-interface KeyPage {
-  keys: KeyListing[];
-  /** Value of `before` for the next page, or null on the last. */
-  nextBefore: string | null;
-}
-
-/**
- * Returns one page of keys, newest first. Continuing with `nextBefore` returns every key that
- * existed at the start exactly once, even if keys are created meanwhile.
- */
-export function listKeyPage(
-  reader: Reader,
-  query: KeyQuery,
-  pendingUse?: (hash: string) => LastUse | undefined,
-): KeyPage {
-  const { filter, limit, now } = query;
-  const rows = listKeysBefore(reader, {
-    ...readSearch(query.search ?? ""),
-    ...timesOfFilters(now),
-    filter,
-    before: query.before ?? NEWEST,
-    limit: limit + 1,
-  });
-  const shown = rows.slice(0, limit);
-  const keys = presentListings(reader, shown, now, pendingUse);
-  return { keys, nextBefore: rows.length > limit ? (shown.at(-1)?.id ?? null) : null };
-}
-
-/** Returns one key as the list shows it. Throws `not_found`. */
-export function getKeyListing(
-  reader: Reader,
-  id: string,
-  now: number,
-  pendingUse?: (hash: string) => LastUse | undefined,
-): KeyListing {
-  const row = getKeyRow(reader, id);
-  const [listing] = presentListings(reader, [row], now, pendingUse);
-  if (!listing) throw new Error("a key was presented as nothing");
-  return listing;
-}
-
-export type KeyCounts = Record<KeyFilter, number>;
-
-/** Counts the keys that each filter of `listKeyPage` finds at `now` (unix ms). */
-export function countKeys(reader: Reader, now: number): KeyCounts {
-  const counts = countKeysByFilter(reader, timesOfFilters(now));
-  if (!counts) throw new Error("counting answered nothing");
-  return counts;
-}
-
-function presentListings(
-  reader: Reader,
-  rows: readonly KeyRow[],
-  now: number,
-  pendingUse: ((hash: string) => LastUse | undefined) | undefined,
-): KeyListing[] {
-  const keyIds = JSON.stringify(rows.map((row) => row.id));
-  const hours = hoursOfDayBefore(now);
-  const values = Map.groupBy(listValuesOfKeys(reader, { keyIds }), (value) => value.keyId);
-  const requests = new Map(
-    countRequestsOfKeys(reader, { keyIds, since: hours[0] ?? now }).map((row) => [
-      row.keyId,
-      JSON.parse(row.byHour) as Record<string, number>,
-    ]),
-  );
-  const { limitedSince: since } = timesOfFilters(now);
-  const limited = new Set(listLimitedKeys(reader, { keyIds, since }).map((row) => row.keyId));
-  return rows.map((row) => {
-    const key = presentKey(row, values.get(row.id) ?? [], pendingUse);
-    const state = stateOfKey(row, now);
-    return {
-      ...key,
-      state,
-      requests_24h: hours.map((hour) => requests.get(row.id)?.[hour] ?? 0),
-      is_limited: state === "live" && limited.has(row.id),
-      old_value: state === "live" ? findOldValue(key, now) : null,
-    };
-  });
-}
-
-function findOldValue({ values }: KeyResource, now: number): KeyListing["old_value"] {
-  for (const { start, ends_at, last_used_at } of values) {
-    if (ends_at !== null && Date.parse(ends_at) > now) return { start, ends_at, last_used_at };
-  }
-  return null;
-}
-
-/**
- * Maximum length of a search, longer than names and labels and shorter than SQLite's longest
- * pattern.
- */
-const MAX_LENGTH = 1_000;
-
-const EVERY_KEY: KeySearch = { text: null, contains: "", start: null };
-
-/**
- * Prepares a search. A pasted key value, alone or within other text, is replaced by its start, so
- * that it goes no further.
- */
-function readSearch(typed: string): KeySearch {
-  const trimmed = typed.trim();
-  if (trimmed === "") return EVERY_KEY;
-  // SQLite's LIKE ends a pattern at NUL, which no name contains.
-  const text = (startOfValueIn(trimmed) ?? trimmed.slice(0, MAX_LENGTH)).replaceAll("\0", "\uFFFD");
-  // All values start with the prefix, so a shorter text would match every key.
-  const isStart = text.toLowerCase().startsWith(KEY_PREFIX);
-  return {
-    text,
-    contains: `%${escapeLike(text)}%`,
-    start: isStart ? `${escapeLike(keyValueStart(text))}%` : null,
-  };
-}
-
-function escapeLike(text: string): string {
-  return text.replace(/[\\%_]/g, "\\$&");
 }

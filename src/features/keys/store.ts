@@ -1,5 +1,6 @@
 import { and, asc, desc, eq, gt, gte, isNotNull, lt, type SQL, sql } from "drizzle-orm";
 import { DAY_MS } from "../../base/time";
+import { findBy, listBy } from "../../db/rows";
 import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db/statements";
 import { apiKeyHours, apiKeys, apiKeyValues } from "../../db/tables/keys";
 import { KEY_FILTERS, type KeyFilter, type KeyFilterTimes } from "./rules";
@@ -11,14 +12,10 @@ export const insertKey = insertInto(apiKeys);
 export const updateKeyRow = updateById(apiKeys);
 export const insertKeyValue = insertInto(apiKeyValues);
 
-export const findKey = selectOne((orm, $: { id: string }) =>
-  orm.select().from(apiKeys).where(eq(apiKeys.id, $.id)),
-);
+export const findKey = findBy(apiKeys, ["id"]);
 
 /** Lists all keys, newest first. */
-export const listKeys = selectMany((orm, _$: Record<string, never>) =>
-  orm.select().from(apiKeys).orderBy(desc(apiKeys.id)),
-);
+export const listKeys = listBy(apiKeys, [], { order: [desc(apiKeys.id)] });
 
 // The newest value has no end. Times alone do not decide, since two values can be of the same
 // millisecond.
@@ -29,26 +26,13 @@ const NEWEST_VALUE_FIRST = [
 ];
 
 /** Lists the values of all keys, newest first. */
-export const listKeyValues = selectMany((orm, _$: Record<string, never>) =>
-  orm
-    .select()
-    .from(apiKeyValues)
-    .orderBy(...NEWEST_VALUE_FIRST),
-);
+export const listKeyValues = listBy(apiKeyValues, [], { order: NEWEST_VALUE_FIRST });
 
 /** Finds the key of a value by the SHA-256 of the value. */
-export const findKeyValue = selectOne((orm, $: { hash: Buffer }) =>
-  orm.select({ keyId: apiKeyValues.keyId }).from(apiKeyValues).where(eq(apiKeyValues.hash, $.hash)),
-);
+export const findKeyValue = findBy(apiKeyValues, ["hash"]);
 
 /** Lists the values of one key, newest first. */
-export const listValuesOfKey = selectMany((orm, $: { keyId: string }) =>
-  orm
-    .select()
-    .from(apiKeyValues)
-    .where(eq(apiKeyValues.keyId, $.keyId))
-    .orderBy(...NEWEST_VALUE_FIRST),
-);
+export const listValuesOfKey = listBy(apiKeyValues, ["keyId"], { order: NEWEST_VALUE_FIRST });
 
 /** Ends every value of a key that would last longer than `endsAt`. */
 export const endValuesOfKey = mutate((orm, $: { keyId: string; endsAt: number }) =>
@@ -79,6 +63,16 @@ export const touchKeyValue = mutate((orm, $: { hash: Buffer; at: number; ip: str
     ),
 );
 
+/** Adds counts to those of an hour that exists. */
+const ADD_COUNTS = {
+  target: [apiKeyHours.keyId, apiKeyHours.hour],
+  set: {
+    ok: sql`${apiKeyHours.ok} + excluded.ok`,
+    clientError: sql`${apiKeyHours.clientError} + excluded.client_error`,
+    limited: sql`${apiKeyHours.limited} + excluded.limited`,
+  },
+};
+
 /** Adds to a key's counts of one hour. */
 export const addToHour = mutate(
   (orm, $: { keyId: string; hour: number; ok: number; clientError: number; limited: number }) =>
@@ -87,14 +81,7 @@ export const addToHour = mutate(
       .select(
         sql`SELECT id, ${$.hour}, ${$.ok}, ${$.clientError}, ${$.limited} FROM ${apiKeys} WHERE id = ${$.keyId}`,
       )
-      .onConflictDoUpdate({
-        target: [apiKeyHours.keyId, apiKeyHours.hour],
-        set: {
-          ok: sql`${apiKeyHours.ok} + excluded.ok`,
-          clientError: sql`${apiKeyHours.clientError} + excluded.client_error`,
-          limited: sql`${apiKeyHours.limited} + excluded.limited`,
-        },
-      }),
+      .onConflictDoUpdate(ADD_COUNTS),
 );
 
 /** Conditions of the filters, shared by the list and the counts. */
@@ -199,7 +186,7 @@ export const listKeyHoursSince = selectMany((orm, $: { keyId: string; since: num
     .orderBy(asc(apiKeyHours.hour)),
 );
 
-/* Old counts of key usage. None is hot; each takes a range of one key's rows by its index. */
+/* Retention. None is hot; each takes a range of one key's rows by its index. */
 
 const day = sql.raw(String(DAY_MS));
 
@@ -232,14 +219,7 @@ export const addHoursToDays = mutate((orm, $: { keyId: string; before: number })
         WHERE key_id = ${$.keyId} AND hour < ${$.before} AND hour % ${day} <> 0
         GROUP BY key_id, hour - hour % ${day}`,
     )
-    .onConflictDoUpdate({
-      target: [apiKeyHours.keyId, apiKeyHours.hour],
-      set: {
-        ok: sql`${apiKeyHours.ok} + excluded.ok`,
-        clientError: sql`${apiKeyHours.clientError} + excluded.client_error`,
-        limited: sql`${apiKeyHours.limited} + excluded.limited`,
-      },
-    }),
+    .onConflictDoUpdate(ADD_COUNTS),
 );
 
 /** Deletes a key's hours older than `before`, except first hours of a day. */

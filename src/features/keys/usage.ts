@@ -1,10 +1,12 @@
-import type { Ctx } from "../../context";
+/*
+ * Use of keys: gathered in memory, written in batches, merged into days and deleted when it is old.
+ */
 import type { ClientAddress } from "../../base/client-address";
 import type { Timer } from "../../base/clock";
 import { DAY_MS, HOUR_MS, SECOND_MS, startOfDay } from "../../base/time";
+import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
 import type { Credential } from "./directory";
-import type { LastUse } from "./wire";
 import {
   addHoursToDays,
   addToHour,
@@ -15,6 +17,7 @@ import {
   listKeyIdsAfter,
   touchKeyValue,
 } from "./store";
+import type { LastUse } from "./wire";
 
 const FLUSH_INTERVAL_MS = 5 * SECOND_MS;
 /** Time for which an address is reused, since reading it is a system call. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { listAllKeys } from "../../../src/features/keys/keys";
+import { listAllKeys } from "../../../src/features/keys/records";
 import { listKeyValues } from "../../../src/features/keys/store";
 import { createTestApp, type TestApp } from "../../support/app";
 import { rejectionOf } from "../../support/rejection";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { getKey, listAllKeys } from "../../../src/features/keys/keys";
+import { getKey, listAllKeys } from "../../../src/features/keys/records";
 import { SCOPE_NAMES } from "../../../src/features/keys/scopes";
 import { createTestApp } from "../../support/app";
 

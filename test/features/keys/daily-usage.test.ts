@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { usageOfKey } from "../../../src/features/keys/keys";
+import { usageOfKey } from "../../../src/features/keys/records";
 import { createTestApp } from "../../support/app";
 
 const HOUR = 3_600_000;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { endOldValues, getKey, revokeKey, rotateKey } from "../../../src/features/keys/keys";
 import { CLI_ACTOR } from "../../../src/base/actor";
+import { endOldValues, revokeKey, rotateKey } from "../../../src/features/keys/keys";
+import { getKey } from "../../../src/features/keys/records";
 import { createTestApp, expectProblem, type TestApp } from "../../support/app";
 import { rejectionOf } from "../../support/rejection";
 

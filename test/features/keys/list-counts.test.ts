@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { countKeys } from "../../../src/features/keys/keys";
+import { sha256 } from "../../../src/base/hash";
+import { countKeys } from "../../../src/features/keys/records";
 import { KEY_FILTERS, type KeyFilter } from "../../../src/features/keys/rules";
 import { addToHour, insertKey, insertKeyValue } from "../../../src/features/keys/store";
-import { sha256 } from "../../../src/base/hash";
 import { createTestApp, type TestApp } from "../../support/app";
 import { TEST_START } from "../../support/clock";
 import { listEveryKey } from "../../support/key-pages";

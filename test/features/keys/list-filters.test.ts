@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { countKeys, revokeKey, rotateKey } from "../../../src/features/keys/keys";
-import { KEY_FILTERS, type KeyFilter } from "../../../src/features/keys/rules";
 import { CLI_ACTOR } from "../../../src/base/actor";
+import { revokeKey, rotateKey } from "../../../src/features/keys/keys";
+import { countKeys } from "../../../src/features/keys/records";
+import { KEY_FILTERS, type KeyFilter } from "../../../src/features/keys/rules";
 import { createTestApp, type TestApp } from "../../support/app";
 import { TEST_START } from "../../support/clock";
 import { listEveryKey } from "../../support/key-pages";

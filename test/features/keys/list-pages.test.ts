@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { countKeys, listKeyPage } from "../../../src/features/keys/keys";
+import { countKeys, listKeyPage } from "../../../src/features/keys/records";
 import { createTestApp, type TestApp } from "../../support/app";
 
 async function createMany(app: TestApp, count: number): Promise<string[]> {

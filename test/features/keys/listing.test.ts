@@ -1,12 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import {
-  getKey,
-  getKeyListing,
-  listKeyPage,
-  revokeKey,
-  rotateKey,
-} from "../../../src/features/keys/keys";
 import { CLI_ACTOR } from "../../../src/base/actor";
+import { revokeKey, rotateKey } from "../../../src/features/keys/keys";
+import { getKey, getKeyListing, listKeyPage } from "../../../src/features/keys/records";
 import { createTestApp, type TestApp } from "../../support/app";
 
 const HOUR = 3_600_000;

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { getKey, revokeKey, rotateKey } from "../../../src/features/keys/keys";
-import { type Overlap, OVERLAPS } from "../../../src/features/keys/rules";
 import { CLI_ACTOR } from "../../../src/base/actor";
+import { revokeKey, rotateKey } from "../../../src/features/keys/keys";
+import { getKey } from "../../../src/features/keys/records";
+import { type Overlap, OVERLAPS } from "../../../src/features/keys/rules";
 import { createTestApp, expectProblem, type TestApp } from "../../support/app";
 import { rejectionOf } from "../../support/rejection";
 

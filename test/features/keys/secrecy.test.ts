@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { getKey, revokeKey, rotateKey, updateKey } from "../../../src/features/keys/keys";
-import { hashKeyValue } from "../../../src/features/keys/directory";
 import { CLI_ACTOR } from "../../../src/base/actor";
+import { revokeKey, rotateKey, updateKey } from "../../../src/features/keys/keys";
+import { getKey } from "../../../src/features/keys/records";
+import { hashKeyValue } from "../../../src/features/keys/rules";
 import { createTestApp, expectProblem } from "../../support/app";
 import { bytesIn, temporaryFolder } from "../../support/temporary-folder";
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { getKey, updateKey } from "../../../src/features/keys/keys";
-import type { UpdateKeyBody } from "../../../src/features/keys/wire";
 import { CLI_ACTOR } from "../../../src/base/actor";
+import { updateKey } from "../../../src/features/keys/keys";
+import { getKey } from "../../../src/features/keys/records";
+import type { UpdateKeyBody } from "../../../src/features/keys/wire";
 import { createTestApp, type TestApp } from "../../support/app";
 import { rejectionOf } from "../../support/rejection";
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { getKey } from "../../../src/features/keys/keys";
+import { getKey } from "../../../src/features/keys/records";
 import { listKeyHoursSince } from "../../../src/features/keys/store";
-import { anotherProcess } from "../../support/second-connection";
 import { createTestApp } from "../../support/app";
+import { anotherProcess } from "../../support/second-connection";
 import { temporaryFolder } from "../../support/temporary-folder";
 
 describe("the use of keys while the database fails", () => {

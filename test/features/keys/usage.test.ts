@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { getKey, rotateKey } from "../../../src/features/keys/keys";
-import { listKeyHoursSince } from "../../../src/features/keys/store";
 import { CLI_ACTOR } from "../../../src/base/actor";
-import { anotherProcess } from "../../support/second-connection";
+import { rotateKey } from "../../../src/features/keys/keys";
+import { getKey } from "../../../src/features/keys/records";
+import { listKeyHoursSince } from "../../../src/features/keys/store";
 import { createTestApp, type TestApp } from "../../support/app";
+import { anotherProcess } from "../../support/second-connection";
 import { temporaryFolder } from "../../support/temporary-folder";
 
 const NOON = Date.parse("2026-03-10T12:00:00.000Z");

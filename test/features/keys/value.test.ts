@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { crc32 } from "node:zlib";
-import { generateKeyValue, isKeyValue } from "../../../src/features/keys/directory";
 import { containsKeyShape } from "../../../src/base/ids";
+import { generateKeyValue, isKeyValue } from "../../../src/features/keys/rules";
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 

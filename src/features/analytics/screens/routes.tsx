@@ -7,7 +7,7 @@ import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { ANALYTICS_PATH } from "../../../ui/frame/paths";
 import { shareFigures } from "../../../ui/frame/shared-read";
 import { screenOperation } from "../../../ui/screens/routes";
-import { countKeys } from "../../keys/keys";
+import { countKeys } from "../../keys/records";
 import { incidentsAnswer, requestsAnswer } from "../analytics";
 import { LINES_MAX, readPeriod } from "../period";
 import { findSubject } from "../periods";

@@ -5,17 +5,134 @@ import { DetailCard, HeadFact, HeadFacts, MoreMenu } from "../../../ui/detail";
 import { Actions, DialogForm, Form } from "../../../ui/form";
 import { FormFields, FormInputs } from "../../../ui/forms/fields";
 import type { StateOf } from "../../../ui/forms/form";
+import type { Reveal } from "../../../ui/frame/changes";
+import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { keyPath, KEYS_PATH } from "../../../ui/frame/paths";
+import type { Screen } from "../../../ui/frame/render";
 import { Icon } from "../../../ui/icons";
-import { Cell, Row, Table } from "../../../ui/list";
+import { type DataColumn, DataTable } from "../../../ui/list";
 import { PageHead } from "../../../ui/navigation";
+import type { Area } from "../../../ui/screens/area";
+import { shownBefore } from "../../../ui/screens/form-screen";
+import { ShowInstead } from "../../../ui/screens/routes";
 import { Sparkline } from "../../../ui/sparkline";
 import { RelativeTime } from "../../../ui/times";
-import type { KeyListing, KeyUsageSummary, RevealedKey } from "../keys";
+import { endOldValues, type RevealedKey, revokeKey, rotateKey, updateKey } from "../keys";
+import {
+  getKey,
+  getKeyListing,
+  type KeyListing,
+  type KeyUsageSummary,
+  usageOfKey,
+} from "../records";
 import { describeExpiry } from "../rules";
 import { type Scope, SCOPE_NAMES, SCOPES } from "../scopes";
-import { KEY_EDIT_FORM, ROTATE_FORM } from "./forms";
-import { Creator, type CreatorLinks, KeyEnd, LastUsed, ScopeChips, UsageSentence } from "./list";
+import { endpointsByScope, KEY_EDIT_FORM, ROTATE_FORM } from "./forms";
+import {
+  Creator,
+  type CreatorLinks,
+  creatorLinks,
+  KeyEnd,
+  LastUsed,
+  ScopeChips,
+  UsageSentence,
+} from "./list";
+
+/** Adds the screen of a key, and the forms that change, rotate and revoke it. */
+export function addKeyRoutes(area: Area, deps: AdminDependencies): void {
+  const { ctx, usage } = deps;
+
+  /** Returns a key, including uses that are not yet stored. Throws `not_found`. */
+  function listingOf(id: string): KeyListing {
+    return getKeyListing(ctx.db, id, ctx.clock.now(), usage.pendingLastUse);
+  }
+
+  /** Returns a key that still works. Shows the key instead if it has ended. */
+  function requireLive(id: string): KeyListing {
+    const listing = listingOf(id);
+    if (listing.state !== "live") throw new ShowInstead({ path: keyPath(id) });
+    return listing;
+  }
+
+  area.editForm("/:id", {
+    form: KEY_EDIT_FORM,
+    load(reader, { params }) {
+      const resource = getKey(reader, params.id);
+      return { resource, version: resource.version, context: undefined };
+    },
+    show(edit, at) {
+      const listing = listingOf(at.params.id);
+      const now = ctx.clock.now();
+      const links = creatorLinks(ctx, at, [listing]);
+      const page = { listing, edit, usage: usageOfKey(ctx.db, listing.id, now), links, now };
+      return { title: listing.name, children: <KeyDetail {...page} /> };
+    },
+    update(tx, changes, actor, { params }) {
+      updateKey(ctx, tx, params.id, changes, actor);
+    },
+    done: ({ params }) => ({ path: keyPath(params.id), text: "The key was changed." }),
+  });
+
+  area.secretForm("/:id/rotate", {
+    form: ROTATE_FORM,
+    load(_, { params, sent }) {
+      // A submitted form is rejected by the service, with the reason.
+      if (sent === undefined) requireLive(params.id);
+    },
+    show(state, { params }) {
+      const listing = listingOf(params.id);
+      const title = `Rotate “${listing.name}”`;
+      const page = { title, listing, state, now: ctx.clock.now() };
+      return { title, children: <RotateKey {...page} /> };
+    },
+    create(tx, { overlap }, actor, { params }) {
+      const made = rotateKey(ctx, tx, params.id, overlap, actor);
+      return { made, subjectId: made.key.id };
+    },
+    reveal: (reveal) => revealValue(deps, reveal, "Your new value"),
+  });
+
+  area.action("/:id/end-old-value", {
+    run: (tx, { params }, actor) => endOldValues(ctx, tx, params.id, actor),
+    done: (_, { params }) => ({ path: keyPath(params.id), text: "The old value no longer works." }),
+  });
+
+  area.confirmation("/:id/revoke", {
+    show({ params }) {
+      const listing = requireLive(params.id);
+      const now = ctx.clock.now();
+      return {
+        title: `Revoke “${listing.name}”`,
+        button: "Revoke key",
+        isDanger: true,
+        dialog: (
+          <>
+            <p>
+              Every value of this key stops working at once. This cannot be undone. The key stays in
+              the list.
+            </p>
+            <p>
+              Last 24 hours: <UsageSentence usage={usageOfKey(ctx.db, params.id, now)} />{" "}
+              <LastUse listing={listing} now={now} />
+            </p>
+          </>
+        ),
+      };
+    },
+    run: (tx, { params }, actor) => revokeKey(ctx, tx, params.id, actor),
+    done: async ({ name }) => ({
+      path: KEYS_PATH,
+      text: `“${name}” was revoked. ${describeReach(await ctx.findNodesBehind?.())}`,
+    }),
+  });
+}
+
+/** Says which nodes reject a revoked key; on one machine there is no list of nodes. */
+function describeReach(behind: readonly string[] | undefined): string {
+  if (behind === undefined) return "Requests with this key are now rejected.";
+  if (behind.length === 0) return "It is revoked on all nodes.";
+  return `Not confirmed yet: ${behind.join(", ")}. A node that cannot know refuses all keys.`;
+}
 
 interface KeyDetailProps {
   listing: KeyListing;
@@ -27,15 +144,8 @@ interface KeyDetailProps {
 
 const NEW_KEY_PATH = `${KEYS_PATH}/new`;
 
-const VALUE_COLUMNS = [
-  { label: "Value" },
-  { label: "Created" },
-  { label: "Last used" },
-  { label: "Ends" },
-];
-
 /** One API key: scopes, usage, values and settings. */
-export function KeyDetail({ listing, usage, edit, links, now }: KeyDetailProps) {
+function KeyDetail({ listing, usage, edit, links, now }: KeyDetailProps) {
   const isLive = listing.state === "live";
   return (
     <>
@@ -80,16 +190,12 @@ export function KeyDetail({ listing, usage, edit, links, now }: KeyDetailProps) 
         />
       </Card>
       <DetailCard title="Values" liveId="key-values" isTable>
-        <Table columns={VALUE_COLUMNS} caption="Values of this key" isInCard>
-          {listing.values.map((value) => (
-            <ValueRow
-              key={`${value.start} ${value.created_at}`}
-              value={value}
-              listing={listing}
-              now={now}
-            />
-          ))}
-        </Table>
+        <DataTable
+          caption="Values of this key"
+          isInCard
+          columns={valueColumns(listing, now)}
+          entries={listing.values}
+        />
       </DetailCard>
       {listing.old_value && isLive ? <EndOldValue listing={listing} now={now} /> : null}
       {isLive ? (
@@ -117,12 +223,12 @@ function EditForm({ id, state }: { id: string; state: StateOf<typeof KEY_EDIT_FO
 function KeyActions({ id }: { id: string }) {
   return (
     <>
-      <ButtonLink href={`${keyPath(id)}/rotate`} dialog>
+      <ButtonLink href={keyPath(id, "rotate")} dialog>
         <Icon name="refresh-cw" />
         Rotate
       </ButtonLink>
       <MoreMenu label="More actions">
-        <ButtonLink href={`${keyPath(id)}/revoke`} kind="danger" dialog>
+        <ButtonLink href={keyPath(id, "revoke")} kind="danger" dialog>
           Revoke
         </ButtonLink>
       </MoreMenu>
@@ -150,37 +256,23 @@ function EndNotice({ listing, now }: { listing: KeyListing; now: number }) {
   return null;
 }
 
-interface ValueProps {
-  value: KeyListing["values"][number];
-  listing: KeyListing;
-  now: number;
-}
+type KeyValue = KeyListing["values"][number];
 
-function ValueRow({ value, listing, now }: ValueProps) {
-  return (
-    <Row>
-      <Cell>
-        <code>{value.start}…</code>
-      </Cell>
-      <Cell label="Created">
-        <RelativeTime at={value.created_at} now={now} />
-      </Cell>
-      <Cell label="Last used">
-        <LastUsed of={value} now={now} />
-      </Cell>
-      <Cell label="Ends">
-        <ValueEnd value={value} listing={listing} now={now} />
-      </Cell>
-    </Row>
-  );
-}
-
-function ValueEnd({ value, listing, now }: ValueProps) {
-  const end = value.ends_at;
-  if (listing.state !== "live" || (end !== null && Date.parse(end) <= now)) {
-    return <span class="quiet-text">Ended</span>;
-  }
-  return end === null ? <>With the key</> : <RelativeTime at={end} now={now} />;
+function valueColumns({ state }: KeyListing, now: number): DataColumn<KeyValue>[] {
+  return [
+    { label: "Value", cell: ({ start }) => <code>{start}…</code> },
+    { label: "Created", cell: ({ created_at }) => <RelativeTime at={created_at} now={now} /> },
+    { label: "Last used", cell: (value) => <LastUsed of={value} now={now} /> },
+    {
+      label: "Ends",
+      cell({ ends_at }) {
+        if (state !== "live" || (ends_at !== null && Date.parse(ends_at) <= now)) {
+          return <span class="quiet-text">Ended</span>;
+        }
+        return ends_at === null ? "With the key" : <RelativeTime at={ends_at} now={now} />;
+      },
+    },
+  ];
 }
 
 function EndOldValue({ listing, now }: { listing: KeyListing; now: number }) {
@@ -188,7 +280,7 @@ function EndOldValue({ listing, now }: { listing: KeyListing; now: number }) {
   if (!old) return null;
   return (
     <Card title="Old value">
-      <Form action={`${keyPath(listing.id)}/end-old-value`}>
+      <Form action={keyPath(listing.id, "end-old-value")}>
         <p>
           <code>{old.start}…</code> ends <RelativeTime at={old.ends_at} now={now} />.{" "}
           {old.last_used_at ? (
@@ -209,7 +301,7 @@ function EndOldValue({ listing, now }: { listing: KeyListing; now: number }) {
 }
 
 /** Asks before a key is rotated, and for the overlap in which the old value works. */
-export function RotateKey(props: {
+function RotateKey(props: {
   title: string;
   listing: KeyListing;
   state: StateOf<typeof ROTATE_FORM>;
@@ -219,7 +311,7 @@ export function RotateKey(props: {
   return (
     <DialogForm
       title={title}
-      action={`${keyPath(listing.id)}/rotate`}
+      action={keyPath(listing.id, "rotate")}
       hidden={state.hidden}
       button="Rotate key"
       cancelHref={keyPath(listing.id)}
@@ -241,33 +333,6 @@ export function RotateKey(props: {
   );
 }
 
-/** Asks before a key is revoked, showing its recent use. */
-export function RevokeKey(props: {
-  title: string;
-  listing: KeyListing;
-  usage: KeyUsageSummary;
-  now: number;
-}) {
-  const { title, listing, usage, now } = props;
-  return (
-    <DialogForm
-      title={title}
-      action={`${keyPath(listing.id)}/revoke`}
-      button="Revoke key"
-      isDanger
-      cancelHref={keyPath(listing.id)}
-    >
-      <p>
-        Every value of this key stops working at once. This cannot be undone. The key stays in the
-        list.
-      </p>
-      <p>
-        Last 24 hours: <UsageSentence usage={usage} /> <LastUse listing={listing} now={now} />
-      </p>
-    </DialogForm>
-  );
-}
-
 /** Last use of any value of the key, since revoking ends all of them. */
 function LastUse({ listing, now }: { listing: KeyListing; now: number }) {
   const used = listing.values
@@ -283,6 +348,26 @@ function LastUse({ listing, now }: { listing: KeyListing; now: number }) {
   );
 }
 
+/** Returns the screen that shows the value of a new or rotated key once. */
+export function revealValue(
+  { ctx, routes }: AdminDependencies,
+  reveal: Reveal<RevealedKey>,
+  title: string,
+): Screen {
+  if ("shownBefore" in reveal) {
+    return shownBefore({
+      secret: "value",
+      ifLost: "rotate the key to get a new one",
+      object: { href: keyPath(reveal.shownBefore), label: "Open key" },
+      list: { href: KEYS_PATH, label: "API Keys" },
+    });
+  }
+  const endpoints = endpointsByScope(routes);
+  const { baseUrl, clock } = ctx;
+  const page = { title, revealed: reveal.revealed, endpoints, baseUrl, now: clock.now() };
+  return { title, isSecret: true, children: <RevealedValue {...page} /> };
+}
+
 interface RevealedValueProps {
   title: string;
   revealed: RevealedKey;
@@ -292,8 +377,8 @@ interface RevealedValueProps {
   now: number;
 }
 
-/** Screen that shows a key's value once, with a command that uses it. */
-export function RevealedValue(props: RevealedValueProps) {
+/** Value of a key, with a command that uses it. */
+function RevealedValue(props: RevealedValueProps) {
   const { title, revealed, baseUrl, now } = props;
   const { key, value } = revealed;
   const curl = `curl -H "Authorization: Bearer ${value}" ${baseUrl}/api/v1/key`;

@@ -7,6 +7,7 @@ import { CheckboxList, ChoiceField, Summary } from "../../../ui/choices";
 import { Actions, Form, TextField } from "../../../ui/form";
 import { choiceField, FormFields, integerField, nameField } from "../../../ui/forms/fields";
 import { defineForm, type Field, InvalidInput, type StateOf } from "../../../ui/forms/form";
+import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { KEYS_PATH } from "../../../ui/frame/paths";
 import { PageHead } from "../../../ui/navigation";
 import { EXPIRY_DAYS, expiryOfChoice, type Overlap } from "../rules";
@@ -182,6 +183,20 @@ function expiryField(): Field<{ choice: string; date: string }, string | null, K
       </ChoiceField>
     ),
   };
+}
+
+/** Returns the endpoints that each scope opens, written as in the documentation. */
+export function endpointsByScope({ routes }: AdminDependencies["routes"]): Map<Scope, string[]> {
+  return new Map(
+    SCOPE_NAMES.map((scope) => [
+      scope,
+      routes
+        .filter(
+          ({ operation: { access } }) => access.kind === "key" && access.scopes.includes(scope),
+        )
+        .map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, "{$1}")}`),
+    ]),
+  );
 }
 
 /** Settings → API Keys → Create API Key. */

@@ -1,8 +1,11 @@
 import { sum } from "../../../base/numbers";
 import { plural } from "../../../base/text";
+import type { Ctx } from "../../../context";
+import { sessionOf } from "../../../http/request-context";
 import { Chip, Chips, EmptyState, StatCard, StatCards, State } from "../../../ui/blocks";
 import { ButtonLink } from "../../../ui/buttons";
-import { keyPath, KEYS_PATH } from "../../../ui/frame/paths";
+import { keyPath, KEYS_PATH, withQuery } from "../../../ui/frame/paths";
+import type { ScreenRequest } from "../../../ui/frame/render";
 import { Icon } from "../../../ui/icons";
 import {
   Cell,
@@ -15,10 +18,11 @@ import {
   Table,
 } from "../../../ui/list";
 import { PageHead, Pagination } from "../../../ui/navigation";
+import { NoMatch, NoOlder } from "../../../ui/screens/list";
 import { Sparkline } from "../../../ui/sparkline";
 import { RelativeTime } from "../../../ui/times";
-import { NoMatch, NoOlder } from "../../../ui/screens/list";
-import type { KeyCounts, KeyListing, KeyUsageSummary } from "../keys";
+import { linksOf } from "../../activity/screens/target-links";
+import type { KeyCounts, KeyListing, KeyUsageSummary } from "../records";
 import { describeExpiry, isExpiringSoon, type KeyFilter } from "../rules";
 
 interface KeyListProps {
@@ -194,13 +198,10 @@ function NoKeys() {
   );
 }
 
+/** Returns the path of the list with other filters, or of its next part. */
 function listPath(at: { search: string; filter: KeyFilter; before?: string }): string {
-  const query = new URLSearchParams();
-  if (at.search !== "") query.set("q", at.search);
-  if (at.filter !== "all") query.set("show", at.filter);
-  if (at.before !== undefined) query.set("before", at.before);
-  const text = query.toString();
-  return text === "" ? KEYS_PATH : `${KEYS_PATH}?${text}`;
+  const show = at.filter === "all" ? undefined : at.filter;
+  return withQuery(KEYS_PATH, { q: at.search, show, before: at.before });
 }
 
 /** Scopes of a key. */
@@ -296,4 +297,14 @@ export function LastUsed(props: {
       </CellNote>
     </>
   );
+}
+
+/** Returns the paths of the creators of keys whose screens the reader may open. */
+export function creatorLinks(
+  ctx: Ctx,
+  { requestContext }: ScreenRequest,
+  keys: readonly KeyListing[],
+): CreatorLinks {
+  const ids = keys.flatMap(({ created_by: { id } }) => (id === null ? [] : [id]));
+  return linksOf(ctx.db, ids, sessionOf(requestContext).user.role);
 }

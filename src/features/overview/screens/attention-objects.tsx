@@ -1,8 +1,4 @@
-import { latencyInWords, targetOf, UnreachableThrough } from "../../monitors/screens/words";
-import { describeFailure } from "../../webhooks/screens/delivery";
-import { type DeliveryTrouble, readDeliveryTroubles } from "../../webhooks/screens/read";
 import { roleAllows } from "../../../base/actor";
-import { EXPIRES_SOON_MS, toIso } from "../../../base/time";
 import {
   IMPACT_TONES,
   MONITOR_TONES,
@@ -12,6 +8,7 @@ import {
   worstTone,
 } from "../../../base/status";
 import { plural } from "../../../base/text";
+import { EXPIRES_SOON_MS, toIso } from "../../../base/time";
 import { INCIDENT_WORDS } from "../../../public/words";
 import { STATUS_WORDS } from "../../../ui/blocks";
 import {
@@ -25,14 +22,17 @@ import {
   webhookPath,
   withQuery,
 } from "../../../ui/frame/paths";
-import { presetOf } from "../../incidents/screens/list";
 import { Day, relativeTime } from "../../../ui/times";
 import type { CauseRow } from "../../components/cause-store";
+import { presetOf } from "../../incidents/screens/list";
 import type { OpenIncident } from "../../incidents/store";
-import { listKeyPage } from "../../keys/keys";
+import { listKeyPage } from "../../keys/records";
 import { getMonitorRecord, type MonitorRecord } from "../../monitors/records";
+import { latencyInWords, targetOf, UnreachableThrough } from "../../monitors/screens/words";
 import { findMonitor } from "../../monitors/store";
 import { lastFailure } from "../../webhooks/health";
+import { describeFailure } from "../../webhooks/screens/delivery";
+import { type DeliveryTrouble, readDeliveryTroubles } from "../../webhooks/screens/read";
 import type {
   AttentionEntry,
   AttentionRow,

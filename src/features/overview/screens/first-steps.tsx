@@ -1,5 +1,3 @@
-import { NEW_MONITOR_PATH } from "../../monitors/screens/paths";
-import { NEW_WEBHOOK_PATH } from "../../webhooks/screens/read";
 import { type Role, roleAllows } from "../../../base/actor";
 import type { Reader } from "../../../db/statements";
 import { ButtonLink, PostButton } from "../../../ui/buttons";
@@ -7,9 +5,11 @@ import { choosePage } from "../../../ui/frame/page-choice";
 import { KEYS_PATH, PAGES_PATH } from "../../../ui/frame/paths";
 import { Icon } from "../../../ui/icons";
 import { newComponentPath } from "../../components/screens/component-paths";
-import { countKeys } from "../../keys/keys";
+import { countKeys } from "../../keys/records";
+import { NEW_MONITOR_PATH } from "../../monitors/screens/paths";
 import type { PageRow } from "../../pages/store";
 import { areFirstStepsHidden } from "../../settings/settings";
+import { NEW_WEBHOOK_PATH } from "../../webhooks/screens/read";
 import type { CurrentState } from "./current-state";
 import type { Health } from "./health";
 

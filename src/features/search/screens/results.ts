@@ -33,7 +33,7 @@ import type { IconName } from "../../../ui/icons";
 import { shortDay } from "../../../ui/times";
 import { searchComponents } from "../../components/store";
 import { searchIncidents } from "../../incidents/store";
-import { type KeyListing, listKeyPage } from "../../keys/keys";
+import { type KeyListing, listKeyPage } from "../../keys/records";
 import { searchMaintenances } from "../../maintenance/store";
 import { searchMonitors } from "../../monitors/search-store";
 import { listUsers } from "../../users/users";
