@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { CLI_ACTOR } from "../../src/base/actor";
-import { readMailSettings, setMailSettings } from "../../src/features/mail/settings";
-import { startUserMails, USER_TEMPLATES } from "../../src/features/users/letters";
 import type { Timer } from "../../src/base/clock";
+import { readMailSettings, setMailSettings } from "../../src/features/mail/settings";
+import { USER_TEMPLATES } from "../../src/features/users/letters";
+import { startUserMails } from "../../src/features/users/mail-worker";
 import { joinPath, written } from "../support/account-mail";
 import { describeWithBrowser } from "../support/browser";
 import { type BrowserSite, HOME_HOST, openSite } from "../support/browser-site";

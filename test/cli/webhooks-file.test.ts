@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { CLI_ACTOR } from "../../src/base/actor";
-import { setAllowedNetworks } from "../../src/features/settings/allowed-networks";
+import { setAllowedNetworks } from "../../src/features/settings/settings";
 import { openForCommand } from "../../src/installation";
 import { testConfig } from "../support/app";
 import { commandLine, installedCommandLine, jsonOf } from "../support/command-line";

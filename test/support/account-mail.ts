@@ -1,19 +1,19 @@
 import { CLI_ACTOR } from "../../src/base/actor";
 import type { ComposedMail } from "../../src/features/mail/compose";
-import type { MailRow } from "../../src/features/mail/store";
 import {
   readMailSettings,
   removeMailSettings,
   setMailSettings,
 } from "../../src/features/mail/settings";
-import { startUserMails, USER_TEMPLATES } from "../../src/features/users/letters";
+import type { MailRow } from "../../src/features/mail/store";
+import { USER_TEMPLATES } from "../../src/features/users/letters";
+import { startUserMails } from "../../src/features/users/mail-worker";
 import type { UserResource } from "../../src/features/users/wire";
-import type { Answer, CallOptions, TestApp } from "./app";
-import { createTestApp } from "./app";
+import { type Answer, type CallOptions, createTestApp, type TestApp } from "./app";
 import { settle } from "./clock";
 import { signIn, userWithPassword } from "./dashboard";
-import { RELAY } from "./subscribing";
 import { listMails } from "./mail-rows";
+import { RELAY } from "./subscribing";
 
 export const OWNER = "ada@example.com";
 export const GRACE = "grace@example.com";

@@ -1,6 +1,10 @@
+/*
+ * One-time links: tokens that work once, until they end.
+ */
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { isLinkLive } from "./rules";
+import { generateToken, hashToken } from "./sessions";
 import {
   deleteLink,
   deleteLinksFor,
@@ -9,7 +13,6 @@ import {
   findLinkRow,
   insertLink,
 } from "./store";
-import { generateToken, hashToken } from "./sessions";
 
 /** Purpose of a link: set up the installation, accept an invitation, or choose a new password. */
 export type LinkPurpose = "setup" | "invite" | "reset";

@@ -1,3 +1,6 @@
+/*
+ * Passwords: rules for new ones, and hashing and verification in bounded queues.
+ */
 import { Problem, unavailable } from "../../base/errors";
 import { codePointLength } from "../../base/text";
 

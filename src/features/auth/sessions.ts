@@ -1,3 +1,6 @@
+/*
+ * Sessions of users: start, look-up by token, last use, end; and the tokens of sessions and links.
+ */
 import { LRUCache } from "lru-cache";
 import type { Role } from "../../base/actor";
 import { encodeBase62, type RandomBytes, sha256 } from "../../base/hash";

@@ -1,9 +1,11 @@
 import { and, asc, desc, eq, isNotNull, lte, ne, or, sql } from "drizzle-orm";
+import { deleteBy, findBy } from "../../db/rows";
 import { insertInto, mutate, selectMany, selectOne } from "../../db/statements";
 import { oneTimeLinks, sessions, users } from "../../db/tables/users";
 
+/* Sessions. */
+
 export const insertSession = insertInto(sessions);
-export const insertLink = insertInto(oneTimeLinks);
 
 /** Columns of a session and of its user. */
 const SESSION_COLUMNS = {
@@ -54,13 +56,9 @@ export const touchSessionRow = mutate((orm, $: { id: number; at: number; ip: str
     .where(and(eq(sessions.id, $.id), lte(sessions.lastSeenAt, $.at))),
 );
 
-export const deleteSession = mutate((orm, $: { userId: string; id: number }) =>
-  orm.delete(sessions).where(and(eq(sessions.userId, $.userId), eq(sessions.id, $.id))),
-);
+export const deleteSession = deleteBy(sessions, ["userId", "id"]);
 
-export const deleteSessionsOf = mutate((orm, $: { userId: string }) =>
-  orm.delete(sessions).where(eq(sessions.userId, $.userId)),
-);
+export const deleteSessionsOf = deleteBy(sessions, ["userId"]);
 
 export const deleteOtherSessionsOf = mutate((orm, $: { userId: string; exceptId: number }) =>
   orm.delete(sessions).where(and(eq(sessions.userId, $.userId), ne(sessions.id, $.exceptId))),
@@ -98,15 +96,15 @@ export const deleteDeadSessions = mutate(
     ),
 );
 
-export const findLinkRow = selectOne((orm, $: { hash: Buffer }) =>
-  orm.select().from(oneTimeLinks).where(eq(oneTimeLinks.hash, $.hash)),
-);
+/* One-time links. */
 
-export const deleteLink = mutate((orm, $: { hash: Buffer }) =>
-  orm.delete(oneTimeLinks).where(eq(oneTimeLinks.hash, $.hash)),
-);
+export const insertLink = insertInto(oneTimeLinks);
 
-type LinkRow = NonNullable<ReturnType<typeof findLinkRow>>;
+export const findLinkRow = findBy(oneTimeLinks, ["hash"]);
+
+export const deleteLink = deleteBy(oneTimeLinks, ["hash"]);
+
+type LinkRow = typeof oneTimeLinks.$inferSelect;
 
 /** Deletes the links of a purpose and a user; null for links without a user. */
 export const deleteLinksFor = mutate(
@@ -116,13 +114,9 @@ export const deleteLinksFor = mutate(
       .where(and(eq(oneTimeLinks.purpose, $.purpose), sql`${oneTimeLinks.userId} IS ${$.userId}`)),
 );
 
-export const deleteLinksWithPurpose = mutate((orm, $: { purpose: LinkRow["purpose"] }) =>
-  orm.delete(oneTimeLinks).where(eq(oneTimeLinks.purpose, $.purpose)),
-);
+export const deleteLinksWithPurpose = deleteBy(oneTimeLinks, ["purpose"]);
 
-export const deleteLinksOfUser = mutate((orm, $: { userId: string }) =>
-  orm.delete(oneTimeLinks).where(eq(oneTimeLinks.userId, $.userId)),
-);
+export const deleteLinksOfUser = deleteBy(oneTimeLinks, ["userId"]);
 
 /** Deletes links that end at `now` or ended before. At most `limit`. */
 export const deleteDeadLinks = mutate((orm, $: { now: number; limit: number }) =>

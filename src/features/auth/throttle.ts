@@ -1,9 +1,12 @@
+/*
+ * Limits of sign-ins, by address and by account.
+ */
 import { LRUCache } from "lru-cache";
-import type { Ctx } from "../../context";
 import { type ClientAddress, parseClientAddress, siteOf } from "../../base/client-address";
 import { sha256Hex } from "../../base/hash";
 import { lazy } from "../../base/lazy";
 import { MINUTE_MS } from "../../base/time";
+import type { Ctx } from "../../context";
 import { BucketMap } from "../limits/bucket-map";
 import type { Turn } from "./passwords";
 import { FAILURES_KEPT_MS, loginDelayMs } from "./rules";

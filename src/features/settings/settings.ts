@@ -1,11 +1,28 @@
+/*
+ * Settings of the installation that the dashboard stores: the public address, the networks that webhooks may reach, and
+ * switches. Options of the command line precede them.
+ */
 import type { Actor } from "../../base/actor";
-import { listenUrl, parseBaseUrl } from "../../base/config/parse";
+import {
+  formatNetwork,
+  listenUrl,
+  type Network,
+  parseBaseUrl,
+  parseNetworks,
+} from "../../base/config/parse";
 import { type FieldError, invalidFields } from "../../base/errors";
+import { plural } from "../../base/text";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
+import { networkError } from "../../egress/policy";
 import { audit } from "../../events/audit";
-import { followAllowedNetworks } from "./allowed-networks";
 import { findSetting, putSetting } from "./store";
+
+/** Applies the settings of the dashboard. Called at the start, and when another process changed them. */
+export function followSettings(ctx: Ctx): void {
+  followPublicAddress(ctx);
+  followAllowedNetworks(ctx);
+}
 
 const PUBLIC_ADDRESS = "public_address";
 
@@ -42,12 +59,6 @@ function followPublicAddress(ctx: Ctx): void {
   ctx.baseUrl = config.baseUrl ?? readPublicAddress(ctx.db) ?? listenUrl(config.listen);
 }
 
-/** Applies the settings of the dashboard. Called at the start, and when another process changed them. */
-export function followSettings(ctx: Ctx): void {
-  followPublicAddress(ctx);
-  followAllowedNetworks(ctx);
-}
-
 /** Returns the errors of a public address, for the field `#/public_address`. */
 export function validatePublicAddress(text: string): FieldError[] {
   try {
@@ -56,6 +67,99 @@ export function validatePublicAddress(text: string): FieldError[] {
   } catch (error) {
     return [{ pointer: `#/${PUBLIC_ADDRESS}`, detail: (error as Error).message }];
   }
+}
+
+const ALLOWED_NETWORKS = "allowed_networks";
+/** Maximum number of networks that can be allowed in the dashboard. */
+const NETWORKS_MAX = 100;
+/** Maximum number of invalid lines that an error quotes, and of characters of each. */
+const QUOTED_MAX = 3;
+const QUOTED_LENGTH_MAX = 50;
+
+/** Returns the networks that owners allowed in the dashboard, in canonical spelling. */
+export function readAllowedNetworks(reader: Reader): string[] {
+  const value = findSetting(reader, { name: ALLOWED_NETWORKS })?.value;
+  return Array.isArray(value) ? value.filter((network) => typeof network === "string") : [];
+}
+
+/**
+ * Replaces the allowed networks, one per line of `text`, and returns true if that changed anything. After
+ * the commit, webhooks may reach them, unless `--outbound-allow` is given. Throws `validation_failed` at
+ * `#/allowed_networks`.
+ */
+export function setAllowedNetworks(ctx: Ctx, tx: Tx, text: string, actor: Actor): boolean {
+  const fields = validateAllowedNetworks(text);
+  if (fields.length > 0) throw invalidFields(fields);
+  const networks = [...new Set(linesOf(text).flatMap(parseNetworks).map(formatNetwork))];
+  if (Bun.deepEquals(networks, readAllowedNetworks(tx))) return false;
+  putSetting(tx, { name: ALLOWED_NETWORKS, value: networks, now: ctx.clock.now() });
+  audit(ctx, tx, actor, "settings.allowed_networks", ALLOWED_NETWORKS, summaryOf(networks));
+  tx.afterCommit(() => followAllowedNetworks(ctx));
+  ctx.signals.settingsChanged.raise(tx);
+  return true;
+}
+
+function summaryOf(networks: readonly string[]): string {
+  if (networks.length === 0) return "Removed all allowed networks";
+  const [named, more] = [networks.slice(0, 10), networks.length - 10];
+  return `Set the allowed networks to ${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+/** Applies the current allowed networks: `--outbound-allow`, else the setting. */
+function followAllowedNetworks(ctx: Ctx): void {
+  ctx.allowedNetworks = ctx.config.outboundAllow ?? parseStored(readAllowedNetworks(ctx.db));
+}
+
+/** Parses stored networks. Leaves out a network that is invalid, such as after a manual change. */
+function parseStored(networks: readonly string[]): Network[] {
+  return networks.filter(isNetwork).flatMap(parseNetworks);
+}
+
+/** Returns the errors of a list of networks, for the field `#/allowed_networks`. */
+export function validateAllowedNetworks(text: string): FieldError[] {
+  const detail = listError(linesOf(text));
+  return detail === undefined ? [] : [{ pointer: `#/${ALLOWED_NETWORKS}`, detail }];
+}
+
+function listError(lines: readonly string[]): string | undefined {
+  if (lines.length > NETWORKS_MAX) return `must have at most ${plural(NETWORKS_MAX, "line")}`;
+  const unreadable = lines.filter((line) => !isNetwork(line));
+  if (unreadable.length > 0) {
+    return `must have one network or address per line, such as 10.0.0.0/8; ${quote(unreadable)} is not one`;
+  }
+  for (const line of lines) {
+    const [network] = parseNetworks(line);
+    const problem = network && networkError(network);
+    if (problem !== undefined)
+      return `must not contain ${line}, which ${problem}: it is never allowed`;
+  }
+  return undefined;
+}
+
+function quote(lines: readonly string[]): string {
+  return lines
+    .slice(0, QUOTED_MAX)
+    .map((line) => line.slice(0, QUOTED_LENGTH_MAX))
+    .join(" or ");
+}
+
+// Parsers of addresses also read "10/8" as 0.0.0.10/8, and zones, so only full spellings are accepted.
+const NETWORK = /^(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]*:[0-9a-f:.]*)(?:\/\d{1,3})?$/i;
+
+function isNetwork(line: string): boolean {
+  if (!NETWORK.test(line) || /(?:^|\.)0\d/.test(line)) return false;
+  try {
+    return parseNetworks(line).length === 1;
+  } catch {
+    return false;
+  }
+}
+
+function linesOf(text: string): string[] {
+  return text
+    .split(/[\r\n]+/)
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
 }
 
 interface Switch {

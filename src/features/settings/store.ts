@@ -1,10 +1,9 @@
-import { eq, sql } from "drizzle-orm";
-import { mutate, selectOne } from "../../db/statements";
+import { sql } from "drizzle-orm";
+import { deleteBy, findBy } from "../../db/rows";
+import { mutate } from "../../db/statements";
 import { settings } from "../../db/tables/settings";
 
-export const findSetting = selectOne((orm, $: { name: string }) =>
-  orm.select().from(settings).where(eq(settings.name, $.name)),
-);
+export const findSetting = findBy(settings, ["name"]);
 
 /** Stores a setting. `value` is any JSON value. */
 export const putSetting = mutate((orm, $: { name: string; value: unknown; now: number }) =>
@@ -17,6 +16,4 @@ export const putSetting = mutate((orm, $: { name: string; value: unknown; now: n
     }),
 );
 
-export const deleteSetting = mutate((orm, $: { name: string }) =>
-  orm.delete(settings).where(eq(settings.name, $.name)),
-);
+export const deleteSetting = deleteBy(settings, ["name"]);

@@ -1,21 +1,25 @@
-import { and, desc, eq, gt, lt, lte, sql } from "drizzle-orm";
+/*
+ * Requests for a new password by mail. A request is only stored, so that its answer tells nothing about users; the mails
+ * are queued later.
+ */
 import { type ClientAddress, networksOfSite } from "../../base/client-address";
 import { HOUR_MS, SECOND_MS } from "../../base/time";
 import type { Ctx } from "../../context";
-import {
-  insertInto,
-  mutate,
-  type Reader,
-  selectMany,
-  selectOne,
-  type Tx,
-} from "../../db/statements";
-import { passwordRequests } from "../../db/tables/users";
+import type { Reader, Tx } from "../../db/statements";
 import { mailReadiness } from "../mail/settings";
 import { declareSwitch } from "../settings/settings";
 import { listMailsTo, mailUser } from "./mails";
 import { canonicalEmail, emailError, isLive } from "./rules";
-import { findUserRowByEmail } from "./store";
+import {
+  deletePasswordRequestsBefore,
+  findNthRequest,
+  findNthRequestOf,
+  findNthRequestOfSite,
+  findUserRowByEmail,
+  insertPasswordRequest,
+  listWaitingPasswordRequests,
+  setRequestAddress,
+} from "./store";
 import { EMAIL_MAX_LENGTH } from "./wire";
 
 /** Path of the form for a forgotten password. */
@@ -23,11 +27,16 @@ export const FORGOT_PATH = "/admin/forgot";
 
 /** Limits of an hour: mails to a user, requests of a client, of a site with many clients, and in all. */
 const MAILS_AN_HOUR = 3;
+
 const REQUESTS_OF_CLIENT = 10;
+
 const REQUESTS_OF_SITE = 50;
+
 const REQUESTS_IN_ALL = 20_000;
+
 /** Requests that one transaction decides about. */
 const REQUESTS_PER_BATCH = 50;
+
 /** Limit of rows that one transaction deletes. */
 const ROWS_PER_BATCH = 500;
 
@@ -92,7 +101,7 @@ export function decidePasswordRequests(ctx: Ctx, tx: Tx): void {
   for (const { id, address, requestedAt } of listWaitingPasswordRequests(tx, {
     limit: REQUESTS_PER_BATCH,
   })) {
-    forgetRequestAddress(tx, { id });
+    setRequestAddress(tx, { id, address: null });
     const user = findUserRowByEmail(tx, { email: address ?? "" });
     if (!user || !isLive(user) || user.passwordHash === null) continue;
     // A restored backup may hold a request of long ago.
@@ -111,77 +120,3 @@ export function sweepPasswordRequests(tx: Tx, now: number): boolean {
   const some = { until: now - HOUR_MS, limit: ROWS_PER_BATCH };
   return deletePasswordRequestsBefore(tx, some) === ROWS_PER_BATCH;
 }
-
-export const insertPasswordRequest = insertInto(passwordRequests);
-
-/** Lists requests that wait for a decision, oldest first. */
-export const listWaitingPasswordRequests = selectMany((orm, $: { limit: number }) =>
-  orm
-    .select()
-    .from(passwordRequests)
-    // The same text as in the condition of the partial index, so that SQLite uses it.
-    .where(sql`${passwordRequests.address} IS NOT NULL`)
-    .orderBy(passwordRequests.id)
-    .limit($.limit),
-);
-
-/** Removes the address of a request that was decided about. */
-export const forgetRequestAddress = mutate((orm, $: { id: number }) =>
-  orm.update(passwordRequests).set({ address: null }).where(eq(passwordRequests.id, $.id)),
-);
-
-/** Finds the request of a client after `since` that has `skipped` newer ones. */
-export const findNthRequestOf = selectOne(
-  (orm, $: { clientKey: string; since: number; skipped: number }) =>
-    orm
-      .select({ at: passwordRequests.requestedAt })
-      .from(passwordRequests)
-      .where(
-        and(eq(passwordRequests.clientKey, $.clientKey), gt(passwordRequests.requestedAt, $.since)),
-      )
-      .orderBy(desc(passwordRequests.requestedAt))
-      .limit(1)
-      .offset($.skipped),
-);
-
-/** Finds the request of the clients of a site after `since` that has `skipped` newer ones. */
-const findNthRequestOfSite = selectOne(
-  (orm, $: { above: string; below: string; since: number; skipped: number }) =>
-    orm
-      .select({ at: passwordRequests.requestedAt })
-      .from(passwordRequests)
-      .where(
-        and(
-          gt(passwordRequests.clientKey, $.above),
-          lt(passwordRequests.clientKey, $.below),
-          gt(passwordRequests.requestedAt, $.since),
-        ),
-      )
-      .orderBy(desc(passwordRequests.requestedAt))
-      .limit(1)
-      .offset($.skipped),
-);
-
-/** Finds the request after `since` that has `skipped` newer ones. */
-export const findNthRequest = selectOne((orm, $: { since: number; skipped: number }) =>
-  orm
-    .select({ at: passwordRequests.requestedAt })
-    .from(passwordRequests)
-    .where(gt(passwordRequests.requestedAt, $.since))
-    .orderBy(desc(passwordRequests.requestedAt))
-    .limit(1)
-    .offset($.skipped),
-);
-
-/** Deletes at most `limit` requests until `until` (unix ms). */
-export const deletePasswordRequestsBefore = mutate((orm, $: { until: number; limit: number }) =>
-  orm
-    .delete(passwordRequests)
-    .where(
-      sql`${passwordRequests.id} IN ${orm
-        .select({ id: passwordRequests.id })
-        .from(passwordRequests)
-        .where(lte(passwordRequests.requestedAt, $.until))
-        .limit($.limit)}`,
-    ),
-);

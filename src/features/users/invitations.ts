@@ -1,11 +1,13 @@
+/*
+ * One-time links of users: setting up Allclear, invitations, and new passwords.
+ */
+import { type Actor, userActor } from "../../base/actor";
+import { conflict, Problem } from "../../base/errors";
+import { DAY_MS, HOUR_MS } from "../../base/time";
+import { validate } from "../../base/validation";
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
-import { conflict, Problem } from "../../base/errors";
-import { validate } from "../../base/validation";
 import { audit } from "../../events/audit";
-import { type Actor, userActor } from "../../base/actor";
-import { DAY_MS, HOUR_MS } from "../../base/time";
-import { endSessionsOf, type LiveSession, type SessionOrigin } from "../auth/sessions";
 import {
   endLinks,
   type IssuedLink,
@@ -14,12 +16,13 @@ import {
   type OneTimeLink,
   redeemLink,
 } from "../auth/links";
-import { type NewUser, presentUser, UserChange, type UserResource } from "./wire";
+import { endSessionsOf, type LiveSession, type SessionOrigin } from "../auth/sessions";
 import { mailChangedPassword, mailUser } from "./mails";
 import { isLive } from "./rules";
-import { addUser, changeUser, describeUser, getLiveUserRow, hasUsers } from "./users";
 import { openSession } from "./sign-in";
 import { findUser, type UserRow } from "./store";
+import { addUser, changeUser, describeUser, getLiveUserRow, hasUsers } from "./users";
+import { type NewUser, presentUser, UserChange, type UserResource } from "./wire";
 
 /** Lifetime of the link that creates the first user. */
 export const SET_UP_LINK_MS = HOUR_MS;

@@ -1,25 +1,17 @@
+/*
+ * Texts of the mails to users, and their templates, which write a mail at each try.
+ */
 import { type Role, ROLE_SENTENCES, roleAllows } from "../../base/actor";
-import type { Timer } from "../../base/clock";
 import { plural } from "../../base/text";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../base/time";
-import type { Ctx } from "../../context";
-import type { Tx } from "../../db/statements";
+import { DAY_MS, HOUR_MS } from "../../base/time";
 import { addLink } from "../auth/links";
 import type { ComposedMail, MailTemplate, TemplateEnvironment, Templates } from "../mail/compose";
 import { type Block, type Letter, renderLetter } from "../mail/letter";
 import { createMoments } from "../mail/moments";
 import type { MailRow } from "../mail/store";
-import { mailReadiness } from "../mail/settings";
-import { startWaitingRows } from "../outgoing/waiting-rows";
-import {
-  canResetByMail,
-  decidePasswordRequests,
-  FORGOT_PATH,
-  hasPasswordRequests,
-  sweepPasswordRequests,
-} from "./forgot";
+import { canResetByMail, FORGOT_PATH } from "./forgot";
 import { INVITE_MS, linkPath } from "./invitations";
-import { dueKeyWarnings, readWarnedKeys, sweepKeyWarnings, warnOfKeys } from "./key-warnings";
+import { readWarnedKeys } from "./key-warnings";
 import { listMailsTo, type PasswordChange, type UserMail } from "./mails";
 import { isLive } from "./rules";
 import { findUser, type UserRow } from "./store";
@@ -221,6 +213,7 @@ export function expiringKeysLetter(facts: {
 }
 
 const KEYS_PATH = "/admin/settings/keys";
+
 const ACCOUNT_PATH = "/admin/settings/account";
 
 /** Time for which a link in a mail lets a user choose a new password. */
@@ -321,43 +314,4 @@ function compose(
     messageId: `<${id}@${address.slice(address.lastIndexOf("@") + 1)}>`,
     date: ctx.clock.now(),
   };
-}
-
-/** Time between two looks for keys that expire soon. */
-const LOOK_MS = 10 * MINUTE_MS;
-
-/** Queues the mails for forgotten passwords and expiring keys. */
-export function startUserMails(ctx: Ctx): Timer {
-  const requests = startWaitingRows(ctx, {
-    signal: ctx.signals.passwordsForgotten,
-    hasWaiting: () => hasPasswordRequests(ctx.db),
-    work: (tx) => decidePasswordRequests(ctx, tx),
-    failed: "requests for new passwords wait for the database",
-  });
-
-  async function look(): Promise<void> {
-    try {
-      if (!mailReadiness(ctx).ready) return;
-      if (dueKeyWarnings(ctx, ctx.db).length > 0) await ctx.db.write((tx) => warnOfKeys(ctx, tx));
-    } catch (error) {
-      ctx.log.warn({ err: error }, "mails about expiring keys could not be queued; trying later");
-    }
-  }
-
-  const timers = [
-    requests,
-    ctx.clock.after(MINUTE_MS, () => void look()),
-    ctx.clock.every(LOOK_MS, () => void look()),
-  ];
-  return {
-    cancel() {
-      for (const timer of timers) timer.cancel();
-    },
-  };
-}
-
-/** Deletes what no mail to a user needs any more at `now` (unix ms). Returns true if more may be left. */
-export function sweepUserMails(tx: Tx, now: number): boolean {
-  sweepKeyWarnings(tx, now);
-  return sweepPasswordRequests(tx, now);
 }

@@ -1,10 +1,13 @@
-import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db/statements";
+/*
+ * Mails to users, as they are queued and found again. Their texts are in `letters.ts`.
+ */
 import { parseStoredAddress } from "../../base/mail-address";
 import { DAY_MS, HOUR_MS } from "../../base/time";
+import type { Ctx } from "../../context";
+import type { Reader, Tx } from "../../db/statements";
 import { enqueueMails } from "../mail/mail";
-import { listMailsAbout } from "../mail/store";
 import { mailReadiness } from "../mail/settings";
+import { listMailsAbout } from "../mail/store";
 import type { UserRow } from "./store";
 
 /** Place of the change of a password. */

@@ -1,10 +1,15 @@
-import type { Ctx } from "../../context";
-import type { Tx } from "../../db/statements";
-import { conflict, Problem } from "../../base/errors";
-import { audit } from "../../events/audit";
+/*
+ * Signing in with a password, ending sessions, and changing the password.
+ */
 import { type Actor, userActor } from "../../base/actor";
 import type { ClientAddress } from "../../base/client-address";
+import { conflict, Problem } from "../../base/errors";
 import { plural } from "../../base/text";
+import type { Ctx } from "../../context";
+import type { Tx } from "../../db/statements";
+import { audit } from "../../events/audit";
+import { endLinks } from "../auth/links";
+import type { Passwords } from "../auth/passwords";
 import {
   endSession,
   endSessionsOf,
@@ -14,8 +19,6 @@ import {
   startSession,
 } from "../auth/sessions";
 import type { LoginThrottle } from "../auth/throttle";
-import type { Passwords } from "../auth/passwords";
-import { endLinks } from "../auth/links";
 import { mailChangedPassword } from "./mails";
 import { canonicalEmail, isLive } from "./rules";
 import { findUser, findUserRowByEmail, setLastLogin, type UserRow } from "./store";
@@ -94,7 +97,7 @@ export function openSession(
   replaced?: LiveSession,
 ): string {
   if (replaced) endSession(tx, replaced.user.id, replaced.id);
-  setLastLogin(tx, { id: userId, at: ctx.clock.now() });
+  setLastLogin(tx, { id: userId, lastLoginAt: ctx.clock.now() });
   return startSession(ctx, tx, userId, origin);
 }
 

@@ -1,3 +1,7 @@
+/*
+ * Users: creation, name, role, disabling, and which mails they get. Links by which they choose a password are in
+ * `invitations.ts`, their sign-ins and sessions in `sign-in.ts`.
+ */
 import type { Actor, Role } from "../../base/actor";
 import { conflict, type FieldError, invalidFields, notFound } from "../../base/errors";
 import { schemaErrors, validate } from "../../base/validation";
@@ -206,4 +210,18 @@ function requireOtherOwner(tx: Tx, user: UserRow, what: string): void {
   throw conflict(
     `“${user.name}” is the last owner and cannot be ${what}. First make another user, who has a password, an owner.`,
   );
+}
+
+/** Returns which mails a user gets. Throws `not_found`. */
+export function readPreferences(reader: Reader, id: string): { key_warnings: boolean } {
+  return { key_warnings: getUserRow(reader, id).warnsOfKeys };
+}
+
+/** Lets a user get a mail before API keys expire, or not. Throws `not_found`. */
+export function setKeyWarnings(ctx: Ctx, tx: Tx, id: string, isOn: boolean, actor: Actor): void {
+  const before = getUserRow(tx, id);
+  if (before.warnsOfKeys === isOn) return;
+  changeUser(ctx, tx, before, { warnsOfKeys: isOn });
+  const summary = `Turned mails about expiring keys ${isOn ? "on" : "off"} for “${before.name}”`;
+  audit(ctx, tx, actor, "user.key_warnings", id, summary);
 }

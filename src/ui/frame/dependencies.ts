@@ -1,18 +1,18 @@
-import type { SignInPages } from "../../features/auth/screens/sign-in-pages";
 import type { Ctx } from "../../context";
 import type { Egress } from "../../egress/egress";
 import type { Fleet } from "../../features/alarms/fleet";
 import type { Passwords } from "../../features/auth/passwords";
+import type { SignInPages } from "../../features/auth/screens/sign-in";
 import type { Sessions } from "../../features/auth/sessions";
 import type { LoginThrottle } from "../../features/auth/throttle";
 import type { Backups } from "../../features/backups/backups";
-import type { ImportJobs } from "../../imports/jobs";
 import type { KeyUsage } from "../../features/keys/usage";
 import type { Monitoring } from "../../features/monitors/monitoring";
 import type { RouteTable } from "../../http/route-table";
+import type { ImportJobs } from "../../imports/jobs";
+import type { Reveals, WriteAs, WriteOnceAs } from "./changes";
 import type { Flashes } from "./flashes";
 import type { Renderer } from "./render";
-import type { Reveals, WriteAs, WriteOnceAs } from "./changes";
 
 /** Dependencies of the dashboard's routes. */
 export interface AdminDependencies {

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createEgress } from "../../../src/egress/egress";
 import { Fault } from "../../../src/egress/model";
-import { followSettings } from "../../../src/features/settings/settings";
-import { readAllowedNetworks } from "../../../src/features/settings/allowed-networks";
+import { followSettings, readAllowedNetworks } from "../../../src/features/settings/settings";
 import { createTestApp, expectProblem, type TestApp } from "../../support/app";
 import { HTML } from "../../support/dashboard";
 import { patience } from "../../support/egress";

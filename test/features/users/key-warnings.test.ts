@@ -1,10 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR, userActor } from "../../../src/base/actor";
-import { createKey, revokeKey } from "../../../src/features/keys/keys";
-import { disableUser, setRole } from "../../../src/features/users/users";
-import { setKeyWarnings } from "../../../src/features/users/key-warnings";
-import type { UserResource } from "../../../src/features/users/wire";
 import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from "../../../src/base/time";
+import { createKey, revokeKey } from "../../../src/features/keys/keys";
+import { disableUser, setKeyWarnings, setRole } from "../../../src/features/users/users";
+import type { UserResource } from "../../../src/features/users/wire";
 import {
   type AccountMailSite,
   createAccountMailSite,
@@ -13,8 +12,7 @@ import {
   OWNER,
   written,
 } from "../../support/account-mail";
-import { userWithPassword } from "../../support/dashboard";
-import { ACCOUNT } from "../../support/dashboard";
+import { ACCOUNT, userWithPassword } from "../../support/dashboard";
 
 const START = Date.parse("2026-03-10T12:00:00.000Z");
 

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/base/time";
 import { insertInto, selectMany } from "../../../src/db/statements";
 import { mailWarnings } from "../../../src/db/tables/mail";
 import { passwordRequests } from "../../../src/db/tables/users";
-import { startUserMails, sweepUserMails } from "../../../src/features/users/letters";
-import * as requests from "../../../src/features/users/forgot";
 import { listMailsAbout } from "../../../src/features/mail/store";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/base/time";
+import { startUserMails, sweepUserMails } from "../../../src/features/users/mail-worker";
+import * as requests from "../../../src/features/users/store";
 import { createAccountMailSite, GRACE, OWNER } from "../../support/account-mail";
 import { settle } from "../../support/clock";
 import { openMonitorStore, planOf, statementsOf } from "../../support/monitor-store";
@@ -80,7 +80,7 @@ test("statements about requests and mails of a user use indexes and do not sort"
   const statements = await store.ctx.db.write((tx) =>
     statementsOf(tx, (tx) => {
       requests.listWaitingPasswordRequests(tx, { limit: 1 });
-      requests.forgetRequestAddress(tx, { id: 1 });
+      requests.setRequestAddress(tx, { id: 1, address: null });
       requests.findNthRequestOf(tx, { clientKey: "c", since: 0, skipped: 9 });
       requests.findNthRequest(tx, { since: 0, skipped: 9 });
       requests.deletePasswordRequestsBefore(tx, { until: 0, limit: 1 });

@@ -1,4 +1,6 @@
-import { declareRoutes } from "../../../http/elysia";
+/*
+ * Screens of one-time links: setting up Allclear, accepting an invitation, choosing a new password.
+ */
 import { userActor } from "../../../base/actor";
 import type { FieldError } from "../../../base/errors";
 import { NAME_MAX } from "../../../base/texts";
@@ -6,6 +8,7 @@ import type { Reader } from "../../../db/statements";
 import { seeOther } from "../../../http/answers";
 import { SIGN_IN_PATH } from "../../../http/caller";
 import { findCurrentSession, sessionCookie } from "../../../http/cookies";
+import { declareRoutes } from "../../../http/elysia";
 import { formBody } from "../../../http/form-body";
 import { Button, ButtonLink } from "../../../ui/buttons";
 import { Actions, Form } from "../../../ui/form";

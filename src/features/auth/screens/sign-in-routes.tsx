@@ -1,4 +1,3 @@
-import { declareRoutes } from "../../../http/elysia";
 import { userActor } from "../../../base/actor";
 import type { ClientAddress } from "../../../base/client-address";
 import { seeOther, sendHtml } from "../../../http/answers";
@@ -9,6 +8,7 @@ import {
   readTheme,
   sessionCookie,
 } from "../../../http/cookies";
+import { declareRoutes } from "../../../http/elysia";
 import { formBody } from "../../../http/form-body";
 import { linkedAssets } from "../../../ui/assets";
 import { createPageCache } from "../../../ui/documents";
@@ -19,8 +19,7 @@ import { renderPlainScreen } from "../../../ui/frame/shell";
 import { screenOperation } from "../../../ui/screens/routes";
 import { authenticate, endOneSession, signIn } from "../../users/sign-in";
 import { isHttps } from "../rules";
-import { readKeptForm, type RefusedForm, RefusedFormPage } from "./refused-form";
-import { safeReturnPath } from "./return-path";
+import { readKeptForm, type RefusedForm, RefusedFormPage, safeReturnPath } from "./refused-form";
 import { KEPT_SIGN_IN_PATH, waitText } from "./sign-in";
 
 const PUBLIC = { kind: "public" } as const;

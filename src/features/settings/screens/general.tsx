@@ -1,6 +1,4 @@
-import { declareRoutes } from "../../../http/elysia";
 import type { ComponentChildren } from "preact";
-import { ReadinessState } from "../../mail/screens/mail";
 import { MAIL_OPTION_NAMES } from "../../../base/config/mail";
 import { type OptionName, setterOf } from "../../../base/config/options";
 import { formatNetwork } from "../../../base/config/parse";
@@ -13,8 +11,9 @@ import type { Ctx } from "../../../context";
 import { SCHEMA_VERSION } from "../../../db/migrations";
 import type { DiskSpace } from "../../../db/storage-watch";
 import { seeOther } from "../../../http/answers";
-import { readTheme, sessionCookie, type Theme } from "../../../http/cookies";
 import { BODY_MAX_BYTES } from "../../../http/body";
+import { readTheme, sessionCookie, type Theme } from "../../../http/cookies";
+import { declareRoutes } from "../../../http/elysia";
 import { formBody } from "../../../http/form-body";
 import { session } from "../../../http/operation";
 import { NO_STORE } from "../../../http/representation";
@@ -39,6 +38,7 @@ import { endSession, startSession } from "../../auth/sessions";
 import { type LastBackup, readLastBackup, recordBackup } from "../../backups/last-backup";
 import { countStatuses } from "../../components/store";
 import { DEFAULT_RATE_LIMIT } from "../../keys/wire";
+import { ReadinessState } from "../../mail/screens/mail";
 import { mailReadiness, type MailReadiness, readMailSettings } from "../../mail/settings";
 import { countMonitorsByState } from "../../monitors/store";
 import { LOGO_MAX_BYTES } from "../../pages/logo";
@@ -47,10 +47,12 @@ import { UPDATES_MAX } from "../../timeline/updates";
 import { ThemeForm } from "../../users/screens/account";
 import {
   readAllowedNetworks,
+  readPublicAddress,
   setAllowedNetworks,
+  setPublicAddress,
   validateAllowedNetworks,
-} from "../allowed-networks";
-import { readPublicAddress, setPublicAddress, validatePublicAddress } from "../settings";
+  validatePublicAddress,
+} from "../settings";
 import { type SettingsInForce, SettingsTable } from "./settings-table";
 
 /** Text that a form shows again, with its errors or the message of a kept form. */

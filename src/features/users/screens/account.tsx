@@ -25,9 +25,8 @@ import { RelativeTime } from "../../../ui/times";
 import { passwordError } from "../../auth/passwords";
 import { waitText } from "../../auth/screens/sign-in";
 import { listSessionsOf, type LiveSession } from "../../auth/sessions";
-import { readPreferences, setKeyWarnings } from "../key-warnings";
 import { authenticate, changePassword, endOneSession, endSessions } from "../sign-in";
-import { getUser, renameUser } from "../users";
+import { getUser, readPreferences, renameUser, setKeyWarnings } from "../users";
 import type { UserResource } from "../wire";
 
 const COLUMNS = [

@@ -1,20 +1,116 @@
-import { toIso } from "../../../base/time";
-import { Card, CodeBlock, Notice, State } from "../../../ui/blocks";
+import { describeDuration, toIso } from "../../../base/time";
+import type { Ctx } from "../../../context";
+import type { Reader } from "../../../db/statements";
+import { sessionOf } from "../../../http/request-context";
+import { Card, CodeBlock, Notice } from "../../../ui/blocks";
 import { Button, ButtonLink, PostButton } from "../../../ui/buttons";
 import { DetailCard, HeadFact, HeadFacts, MoreMenu } from "../../../ui/detail";
-import { Actions, DialogForm, Form } from "../../../ui/form";
+import { Actions, Form } from "../../../ui/form";
 import { FormInputs } from "../../../ui/forms/fields";
-import type { StateOf } from "../../../ui/forms/form";
-import { keyPath, MAIL_PATH, userPath, USERS_PATH } from "../../../ui/frame/paths";
+import { type StateOf, versionInput } from "../../../ui/forms/form";
+import { newFormToken, type Reveal } from "../../../ui/frame/changes";
+import type { AdminDependencies } from "../../../ui/frame/dependencies";
+import { HOME_PATH, keyPath, userPath, USERS_PATH } from "../../../ui/frame/paths";
+import type { Screen, ScreenRequest } from "../../../ui/frame/render";
 import { PageHead } from "../../../ui/navigation";
+import type { Area } from "../../../ui/screens/area";
+import { shownBefore } from "../../../ui/screens/form-screen";
 import { RelativeTime } from "../../../ui/times";
-import { describeMissing, type MailReadiness } from "../../mail/settings";
-import type { MailTrouble } from "../mails";
+import { mailReadiness } from "../../mail/settings";
+import { issuePasswordLink, linkPath, type PasswordLink } from "../invitations";
+import { findMailTrouble, type MailTrouble } from "../mails";
+import { disableUser, enableUser, getUser, isLastOwner, listLiveKeysOf, setRole } from "../users";
 import type { UserResource } from "../wire";
-import { ROLE_FORM, UserState } from "./list";
+import { ROLE_FORM } from "./forms";
+import { UserState } from "./list";
+
+interface AtUser extends ScreenRequest {
+  params: { id: string };
+}
+
+/** Adds the screen of a user, and the forms that change the role, create a link, and disable or enable the user. */
+export function addUserRoutes(area: Area, { ctx }: AdminDependencies): void {
+  const isSelf = ({ requestContext, params }: AtUser) =>
+    sessionOf(requestContext).user.id === params.id;
+
+  function loadRole(reader: Reader, { params }: AtUser) {
+    const context = { isLastOwner: isLastOwner(reader, params.id) };
+    const resource = getUser(reader, params.id);
+    return { resource, version: resource.version, context };
+  }
+
+  function detail(at: AtUser, changed: Partial<StateOf<typeof ROLE_FORM>> = {}): Screen {
+    const { resource: user, version, context } = loadRole(ctx.db, at);
+    const stored = ROLE_FORM.state(ROLE_FORM.stored(user), context, versionInput(version));
+    const role = { ...stored, ...changed };
+    const formToken = newFormToken(ctx);
+    const mail = {
+      isMailReady: mailReadiness(ctx).ready,
+      trouble: findMailTrouble(ctx.db, user.id),
+    };
+    const page = { user, role, isSelf: isSelf(at), formToken, ...mail, now: ctx.clock.now() };
+    return { title: user.name, children: <UserDetail {...page} /> };
+  }
+
+  area.screen("/:id", (at) => detail(at));
+
+  area.editForm("/:id/role", {
+    form: ROLE_FORM,
+    back: ({ params }) => userPath(params.id),
+    load: loadRole,
+    show: (state, at) => detail(at, state),
+    update(tx, { role }, actor, { params }) {
+      if (role !== undefined) setRole(ctx, tx, params.id, role, actor);
+    },
+    done(at, { role }) {
+      // Former owners may not open this screen any more.
+      const isClosed = isSelf(at) && role !== "owner";
+      return { path: isClosed ? HOME_PATH : userPath(at.params.id), text: "The role was changed." };
+    },
+  });
+
+  area.secretAction("/:id/link", {
+    back: ({ params }) => userPath(params.id),
+    create(tx, actor, { params }) {
+      const made = issuePasswordLink(ctx, tx, params.id, actor);
+      return { made, subjectId: made.user.id };
+    },
+    reveal: (reveal) => revealLink(ctx, reveal),
+  });
+
+  area.confirmation("/:id/disable", {
+    show({ params }) {
+      const user = getUser(ctx.db, params.id);
+      if (isLastOwner(ctx.db, user.id)) return { path: userPath(user.id) };
+      const keys = listLiveKeysOf(ctx.db, user.id, ctx.clock.now());
+      return {
+        title: `Disable “${user.name}”`,
+        button: "Disable user",
+        isDanger: true,
+        dialog: <DisableUser keys={keys} />,
+      };
+    },
+    run: (tx, { params }, actor) => disableUser(ctx, tx, params.id, actor),
+    done: ({ id }) => ({
+      path: userPath(id),
+      text: "The user was disabled. All sessions of the user have ended.",
+    }),
+    showConflict: (notice, at) => detail(at, { notice }),
+  });
+
+  area.action("/:id/enable", {
+    run: (tx, { params }, actor) => enableUser(ctx, tx, params.id, actor),
+    done: ({ id, has_password }) => ({
+      path: userPath(id),
+      text: has_password
+        ? "The user was enabled and can sign in again."
+        : "The user was enabled. To sign in, the user needs an invitation link.",
+    }),
+  });
+}
 
 /** One user, with forms that change the role, create a one-time link and disable the user. */
-export function UserDetail(props: {
+function UserDetail(props: {
   user: UserResource;
   isSelf: boolean;
   role: StateOf<typeof ROLE_FORM>;
@@ -33,10 +129,10 @@ export function UserDetail(props: {
         crumbs={[{ href: USERS_PATH, label: "Users" }]}
         actions={
           user.disabled_at ? (
-            <PostButton action={`${userPath(user.id)}/enable`}>Enable user</PostButton>
+            <PostButton action={userPath(user.id, "enable")}>Enable user</PostButton>
           ) : role.context.isLastOwner ? undefined : (
             <MoreMenu label="More actions">
-              <ButtonLink href={`${userPath(user.id)}/disable`} kind="danger" dialog>
+              <ButtonLink href={userPath(user.id, "disable")} kind="danger" dialog>
                 Disable
               </ButtonLink>
             </MoreMenu>
@@ -56,7 +152,7 @@ export function UserDetail(props: {
       </PageHead>
       {trouble ? <MailTroubleNotice trouble={trouble} now={now} /> : null}
       <DetailCard title="Role" liveId="user-role" isStill>
-        <Form action={`${userPath(user.id)}/role`} hidden={role.hidden}>
+        <Form action={userPath(user.id, "role")} hidden={role.hidden}>
           <FormInputs form={ROLE_FORM} state={role} />
           <Actions>
             <Button>Save role</Button>
@@ -79,7 +175,7 @@ function LinkForm(props: { user: UserResource; formToken: string; isMailReady: b
       liveId="user-link"
       isStill
     >
-      <Form action={`${userPath(user.id)}/link`} hidden={{ form: formToken }}>
+      <Form action={userPath(user.id, "link")} hidden={{ form: formToken }}>
         <p class="muted">
           {user.has_password
             ? "A reset link lets the user choose a new password. The current password works until then."
@@ -99,21 +195,10 @@ function LinkForm(props: { user: UserResource; formToken: string; isMailReady: b
   );
 }
 
-/** Asks before a user is disabled, naming the API keys that keep working. */
-export function DisableUser(props: {
-  title: string;
-  user: UserResource;
-  keys: readonly { id: string; name: string }[];
-}) {
-  const { title, user, keys } = props;
+/** Consequences of disabling a user, with the API keys that keep working. */
+function DisableUser({ keys }: { keys: readonly { id: string; name: string }[] }) {
   return (
-    <DialogForm
-      title={title}
-      action={`${userPath(user.id)}/disable`}
-      button="Disable user"
-      isDanger
-      cancelHref={userPath(user.id)}
-    >
+    <>
       <p>
         The user is signed out on all devices and can no longer sign in. You can enable the user
         again.
@@ -130,12 +215,33 @@ export function DisableUser(props: {
           </ul>
         </>
       ) : null}
-    </DialogForm>
+    </>
   );
 }
 
-/** Screen that shows a one-time link once. */
-export function RevealedLink(props: {
+/** Returns the screen that shows the one-time link of a user once. */
+export function revealLink(ctx: Ctx, reveal: Reveal<PasswordLink>): Screen {
+  if ("shownBefore" in reveal) {
+    return shownBefore({
+      secret: "link",
+      ifLost: "create a new one",
+      object: { href: userPath(reveal.shownBefore), label: "Open user" },
+      list: { href: USERS_PATH, label: "Users" },
+    });
+  }
+  const { user, purpose, token, expiresAt, isMailed } = reveal.revealed;
+  const title = purpose === "reset" ? "Password reset link" : "Invitation link";
+  const url = ctx.baseUrl + linkPath(purpose, token);
+  const lasts = describeDuration(expiresAt - ctx.clock.now());
+  return {
+    title,
+    isSecret: true,
+    children: <RevealedLink {...{ title, user, url, lasts, isMailed }} />,
+  };
+}
+
+/** A one-time link, with the way to the user. */
+function RevealedLink(props: {
   title: string;
   user: UserResource;
   url: string;
@@ -192,38 +298,5 @@ function MailTroubleNotice({ trouble, now }: { trouble: MailTrouble; now: number
         {reply === null ? "" : ` The relay's reply: ${reply}`}
       </p>
     </Notice>
-  );
-}
-
-/** Card with which owners decide if users get links for new passwords by mail. */
-export function ResetMailsCard({ isOn, readiness }: { isOn: boolean; readiness: MailReadiness }) {
-  return (
-    <DetailCard
-      title="Password resets by e-mail"
-      liveId="reset-mails"
-      isStill
-      end={
-        <PostButton action={`${USERS_PATH}/reset-mails`} name="turn" value={isOn ? "off" : "on"}>
-          {isOn ? "Turn off" : "Turn on"}
-        </PostButton>
-      }
-    >
-      <p>
-        <State tone={isOn && readiness.ready ? "ok" : "none"} isPaused={!isOn}>
-          {isOn ? (readiness.ready ? "On" : "On, but mail cannot be sent") : "Off"}
-        </State>
-      </p>
-      <p class="detail-note">
-        Users who forgot their password can ask for a link on the sign-in screen. It works for an
-        hour and ends all of their sessions.
-        {readiness.ready ? null : (
-          <>
-            {" "}
-            <a href={MAIL_PATH}>Mail settings</a>: mail needs {describeMissing(readiness.missing)}{" "}
-            first.
-          </>
-        )}
-      </p>
-    </DetailCard>
   );
 }
