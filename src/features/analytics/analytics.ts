@@ -1,3 +1,7 @@
+/*
+ * Figures of a period, as the API and the dashboard answer them: `uptimeAnswer`, `latencyAnswer`, `incidentsAnswer`,
+ * `requestsAnswer`. What they read and how they are counted is in `wire.ts` (`METHODS`).
+ */
 import { invalidParameter } from "../../base/errors";
 import { HOUR_MS, toIso, toIsoOrNull } from "../../base/time";
 import type { Reader } from "../../db/statements";
@@ -27,15 +31,6 @@ import {
   requireLines,
 } from "./period";
 import {
-  type ComponentOnPage,
-  componentsOf,
-  headOf,
-  lineOf,
-  type MonitorName,
-  monitorsOf,
-  type Subject,
-} from "./periods";
-import {
   countIncidents,
   countRequests,
   listCauses,
@@ -44,6 +39,13 @@ import {
   listNoData,
   unitOf,
 } from "./store";
+import {
+  type ComponentOnPage,
+  componentsOf,
+  type MonitorName,
+  monitorsOf,
+  type Subject,
+} from "./subject";
 import {
   type IncidentFigures,
   type IncidentsAnswer,
@@ -384,6 +386,7 @@ export async function uptimeTogether(
 
 /** Days or other spans of components that are folded in one turn of the event loop. */
 const SPANS_PER_TURN = 3_000;
+
 /** Components whose causes are read in one turn of the event loop. */
 const COMPONENTS_PER_TURN = 100;
 
@@ -432,4 +435,14 @@ async function inTurns<Item, Result>(
     for (const result of read(items.slice(first, first + perTurn))) results.push(result);
   }
   return results;
+}
+
+/** Returns the fields that every answer starts with. */
+function headOf({ from, to, interval }: Period, method: string) {
+  return { from: toIso(from), to: toIso(to), interval, method };
+}
+
+/** Returns the interval of a line. */
+function lineOf({ from, to }: Span) {
+  return { from: toIso(from), to: toIso(to) };
 }

@@ -8,8 +8,10 @@ import type { RequestContext } from "../../http/request-context";
 import { ComponentFilter, REFERENCE_MAX } from "../components/references";
 import { incidentsAnswer, latencyAnswer, requestsAnswer, uptimeAnswer } from "./analytics";
 import { DEFAULT_DAYS, INTERVALS, LINES_MAX, readPeriod } from "./period";
-import { type Answer, answerToCsv, findSubject, prefersCsv } from "./periods";
+import { findSubject } from "./subject";
 import {
+  type Answer,
+  answerToCsv,
   IncidentsAnswer,
   IncidentsLine,
   LatencyAnswer,
@@ -158,4 +160,27 @@ function send<Row extends object>(
       ...(isCsv ? { "Content-Disposition": `attachment; filename="${name}.csv"` } : {}),
     },
   }).respond(request, requestContext);
+}
+
+/** Returns true if an Accept header (RFC 9110) prefers text/csv to JSON. JSON wins a tie. */
+export function prefersCsv(accept: string | null): boolean {
+  if (accept === null) return false;
+  const ranges = accept
+    .toLowerCase()
+    .split(",")
+    .map((part) => {
+      const [range = "", ...parameters] = part.split(";").map((piece) => piece.trim());
+      const weight = parameters.find((parameter) => parameter.startsWith("q="));
+      return { range, weight: weight === undefined ? 1 : Number(weight.slice(2)) };
+    });
+  // The most specific matching range decides.
+  const weightOf = (type: string) => {
+    const [family] = type.split("/");
+    for (const desired of [type, `${family}/*`, "*/*"]) {
+      const entry = ranges.find(({ range }) => range === desired);
+      if (entry) return entry.weight;
+    }
+    return 0;
+  };
+  return weightOf("text/csv") > weightOf("application/json");
 }

@@ -1,6 +1,6 @@
 /*
- * Data of uptime and latency, from tables of other modules: components with their causes, and
- * monitors. None is hot; causes are found by `component_causes_by_time`.
+ * Data of figures, from tables of other modules: counts of incidents (by `incidents_by_start`) and of requests (by primary
+ * key), components with their causes (by `component_causes_by_time`), and monitors. None is hot.
  */
 import { and, asc, eq, gte, isNull, lt, type SQL, sql } from "drizzle-orm";
 import { DAY_MS, HOUR_MS } from "../../base/time";
@@ -11,11 +11,6 @@ import { apiKeyHours, apiKeys } from "../../db/tables/keys";
 import { componentNoData, monitorComponents, monitors } from "../../db/tables/monitors";
 import { pages } from "../../db/tables/pages";
 import type { IntervalName } from "./period";
-
-/*
- * Counts by interval from tables of other modules: incidents, found by `incidents_by_start`, and
- * usage of keys, found by primary key. None is hot.
- */
 
 /**
  * Returns the length of the units that a query counts by, in ms: an hour, or a day, from which

@@ -1,6 +1,7 @@
-import { type Static, type TProperties, Type } from "@sinclair/typebox";
+import { type Static, type TObject, type TProperties, Type } from "@sinclair/typebox";
+import { type Cell, toCsv } from "../../base/csv";
 import { Instant, Nullable, OneOf } from "../../base/schema";
-import { INTERVALS } from "./period";
+import { type IntervalName, INTERVALS } from "./period";
 
 /** Methods of the figures, as readers see them. */
 export const METHODS = {
@@ -17,7 +18,9 @@ export const METHODS = {
 } as const;
 
 const Milliseconds = (description: string) => Type.Integer({ minimum: 0, description });
+
 const Count = (description: string) => Type.Integer({ minimum: 0, description });
+
 const NullableNumber = (description: string) => Nullable(Type.Number({ minimum: 0, description }));
 
 const LINE = { from: Instant, to: Instant };
@@ -64,6 +67,7 @@ const uptimeFigures = {
   maintenance_ms: Milliseconds("Under maintenance."),
   no_data_ms: Milliseconds("Time without data."),
 };
+
 export const UptimeLine = Type.Object({
   kind: OneOf(["component", "monitor"]),
   id: Type.String({ examples: ["cmp_01kah2v9w0e0rs6x0h3ye0a1bc"] }),
@@ -72,9 +76,13 @@ export const UptimeLine = Type.Object({
   ...LINE,
   ...uptimeFigures,
 });
+
 export type UptimeLine = Static<typeof UptimeLine>;
+
 export const UptimeAnswer = AnswerOf("UptimeAnalytics", uptimeFigures, UptimeLine.properties);
+
 export type UptimeAnswer = Static<typeof UptimeAnswer>;
+
 export type UptimeFigures = UptimeAnswer["total"];
 
 const latencyFigures = {
@@ -89,13 +97,16 @@ const latencyFigures = {
   p95_ms: NullableNumber("The 95th percentile."),
   p99_ms: NullableNumber("The 99th percentile."),
 };
+
 export const LatencyLine = Type.Object({
   id: Type.String({ examples: ["mon_01kah2v9w0e0rs6x0h3ye0a1bc"] }),
   name: Type.String({ examples: ["Shop"] }),
   ...LINE,
   ...latencyFigures,
 });
+
 export const LatencyAnswer = AnswerOf("LatencyAnalytics", latencyFigures, LatencyLine.properties);
+
 export type LatencyAnswer = Static<typeof LatencyAnswer>;
 
 const incidentFigures = {
@@ -111,13 +122,17 @@ const incidentFigures = {
   longest_ms: NullableNumber("Duration of the longest incident, until now if it is open."),
   longest_id: Nullable(Type.String({ description: "Id of the longest incident." })),
 };
+
 export const IncidentsLine = Type.Object({ ...LINE, ...incidentFigures });
+
 export const IncidentsAnswer = AnswerOf(
   "IncidentAnalytics",
   incidentFigures,
   IncidentsLine.properties,
 );
+
 export type IncidentsAnswer = Static<typeof IncidentsAnswer>;
+
 export type IncidentFigures = IncidentsAnswer["total"];
 
 const requestFigures = {
@@ -126,6 +141,7 @@ const requestFigures = {
   client_error: Count("4xx except 429."),
   limited: Count("429: rejected by the key's rate limit."),
 };
+
 export const RequestsLine = Type.Object({
   id: Type.String({ examples: ["key_01kah2v9w0e0rs6x0h3ye0a1bc"] }),
   name: Type.String({ examples: ["Deploys"] }),
@@ -133,6 +149,32 @@ export const RequestsLine = Type.Object({
   ...requestFigures,
   last_used_at: Nullable(Instant),
 });
+
 export const RequestsAnswer = AnswerOf("RequestAnalytics", requestFigures, RequestsLine.properties);
+
 export type RequestsAnswer = Static<typeof RequestsAnswer>;
+
 export type RequestFigures = RequestsAnswer["total"];
+
+/** Figures with their period and method. */
+export interface Answer<Row> {
+  from: string;
+  to: string;
+  interval: IntervalName | null;
+  /** Method of counting, in words. */
+  method: string;
+  data: Row[];
+}
+
+/**
+ * Returns an answer as CSV, with the fields of the line's schema as columns and the method as the
+ * last one.
+ */
+export function answerToCsv<Row extends object>(line: TObject, answer: Answer<Row>): string {
+  const columns = Object.keys(line.properties);
+  const rows = answer.data.map((row) => {
+    const cells = row as Record<string, Cell>;
+    return [...columns.map((column) => cells[column] ?? null), answer.method];
+  });
+  return toCsv([...columns, "method"], rows);
+}

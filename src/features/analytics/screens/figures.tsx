@@ -1,10 +1,10 @@
-import { timeInWords } from "../../monitors/screens/words";
 import { EmptyState, Notice } from "../../../ui/blocks";
 import { BarChart } from "../../../ui/charts";
 import { DetailCard, Numbers } from "../../../ui/detail";
 import { incidentPath, keyPath } from "../../../ui/frame/paths";
-import { Cell, Row, RowLink, Table } from "../../../ui/list";
+import { type DataColumn, DataTable, RowLink } from "../../../ui/list";
 import { RelativeTime } from "../../../ui/times";
+import { timeInWords } from "../../monitors/screens/words";
 import type { incidentsAnswer, requestsAnswer } from "../analytics";
 import {
   AnalyticsFrame,
@@ -12,18 +12,6 @@ import {
   REQUEST_FIGURES_PATH,
   type Selection,
 } from "./frame";
-
-const INCIDENT_COLUMNS = [
-  { label: "Month" },
-  { label: "Incidents", isNumeric: true },
-  { label: "Minor", isNumeric: true },
-  { label: "Major", isNumeric: true },
-  { label: "Critical", isNumeric: true },
-  { label: "No impact", isNumeric: true },
-  { label: "To identify", isNumeric: true },
-  { label: "To resolve", isNumeric: true },
-  { label: "Longest", isNumeric: true },
-];
 
 /** Impacts, each in the colour of the component status that causes it. */
 const IMPACTS = [
@@ -80,44 +68,44 @@ export function IncidentFigures(props: {
           }))}
         />
       </DetailCard>
-      <Table columns={INCIDENT_COLUMNS} caption="Incidents by month">
-        {data.toReversed().map((line) => (
-          <Row key={line.from}>
-            <Cell>{monthOf(line.from)}</Cell>
-            <Count label="Incidents" of={line.count} isStrong />
-            <Count label="Minor" of={line.minor} />
-            <Count label="Major" of={line.major} />
-            <Count label="Critical" of={line.critical} />
-            <Count label="No impact" of={line.none} />
-            <Cell label="To identify" isNumeric>
-              {time(line.time_to_identify_ms)}
-            </Cell>
-            <Cell label="To resolve" isNumeric>
-              {time(line.time_to_resolve_ms)}
-            </Cell>
-            <Cell label="Longest" isNumeric>
-              {line.longest_id === null ? (
-                time(null)
-              ) : (
-                <a href={incidentPath(line.longest_id)}>{time(line.longest_ms)}</a>
-              )}
-            </Cell>
-          </Row>
-        ))}
-      </Table>
+      <DataTable
+        caption="Incidents by month"
+        columns={INCIDENT_COLUMNS}
+        entries={data.toReversed()}
+      />
     </AnalyticsFrame>
   );
 }
 
-function Count(props: { label: string; of: number; isStrong?: boolean }) {
-  const { label, of: count, isStrong = false } = props;
-  return (
-    <Cell label={label} isNumeric>
-      {count === 0 ? null : (
-        <span class={isStrong ? "strong" : undefined}>{count.toLocaleString("en")}</span>
-      )}
-    </Cell>
-  );
+type Month = ReturnType<typeof incidentsAnswer>["data"][number];
+
+const INCIDENT_COLUMNS: readonly DataColumn<Month>[] = [
+  { label: "Month", cell: ({ from }) => monthOf(from) },
+  {
+    label: "Incidents",
+    isNumeric: true,
+    cell: ({ count }) => (count === 0 ? null : <span class="strong">{written(count)}</span>),
+  },
+  { label: "Minor", isNumeric: true, cell: ({ minor }) => <Count of={minor} /> },
+  { label: "Major", isNumeric: true, cell: ({ major }) => <Count of={major} /> },
+  { label: "Critical", isNumeric: true, cell: ({ critical }) => <Count of={critical} /> },
+  { label: "No impact", isNumeric: true, cell: ({ none }) => <Count of={none} /> },
+  { label: "To identify", isNumeric: true, cell: (line) => time(line.time_to_identify_ms) },
+  { label: "To resolve", isNumeric: true, cell: (line) => time(line.time_to_resolve_ms) },
+  {
+    label: "Longest",
+    isNumeric: true,
+    cell: ({ longest_id, longest_ms }) =>
+      longest_id === null ? null : <a href={incidentPath(longest_id)}>{time(longest_ms)}</a>,
+  },
+];
+
+function Count({ of: count }: { of: number }) {
+  return count === 0 ? null : <span>{written(count)}</span>;
+}
+
+function written(count: number): string {
+  return count.toLocaleString("en");
 }
 
 function time(ms: number | null) {
@@ -134,15 +122,6 @@ const MONTHS = new Intl.DateTimeFormat("en-GB", {
 function monthOf(iso: string): string {
   return MONTHS.format(new Date(iso));
 }
-
-const REQUEST_COLUMNS = [
-  { label: "Key" },
-  { label: "Requests", isNumeric: true },
-  { label: "Succeeded", isNumeric: true },
-  { label: "Failed (4xx)", isNumeric: true },
-  { label: "Rate-limited", isNumeric: true },
-  { label: "Last used" },
-];
 
 interface RequestFiguresProps {
   selection: Selection;
@@ -174,39 +153,42 @@ export function RequestFigures({ selection, answer, canOpenKeys, now }: RequestF
         </EmptyState>
       ) : null}
       {answer && data.length > 0 ? (
-        <Table columns={REQUEST_COLUMNS} caption="Requests by key">
-          {data.map((line) => (
-            <Row key={line.id}>
-              <Cell>
-                {canOpenKeys ? (
-                  <RowLink href={keyPath(line.id)}>{line.name}</RowLink>
-                ) : (
-                  <span class="strong">{line.name}</span>
-                )}
-              </Cell>
-              <RequestCount label="Requests" of={line.total} />
-              <RequestCount label="Succeeded" of={line.ok} />
-              <RequestCount label="Failed (4xx)" of={line.client_error} />
-              <RequestCount label="Rate-limited" of={line.limited} />
-              <Cell label="Last used">
-                {line.last_used_at === null ? (
-                  <span class="quiet-text">Never</span>
-                ) : (
-                  <RelativeTime at={line.last_used_at} now={now} />
-                )}
-              </Cell>
-            </Row>
-          ))}
-        </Table>
+        <DataTable
+          caption="Requests by key"
+          columns={requestColumns(canOpenKeys, now)}
+          entries={data}
+        />
       ) : null}
     </AnalyticsFrame>
   );
 }
 
-function RequestCount({ label, of: count }: { label: string; of: number }) {
-  return (
-    <Cell label={label} isNumeric>
-      {count === 0 ? null : count.toLocaleString("en")}
-    </Cell>
-  );
+type KeyLine = ReturnType<typeof requestsAnswer>["data"][number];
+
+function requestColumns(canOpenKeys: boolean, now: number): DataColumn<KeyLine>[] {
+  const count = (of: number) => (of === 0 ? null : written(of));
+  return [
+    {
+      label: "Key",
+      cell: ({ id, name }) =>
+        canOpenKeys ? (
+          <RowLink href={keyPath(id)}>{name}</RowLink>
+        ) : (
+          <span class="strong">{name}</span>
+        ),
+    },
+    { label: "Requests", isNumeric: true, cell: ({ total }) => count(total) },
+    { label: "Succeeded", isNumeric: true, cell: ({ ok }) => count(ok) },
+    { label: "Failed (4xx)", isNumeric: true, cell: ({ client_error }) => count(client_error) },
+    { label: "Rate-limited", isNumeric: true, cell: ({ limited }) => count(limited) },
+    {
+      label: "Last used",
+      cell: ({ last_used_at }) =>
+        last_used_at === null ? (
+          <span class="quiet-text">Never</span>
+        ) : (
+          <RelativeTime at={last_used_at} now={now} />
+        ),
+    },
+  ];
 }

@@ -1,5 +1,3 @@
-import { spanName } from "../../monitors/screens/range";
-import { latencyInWords } from "../../monitors/screens/words";
 import { percent } from "../../../base/numbers";
 import type { Tone } from "../../../base/status";
 import { plural } from "../../../base/text";
@@ -8,15 +6,17 @@ import type { Reader } from "../../../db/statements";
 import { EmptyState, Notice } from "../../../ui/blocks";
 import { DetailCard, Numbers } from "../../../ui/detail";
 import { monitorPath } from "../../../ui/frame/paths";
-import { Cell, Row, Table } from "../../../ui/list";
+import { type DataColumn, DataTable } from "../../../ui/list";
 import { Sparkline } from "../../../ui/sparkline";
 import { TimeChart, type TimePoint } from "../../../ui/time-chart";
 import { shortDay } from "../../../ui/times";
 import type { Span } from "../../components/history";
 import { type LatencyFigures, type LatencyTogether, latencyTogether } from "../../monitors/latency";
+import { spanName } from "../../monitors/screens/range";
+import { latencyInWords } from "../../monitors/screens/words";
 import { readPeriod } from "../period";
-import type { MonitorName } from "../periods";
 import { listMeasuringMonitors } from "../store";
+import type { MonitorName } from "../subject";
 import { METHODS } from "../wire";
 import { AnalyticsFrame, periodInput, RESPONSE_TIME_PATH, type Selection } from "./frame";
 
@@ -24,15 +24,6 @@ import { AnalyticsFrame, periodInput, RESPONSE_TIME_PATH, type Selection } from 
 const MANY_FAILURES = 0.05;
 /** Labels of the time axis at most. */
 const TICKS = 6;
-
-const COLUMNS = [
-  { label: "Monitor" },
-  { label: "Median over time" },
-  { label: "Median", isNumeric: true },
-  { label: "95 % within", isNumeric: true },
-  { label: "Checks", isNumeric: true },
-  { label: "Failed", isNumeric: true },
-];
 
 /** `/admin/analytics/response-time`: response times of monitors in a period. */
 export function ResponseTimes({ view }: { view: ResponseTimesView }) {
@@ -64,7 +55,11 @@ export function ResponseTimes({ view }: { view: ResponseTimesView }) {
               <Chart view={view} />
             )}
           </DetailCard>
-          <Monitors view={view} />
+          <DataTable
+            caption="Response times by monitor, slowest first"
+            columns={COLUMNS}
+            entries={monitors}
+          />
         </>
       )}
     </AnalyticsFrame>
@@ -73,18 +68,17 @@ export function ResponseTimes({ view }: { view: ResponseTimesView }) {
 
 function TotalNumbers({ view: { total, monitors } }: { view: ResponseTimesView }) {
   const slowest = monitors.find((each) => each.total.p95Ms !== null);
-  const value = (ms: number | null | undefined) => (ms == null ? "–" : latencyInWords(ms));
   return (
     <Numbers
       label="Response times of all monitors"
       liveId="response-times-figures"
       items={[
-        { label: "Median", value: value(total.p50Ms), note: plural(monitors.length, "monitor") },
-        { label: "95 % within", value: value(total.p95Ms) },
-        { label: "Longest", value: value(total.maxMs) },
+        { label: "Median", value: timeOf(total.p50Ms), note: plural(monitors.length, "monitor") },
+        { label: "95 % within", value: timeOf(total.p95Ms) },
+        { label: "Longest", value: timeOf(total.maxMs) },
         {
           label: "Slowest monitor",
-          value: value(slowest?.total.p95Ms),
+          value: timeOf(slowest?.total.p95Ms),
           note: slowest ? (
             <a href={monitorPath(slowest.monitor.id)}>{slowest.monitor.name}</a>
           ) : undefined,
@@ -160,45 +154,34 @@ function stepName({ from, to }: Span): string {
   return first === last ? first : `${first} – ${last}`;
 }
 
-/** Response times of each monitor, slowest first. */
-function Monitors({ view: { monitors } }: { view: ResponseTimesView }) {
-  return (
-    <Table columns={COLUMNS} caption="Response times by monitor, slowest first">
-      {monitors.map(({ monitor: { id, name }, total, medians }) => (
-        <Row key={id}>
-          <Cell>
-            <a href={monitorPath(id)}>{name}</a>
-          </Cell>
-          <Cell label="Median over time">
-            <Sparkline
-              values={medians.map((ms) => ms ?? 0)}
-              label={
-                total.p50Ms === null
-                  ? "No response"
-                  : `Medians up to ${latencyInWords(Math.max(...medians.map((ms) => ms ?? 0)))}`
-              }
-            />
-          </Cell>
-          <Time label="Median" ms={total.p50Ms} />
-          <Time label="95 % within" ms={total.p95Ms} />
-          <Cell label="Checks" isNumeric>
-            {total.checks.toLocaleString("en")}
-          </Cell>
-          <Cell label="Failed" isNumeric>
-            {total.failures === 0 ? null : total.failures.toLocaleString("en")}
-          </Cell>
-        </Row>
-      ))}
-    </Table>
-  );
-}
+const COLUMNS: readonly DataColumn<MonitorTimes>[] = [
+  {
+    label: "Monitor",
+    cell: ({ monitor: { id, name } }) => <a href={monitorPath(id)}>{name}</a>,
+  },
+  {
+    label: "Median over time",
+    cell({ total, medians }) {
+      const values = medians.map((ms) => ms ?? 0);
+      const label =
+        total.p50Ms === null
+          ? "No response"
+          : `Medians up to ${latencyInWords(Math.max(...values))}`;
+      return <Sparkline values={values} label={label} />;
+    },
+  },
+  { label: "Median", isNumeric: true, cell: ({ total }) => timeOf(total.p50Ms) },
+  { label: "95 % within", isNumeric: true, cell: ({ total }) => timeOf(total.p95Ms) },
+  { label: "Checks", isNumeric: true, cell: ({ total }) => total.checks.toLocaleString("en") },
+  {
+    label: "Failed",
+    isNumeric: true,
+    cell: ({ total: { failures } }) => (failures === 0 ? null : failures.toLocaleString("en")),
+  },
+];
 
-function Time({ label, ms }: { label: string; ms: number | null }) {
-  return (
-    <Cell label={label} isNumeric>
-      {ms === null ? "–" : latencyInWords(ms)}
-    </Cell>
-  );
+function timeOf(ms: number | null | undefined): string {
+  return ms == null ? "–" : latencyInWords(ms);
 }
 
 /** Monitors whose response times are shown at most. The API returns those of others. */

@@ -1,4 +1,3 @@
-import { timeInWords } from "../../monitors/screens/words";
 import { percent } from "../../../base/numbers";
 import { plural } from "../../../base/text";
 import { DAY_MS, toIso } from "../../../base/time";
@@ -17,6 +16,7 @@ import { exactTime, longDay, shortDay } from "../../../ui/times";
 import { UptimeChart, type UptimePoint } from "../../../ui/uptime-chart";
 import { uptimeOfDays } from "../../components/rules";
 import { listComponentsOfPage } from "../../components/store";
+import { timeInWords } from "../../monitors/screens/words";
 import { listMonitorsOfPage } from "../../monitors/store";
 import type { PageRow } from "../../pages/store";
 import {
@@ -27,9 +27,9 @@ import {
   uptimeTogether,
 } from "../analytics";
 import { LINES_MAX, type Period, readPeriod } from "../period";
-import { answerToCsv, type ComponentOnPage } from "../periods";
 import { listComponents, listUnattachedMonitors } from "../store";
-import { METHODS, type UptimeFigures, UptimeLine } from "../wire";
+import type { ComponentOnPage } from "../subject";
+import { answerToCsv, METHODS, type UptimeFigures, UptimeLine } from "../wire";
 import {
   AnalyticsFrame,
   periodInput,

@@ -1,7 +1,4 @@
 import type { ComponentChildren } from "preact";
-import { LastDay } from "../../monitors/screens/list";
-import { NEW_MONITOR_PATH } from "../../monitors/screens/paths";
-import { latencyInWords, Since } from "../../monitors/screens/words";
 import { type Role, roleAllows } from "../../../base/actor";
 import { percent } from "../../../base/numbers";
 import {
@@ -44,11 +41,12 @@ import {
 import { Icon } from "../../../ui/icons";
 import { DenseRow, DenseTable, FigureCell, NameCell, TextCell } from "../../../ui/list";
 import { PageHead } from "../../../ui/navigation";
+import { ManagedByFile } from "../../../ui/screens/form-screen";
 import { Sparkline } from "../../../ui/sparkline";
 import { RelativeTime, shortDay } from "../../../ui/times";
 import { uptimeAnswer } from "../../analytics/analytics";
 import { readPeriod } from "../../analytics/period";
-import { findSubject } from "../../analytics/periods";
+import { findSubject } from "../../analytics/subject";
 import { listIncidentsOfComponent } from "../../incidents/records";
 import { ReportLink } from "../../incidents/screens/list";
 import { findMaintenances } from "../../maintenance/records";
@@ -56,13 +54,15 @@ import { type LatencyFigures, latencyOfEach } from "../../monitors/latency";
 import { type RecentTimes, recentTimesOf } from "../../monitors/overview";
 import { WORST_FIRST } from "../../monitors/overview-store";
 import { listMonitors, type MonitorRecord } from "../../monitors/records";
+import { LastDay } from "../../monitors/screens/list";
+import { NEW_MONITOR_PATH } from "../../monitors/screens/paths";
+import { latencyInWords, Since } from "../../monitors/screens/words";
 import type { PageRow } from "../../pages/store";
 import { type ComponentHistory, readComponentHistories, UPTIME_DAYS } from "../../status/histories";
 import { type CauseRow, listOpenCausesOfPage } from "../cause-store";
 import { uptimeOfDays } from "../rules";
 import type { ComponentRow } from "../store";
 import type { ComponentChange } from "../wire";
-import { ManagedByFile } from "../../../ui/screens/form-screen";
 import { COMPONENT_FORM } from "./forms";
 import { ComponentTags } from "./tags";
 
