@@ -23,7 +23,7 @@ import { maintenanceAdminRoutes } from "./features/maintenance/screens/routes";
 import { scheduleAdminRoutes } from "./features/maintenance/screens/schedules";
 import type { Monitoring } from "./features/monitors/monitoring";
 import { monitorAdminRoutes } from "./features/monitors/screens/routes";
-import { overviewAdminRoutes } from "./features/overview/screens/routes";
+import { overviewAdminRoutes } from "./features/overview/screens/overview";
 import { pageAdminRoutes } from "./features/pages/screens/routes";
 import { searchAdminRoutes } from "./features/search/screens/search";
 import { generalAdminRoutes } from "./features/settings/screens/general";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { searchEverything } from "../../../src/features/search/screens/results";
 import { wordsOf } from "../../../src/db/word-search";
+import { searchEverything } from "../../../src/features/search/screens/search";
 import { openMonitorStore } from "../../support/monitor-store";
 
 /** Opens a database with this many incidents and components, the oldest of which is "Number 1". */

@@ -1,4 +1,3 @@
-import { declareRoutes } from "../../../http/elysia";
 import type { ActorKind } from "../../../base/actor";
 import { toCsv, toCsvLine } from "../../../base/csv";
 import { DAY_MS, parseDay, toIso } from "../../../base/time";
@@ -9,13 +8,14 @@ import {
   type AuditRow,
   searchAudit,
 } from "../../../events/audit-search";
+import { declareRoutes } from "../../../http/elysia";
 import { operation, session } from "../../../http/operation";
 import { NO_STORE } from "../../../http/representation";
 import { sessionOf } from "../../../http/request-context";
 import { EmptyState } from "../../../ui/blocks";
 import { ButtonLink } from "../../../ui/buttons";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
-import { ACTIVITY_PATH } from "../../../ui/frame/paths";
+import { ACTIVITY_PATH, withQuery } from "../../../ui/frame/paths";
 import { Icon } from "../../../ui/icons";
 import {
   Cell,
@@ -30,9 +30,9 @@ import {
   Table,
 } from "../../../ui/list";
 import { PageHead, Pagination } from "../../../ui/navigation";
+import { NoMatch, NoOlder } from "../../../ui/screens/list";
 import { screenOperation } from "../../../ui/screens/routes";
 import { RelativeTime } from "../../../ui/times";
-import { NoMatch, NoOlder } from "../../../ui/screens/list";
 import { linksOf } from "./target-links";
 
 const CSV = "text/csv";
@@ -309,24 +309,14 @@ interface ActivityListing {
   isContinued: boolean;
 }
 
-/** Query parameters of the filter. */
-const NAMES: Readonly<Record<keyof ActivityFilter, string>> = {
-  search: "q",
-  actor: "actor",
-  action: "action",
-  target: "target",
-  from: "from",
-  to: "to",
-};
-
 type Query = Readonly<Record<string, string | undefined>>;
 
 /** Reads the filter from a query. Invalid values are ignored. */
 function readFilter(query: Query): ActivityFilter {
-  const textOf = (part: keyof ActivityFilter) => (query[NAMES[part]] ?? "").trim();
-  const dayOf = (part: "from" | "to") => (parseDay(textOf(part)) === undefined ? "" : textOf(part));
+  const textOf = (name: string) => (query[name] ?? "").trim();
+  const dayOf = (name: string) => (parseDay(textOf(name)) === undefined ? "" : textOf(name));
   return {
-    search: textOf("search"),
+    search: textOf("q"),
     actor: textOf("actor"),
     action: textOf("action"),
     target: textOf("target"),
@@ -343,14 +333,9 @@ export function activityPath(
   filter: Partial<ActivityFilter>,
   { before, path = ACTIVITY_PATH }: { before?: AuditCursor; path?: string } = {},
 ): string {
-  const query = new URLSearchParams();
-  for (const [part, name] of Object.entries(NAMES)) {
-    const value = filter[part as keyof ActivityFilter];
-    if (value) query.set(name, value);
-  }
-  if (before !== undefined) query.set("before", `${before.at}-${before.id}`);
-  const text = query.toString();
-  return text === "" ? path : `${path}?${text}`;
+  const { search, actor, action, target, from, to } = filter;
+  const position = before && `${before.at}-${before.id}`;
+  return withQuery(path, { q: search, actor, action, target, from, to, before: position });
 }
 
 /** Returns true if any filter is set. */

@@ -1,36 +1,142 @@
+/*
+ * `/admin`: the routes, and the screen with its notices. Its blocks are in the files beside it.
+ */
 import type { ComponentChildren } from "preact";
+import { type Role, roleAllows } from "../../../base/actor";
+import { plural } from "../../../base/text";
+import { toIso } from "../../../base/time";
+import type { Ctx } from "../../../context";
+import { STORAGE_FAULTS, type StorageFault } from "../../../db/errors";
+import type { Reader } from "../../../db/statements";
+import type { StorageState } from "../../../db/storage-watch";
+import { type AuditRow, searchAudit } from "../../../events/audit-search";
+import { declareRoutes } from "../../../http/elysia";
+import { formBody } from "../../../http/form-body";
+import { session } from "../../../http/operation";
+import { actorOf, type RequestContext, sessionOf } from "../../../http/request-context";
+import { Notice } from "../../../ui/blocks";
+import { ButtonLink, safeHref } from "../../../ui/buttons";
+import type { AdminDependencies } from "../../../ui/frame/dependencies";
+import { FirstPage } from "../../../ui/frame/page-choice";
+import { FLEET_PATH, HOME_PATH, PLAN_PATH } from "../../../ui/frame/paths";
+import { shareRead } from "../../../ui/frame/shared-read";
+import { Icon } from "../../../ui/icons";
+import { PageHead } from "../../../ui/navigation";
+import { screenOperation } from "../../../ui/screens/routes";
+import { RelativeTime } from "../../../ui/times";
+import { linksOf } from "../../activity/screens/target-links";
+import type { Alarm } from "../../alarms/alarms";
+import { createIncidentCache } from "../../incidents/records";
+import { ReportLink } from "../../incidents/screens/list";
+import { findRelayRecord, mailReadiness, type RelayRecord } from "../../mail/settings";
 import {
   type HeldMailings,
   HeldNotices,
   NOTHING_HELD,
   readHeldMailings,
 } from "../../mailings/screens/list";
-import { type Role, roleAllows } from "../../../base/actor";
-import { plural } from "../../../base/text";
-import { toIso } from "../../../base/time";
-import type { Ctx } from "../../../context";
-import { STORAGE_FAULTS, type StorageFault } from "../../../db/errors";
-import type { StorageState } from "../../../db/storage-watch";
-import type { AuditRow } from "../../../events/audit-search";
-import { Notice } from "../../../ui/blocks";
-import { ButtonLink, safeHref } from "../../../ui/buttons";
-import { FirstPage } from "../../../ui/frame/page-choice";
-import { FLEET_PATH, PLAN_PATH } from "../../../ui/frame/paths";
-import { Icon } from "../../../ui/icons";
-import { PageHead } from "../../../ui/navigation";
-import { RelativeTime } from "../../../ui/times";
-import type { Alarm } from "../../alarms/alarms";
-import { ReportLink } from "../../incidents/screens/list";
-import { findRelayRecord, mailReadiness, type RelayRecord } from "../../mail/settings";
+import { setFirstStepsHidden } from "../../settings/settings";
 import { listCrowdedPages } from "../../subscribers/sign-up";
 import { countSubscribers } from "../../subscribers/store";
-import { type Attention, AttentionList, Calm } from "./attention";
-import { ChangesBlock, EventsBlock, type LastDay, LastDayBlock, PagesBlock } from "./blocks";
-import type { CurrentState } from "./current-state";
-import { type FirstSteps as Steps, FirstStepsBlock, ShowFirstSteps } from "./first-steps";
-import { type Health, HealthBlock } from "./health";
+import { type Attention, AttentionList, Calm, readAttention } from "./attention";
+import {
+  ChangesBlock,
+  EventsBlock,
+  type LastDay,
+  LastDayBlock,
+  PagesBlock,
+  readLastDay,
+} from "./blocks";
+import { type CurrentState, readCurrentState } from "./current-state";
+import {
+  type FirstSteps as Steps,
+  FirstStepsBlock,
+  HIDE_STEPS_PATH,
+  readFirstSteps,
+  SHOW_STEPS_PATH,
+  ShowFirstSteps,
+} from "./first-steps";
+import { createHealthReader, type Health, HealthBlock } from "./health";
 
-export interface OverviewData {
+/** Changes that the overview shows. */
+const CHANGES_SHOWN = 6;
+
+/** Routes of `/admin`. */
+export function overviewAdminRoutes(deps: AdminDependencies) {
+  const { ctx, render, flashes, writeAs, fleet, monitoring } = deps;
+  const readHealth = createHealthReader();
+  const readIncidents = createIncidentCache();
+
+  async function read(reader: Reader, role: Role, now: number): Promise<OverviewData> {
+    const state = readCurrentState(reader, readIncidents, now);
+    const health = await readHealth(reader, state, now);
+    return {
+      state,
+      attention: readAttention(reader, state, { role, now }),
+      health,
+      firstSteps: readFirstSteps(reader, { ...state, health, role, now }),
+      day: readLastDay(reader, state, now),
+      mail: readMailTroubles(ctx, state, { role, now }),
+      changes: roleAllows(role, "admin") ? readChanges(reader, role) : undefined,
+    };
+  }
+
+  const readAs = (role: Role) => shareRead(ctx.db, (now) => read(ctx.db, role, now));
+  const readers: Record<Role, (now: number) => Promise<OverviewData>> = {
+    owner: readAs("owner"),
+    admin: readAs("admin"),
+    editor: readAs("editor"),
+    viewer: readAs("viewer"),
+  };
+
+  async function setHidden(requestContext: RequestContext, isHidden: boolean): Promise<Response> {
+    await writeAs(requestContext, (tx) =>
+      setFirstStepsHidden(ctx, tx, isHidden, actorOf(requestContext)),
+    );
+    const text = isHidden
+      ? "The first steps are hidden. A button at the end of this screen shows them again."
+      : "The first steps are shown again.";
+    return flashes.redirect(sessionOf(requestContext).id, HOME_PATH, text);
+  }
+
+  return declareRoutes()
+    .get(
+      HOME_PATH,
+      async ({ request, requestContext }) => {
+        const { now } = requestContext;
+        const { role } = sessionOf(requestContext).user;
+        const data = await readers[role](now);
+        const isForRole = ({ kind }: Alarm) => kind === "network_lost" || roleAllows(role, "admin");
+        const alarms = (fleet?.alarms.list() ?? []).filter(isForRole);
+        const storage = ctx.db.storage();
+        const isTooBusy = monitoring.isTooBusy();
+        return render.screen(
+          { request, requestContext },
+          {
+            title: "Overview",
+            children: <Overview {...{ data, storage, isTooBusy, alarms, role, now }} />,
+          },
+        );
+      },
+      screenOperation(session("viewer")),
+    )
+    .post(HIDE_STEPS_PATH, async ({ requestContext }) => setHidden(requestContext, true), {
+      ...formBody(),
+      ...screenOperation(session("admin")),
+    })
+    .post(SHOW_STEPS_PATH, async ({ requestContext }) => setHidden(requestContext, false), {
+      ...formBody(),
+      ...screenOperation(session("admin")),
+    });
+}
+
+function readChanges(reader: Reader, role: Role): OverviewData["changes"] {
+  const entries = searchAudit(reader, { limit: CHANGES_SHOWN });
+  const ids = entries.map(({ targetId }) => targetId);
+  return { entries, links: linksOf(reader, ids, role) };
+}
+
+interface OverviewData {
   state: CurrentState;
   attention: Attention;
   health: Health;
@@ -54,7 +160,7 @@ interface OverviewProps {
 }
 
 /** `/admin`: everything that needs attention, then the health of the installation. */
-export function Overview({ data, storage, isTooBusy, alarms, role, now }: OverviewProps) {
+function Overview({ data, storage, isTooBusy, alarms, role, now }: OverviewProps) {
   const { state, attention, health, day, mail, firstSteps, changes } = data;
   const { pages } = state;
   const steps = firstSteps?.isHidden === false ? firstSteps.steps : undefined;
@@ -218,7 +324,7 @@ interface MailTroubles {
 const NONE: MailTroubles = { unreached: 0, crowded: [], held: NOTHING_HELD, relay: undefined };
 
 /** Reads the troubles that roles from admin see. */
-export function readMailTroubles(
+function readMailTroubles(
   ctx: Ctx,
   { pages }: Pick<CurrentState, "pages">,
   { role, now }: { role: Role; now: number },
