@@ -4,7 +4,7 @@
  * the bytes of each document, as the front door answers who asks first.
  */
 import { createApp } from "../../src/app";
-import { setManualStatuses } from "../../src/features/components/set-status";
+import { setManualStatuses } from "../../src/features/components/statuses";
 import { addUpdate } from "../../src/features/incidents/incidents";
 import { createKey } from "../../src/features/keys/keys";
 import { CLI_ACTOR } from "../../src/base/actor";

@@ -11,7 +11,7 @@ import {
   updateComponent,
   updateGroup,
 } from "../features/components/components";
-import { setManualStatuses } from "../features/components/set-status";
+import { setManualStatuses } from "../features/components/statuses";
 import {
   type ComponentRow,
   findComponent,

@@ -4,7 +4,7 @@ import { percent, sum } from "../base/numbers";
 import { COMPONENT_STATUSES, STATUS_TONES, type Tone, worstStatus } from "../base/status";
 import { plural } from "../base/text";
 import { DAY_MS, MINUTE_MS, toIso } from "../base/time";
-import type { DayOf } from "../features/components/history";
+import type { DayOf } from "../features/components/rules";
 import type { SparklineData, SparklineData as Latency } from "../features/monitors/latency";
 import { UPTIME_DAYS } from "../features/status/histories";
 import type { DayEntries } from "../features/status/day-entries";

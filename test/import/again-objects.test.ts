@@ -9,7 +9,7 @@ import {
   updateGroup,
 } from "../../src/features/components/components";
 import { findComponent, findGroup } from "../../src/features/components/store";
-import { setManualStatuses } from "../../src/features/components/set-status";
+import { setManualStatuses } from "../../src/features/components/statuses";
 import type { Found } from "../../src/imports/found";
 import { addUpdate, deleteIncident } from "../../src/features/incidents/incidents";
 import { findIncident } from "../../src/features/incidents/store";

@@ -11,7 +11,7 @@ import {
   updateGroup,
 } from "../../src/features/components/components";
 import { listComponentsOfPage, listGroups } from "../../src/features/components/store";
-import { setManualStatuses } from "../../src/features/components/set-status";
+import { setManualStatuses } from "../../src/features/components/statuses";
 import { deleteTemplate, listAllTemplates } from "../../src/features/incident-templates/templates";
 import { createMonitor } from "../../src/features/monitors/monitors";
 import {

@@ -1,5 +1,5 @@
 import { addPage, type PagePlan } from "../../src/demo/pages";
-import { setManualStatuses } from "../../src/features/components/set-status";
+import { setManualStatuses } from "../../src/features/components/statuses";
 import { updatePage } from "../../src/features/pages/pages";
 import type { Actor } from "../../src/base/actor";
 import { DAY_MS } from "../../src/base/time";

@@ -7,11 +7,14 @@ import { HOUR_MS, toIso, toIsoOrNull } from "../../base/time";
 import type { Reader } from "../../db/statements";
 import {
   addTimes as addStatusTimes,
+  countedTime,
+  downTime,
   type Folded,
   foldSpans,
+  knownFrom,
   type Span,
-} from "../components/history";
-import { countedTime, downTime, knownFrom, uptimeOfTime } from "../components/rules";
+  uptimeOfTime,
+} from "../components/rules";
 import type { ComponentRow } from "../components/store";
 import { listSpans } from "../monitors/checks-store";
 import { type LatencyFigures, latencyOfEach } from "../monitors/latency";

@@ -4,7 +4,7 @@
  */
 import { invalidParameter, Problem } from "../../base/errors";
 import { DAY_MS, HOUR_MS, parseInstant, startOfDay } from "../../base/time";
-import type { Span } from "../components/history";
+import type { Span } from "../components/rules";
 
 /** Calendar hours, days and months in UTC. */
 export const INTERVALS = ["hour", "day", "month"] as const;

@@ -1,7 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Problem } from "../../base/errors";
 import { NEWEST } from "../../base/ids";
-import { FieldErrors } from "../../base/validation";
 import type { Ctx } from "../../context";
 import type { Reader } from "../../db/statements";
 import { sendList, sendResource, sendUntagged } from "../../http/answers";
@@ -14,8 +13,12 @@ import { actorOf, type RequestContext } from "../../http/request-context";
 import { PageFilter, readPageFilter } from "../pages/filter";
 import { listChanges, listOpenCausesOf } from "./cause-store";
 import { getComponent, resolveComponentId } from "./references";
-import { resolveStatusKeys, setManualStatuses, setStatusesOfRows } from "./set-status";
-import type { ChangeReason } from "./statuses";
+import {
+  type ChangeReason,
+  resolveStatusKeys,
+  setManualStatuses,
+  setStatusesOfRows,
+} from "./statuses";
 import {
   type ComponentOnPage,
   findComponent,
@@ -79,10 +82,8 @@ export function componentRoutes(ctx: Ctx) {
         return sendUntagged({ data });
       },
       {
-        ...jsonBody(UpdateComponentsBody, ({ components = {} }) => {
-          const errors = new FieldErrors();
+        ...jsonBody(UpdateComponentsBody, ({ components = {} }, { errors }) => {
           resolveStatusKeys(ctx.db, Object.keys(components), errors);
-          return errors;
         }),
         ...operation({
           id: "updateComponents",

@@ -1,14 +1,23 @@
+/*
+ * Changes of component statuses. A status is the worst of the manual status, which people and API keys set, and of the causes that
+ * incidents, maintenance and monitors give. Every change ends in `refreshStatuses`, which records it with an event.
+ */
 import { Type } from "@sinclair/typebox";
 import { type Actor, authorOf } from "../../base/actor";
 import { badnessOf, type CauseSource, type ComponentStatus } from "../../base/status";
+import { spaced } from "../../base/text";
+import { toIso } from "../../base/time";
+import { FieldErrors } from "../../base/validation";
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db/statements";
+import type { Reader, Tx } from "../../db/statements";
+import { recordAudits } from "../../events/audit";
 import { touchPage } from "../pages/pages";
 import {
   type CauseRow,
   deleteCause,
   endManualCauses,
   endOpenCausesOfSource,
+  findImportCause,
   insertCause,
   insertCauses,
   insertChanges,
@@ -17,16 +26,95 @@ import {
   listOpenCausesOfSource,
   updateCauseRow,
 } from "./cause-store";
-import { readOpenCauses } from "./references";
+import {
+  presentComponents,
+  readOpenCauses,
+  resolveComponents,
+  type ResolvedComponent,
+} from "./references";
 import { effectiveStatus } from "./rules";
 import {
   type ComponentOnPage,
   type ComponentRow,
   findComponent,
   findComponents,
+  saveStartDate,
   updateShownStatuses,
 } from "./store";
 import { Component, presentComponent, Status } from "./wire";
+
+/**
+ * Sets the manual statuses of components, all or none, as `setStatusesOfRows`. Returns the components in the
+ * order of `statuses`, whose keys are references.
+ *
+ * Throws `validation_failed` with the errors of `resolveStatusKeys`.
+ */
+export function setManualStatuses(
+  ctx: Ctx,
+  tx: Tx,
+  statuses: ReadonlyMap<string, ComponentStatus>,
+  changeReason: ChangeReason,
+): Component[] {
+  const errors = new FieldErrors();
+  const named = resolveStatusKeys(tx, [...statuses.keys()], errors);
+  errors.throwIfAny();
+  const desired = named.flatMap(({ reference, row }) => {
+    const status = statuses.get(reference);
+    return row && status ? [{ row, status }] : [];
+  });
+  return setStatusesOfRows(ctx, tx, desired, changeReason);
+}
+
+/**
+ * Sets the manual statuses of components whose rows were read in the transaction. A component that already
+ * has the status is unchanged; each other one gets an audit row. Returns the components in the same order.
+ */
+export function setStatusesOfRows(
+  ctx: Ctx,
+  tx: Tx,
+  desired: readonly { row: ComponentOnPage; status: ComponentStatus }[],
+  changeReason: ChangeReason,
+): Component[] {
+  const changes = desired.filter(({ row, status }) => row.baselineStatus !== status);
+  const changed = changes.map(({ row, status }) => ({ ...row, baselineStatus: status }));
+  const { source, actor } = changeReason;
+  replaceManualCauses(tx, changed, { source, actor, at: ctx.clock.now() });
+  auditStatuses(ctx, tx, changes, actor);
+  const shown = showNow(ctx, tx, changed, changeReason);
+  if (shown.length === desired.length) return shown;
+  const unchanged = desired.flatMap(({ row, status }) =>
+    row.baselineStatus === status ? [row] : [],
+  );
+  const byId = new Map([...shown, ...presentComponents(tx, unchanged)].map((one) => [one.id, one]));
+  return desired.flatMap(({ row }) => byId.get(row.id) ?? []);
+}
+
+/**
+ * Returns the components that the keys of a body's `components` name. Adds an error for each
+ * unknown key, and for each that names the component of an earlier key.
+ */
+export function resolveStatusKeys(
+  reader: Reader,
+  references: readonly string[],
+  errors: FieldErrors,
+): ResolvedComponent[] {
+  return resolveComponents(reader, references, errors, (reference) => ["components", reference]);
+}
+
+/** Writes a row in the audit log for each changed component. The rows are those before the change. */
+function auditStatuses(
+  ctx: Ctx,
+  tx: Tx,
+  changes: readonly { row: ComponentRow; status: ComponentStatus }[],
+  actor: Actor,
+): void {
+  const at = ctx.clock.now();
+  const entries = changes.map(({ row: { id, name, baselineStatus }, status }) => {
+    const summary = `Set the status of “${name}” from ${spaced(baselineStatus)} to ${spaced(status)}`;
+    return { actor, action: "component.set_status", targetId: id, summary, at };
+  });
+  recordAudits(tx, entries);
+}
 
 /**
  * Status that an incident or a maintenance gives a component for a period. Unix ms; open without an
@@ -178,7 +266,7 @@ function manualSourceOf(changeReason: ChangeReason): "api" | "manual" {
  * status other than operational is stored as a cause, so that history can be computed from causes
  * alone.
  */
-export function replaceManualCauses(
+function replaceManualCauses(
   tx: Tx,
   rows: readonly ComponentRow[],
   by: { source: CauseSource; actor: Actor; at: number },
@@ -266,7 +354,7 @@ export interface ChangeReason {
 }
 
 /** Refreshes statuses like `refreshStatuses` and touches their pages. */
-export function showNow(
+function showNow(
   ctx: Ctx,
   tx: Tx,
   rows: readonly ComponentOnPage[],
@@ -373,4 +461,33 @@ function eventData(
 
 function worstOf(causes: Component["causes"]): Component["causes"] {
   return causes.toSorted((a, b) => badnessOf(b.status) - badnessOf(a.status)).slice(0, CAUSES_MAX);
+}
+
+/** A status that a component had for a time in the past, in unix ms. */
+interface PastCause {
+  componentId: string;
+  /** Id of the monitor whose history it is. */
+  sourceId: string;
+  status: ComponentStatus;
+  startedAt: number;
+  endedAt: number;
+}
+
+/** Adds imported causes to the past, unless they are there. They show once the component is known from then on. */
+export function addPastCauses(tx: Tx, causes: readonly PastCause[]): void {
+  for (const cause of causes) {
+    if (!findImportCause(tx, cause)) insertCause(tx, { ...cause, source: "import" });
+  }
+}
+
+/** Lets a component be known from an earlier day on, the first millisecond of which is `from`. */
+export function knowEarlier(
+  ctx: Ctx,
+  tx: Tx,
+  component: ComponentOnPage,
+  from: number,
+  reason: ChangeReason,
+): void {
+  saveStartDate(tx, { id: component.id, startDate: toIso(from).slice(0, "YYYY-MM-DD".length) });
+  showNow(ctx, tx, [component], reason);
 }

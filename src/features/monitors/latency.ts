@@ -1,7 +1,7 @@
 import { quantileOf } from "../../base/sketch";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../base/time";
 import type { Reader } from "../../db/statements";
-import type { Span } from "../components/history";
+import type { Span } from "../components/rules";
 import {
   findLeastRolledUntil,
   listNewestChecks,

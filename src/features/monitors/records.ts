@@ -4,7 +4,7 @@ import { NEWEST } from "../../base/ids";
 import { MONITOR_STATES, type MonitorState, type MonitorType } from "../../base/status";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import type { Span } from "../components/history";
+import type { Span } from "../components/rules";
 import { openCauses } from "../components/statuses";
 import {
   type CheckRow,

@@ -3,7 +3,7 @@ import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
 import { SYSTEM_ACTOR } from "../../base/actor";
 import { createComponent, createGroup } from "../components/components";
-import { setManualStatuses } from "../components/set-status";
+import { setManualStatuses } from "../components/statuses";
 import { createPage } from "../pages/pages";
 import { listAllPages } from "../pages/store";
 

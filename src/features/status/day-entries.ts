@@ -1,6 +1,6 @@
 import { badnessOf, type CauseSource, worstStatus } from "../../base/status";
 import { DAY_MS, startOfDay } from "../../base/time";
-import type { CauseInterval } from "../components/history";
+import type { CauseInterval } from "../components/rules";
 
 /** Maximum number of incidents and maintenances of a day that are named. */
 const NAMED_MAX = 3;

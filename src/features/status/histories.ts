@@ -3,8 +3,7 @@ import { WHOLE_TURN } from "../../base/in-slices";
 import { DAY_MS, MINUTE_MS, SECOND_MS, startOfDay } from "../../base/time";
 import type { Reader } from "../../db/statements";
 import { listEndedCausesOf } from "../components/cause-store";
-import { type DayOf, foldDays, type Interval } from "../components/history";
-import { knownSpan, uptime } from "../components/rules";
+import { type DayOf, foldDays, type Interval, knownSpan, uptime } from "../components/rules";
 import type { ComponentRow } from "../components/store";
 import {
   findFirstIncidentStart,

@@ -4,7 +4,7 @@ import type { Ctx } from "../../context";
 import { isUnreadable } from "../../db/errors";
 import type { Reader } from "../../db/statements";
 import { listOpenCausesOfPage } from "../components/cause-store";
-import type { DayOf } from "../components/history";
+import type { DayOf } from "../components/rules";
 import {
   type ComponentRow,
   findComponentAt,

@@ -6,9 +6,8 @@ import { oneLine } from "../../base/text";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, startOfDay } from "../../base/time";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import type { Interval } from "../../features/components/history";
-import { addPastCauses, knowEarlier } from "../../features/components/past";
-import { knownFrom } from "../../features/components/rules";
+import { type Interval, knownFrom } from "../../features/components/rules";
+import { addPastCauses, knowEarlier } from "../../features/components/statuses";
 import { type ComponentOnPage, findComponent } from "../../features/components/store";
 import {
   type CheckRow,

@@ -5,7 +5,7 @@ import { repeatWithRests } from "../../base/in-slices";
 import { DAY_MS, HOUR_MS, SECOND_MS, startOfDay, toIso } from "../../base/time";
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
-import { addPastCauses } from "../../features/components/past";
+import { addPastCauses } from "../../features/components/statuses";
 import {
   findFirstSpan,
   insertPastChecks,

@@ -15,7 +15,7 @@ import {
   readEntries,
   whenCompatReady,
 } from "../../features/compat/entries";
-import type { Span } from "../../features/components/history";
+import type { Span } from "../../features/components/rules";
 import { findComponent } from "../../features/components/store";
 import { listNewestSpans } from "../../features/monitors/checks-store";
 import { latencyOfEach } from "../../features/monitors/latency";

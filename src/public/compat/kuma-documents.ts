@@ -12,8 +12,7 @@ import {
   readBeats,
   readEntries,
 } from "../../features/compat/entries";
-import type { Span } from "../../features/components/history";
-import { uptimeOfTime } from "../../features/components/rules";
+import { type Span, uptimeOfTime } from "../../features/components/rules";
 import { type ComponentRow, listComponentsOfPage } from "../../features/components/store";
 import {
   type IncidentRecord,

@@ -13,13 +13,17 @@ export const SIGN_OUT_PATH = "/admin/sign-out";
 export const INCIDENTS_PATH = "/admin/incidents";
 
 export const REPORT_PATH = "/admin/incidents/new";
+
 export const INCIDENT_TEMPLATES_PATH = "/admin/incidents/templates";
 
 export const MAINTENANCE_PATH = "/admin/maintenance";
 
 export const PLAN_PATH = "/admin/maintenance/new";
+
 export const PLAN_CALENDAR_PATH = "/admin/maintenance/calendar";
+
 export const MAINTENANCE_SCHEDULES_PATH = "/admin/maintenance/schedules";
+
 export const NEW_SCHEDULE_PATH = "/admin/maintenance/schedules/new";
 
 export const COMPONENTS_PATH = "/admin/components";
@@ -66,18 +70,31 @@ function objectPath(list: string) {
 }
 
 export const incidentPath = objectPath(INCIDENTS_PATH);
+
 export const incidentTemplatePath = objectPath(INCIDENT_TEMPLATES_PATH);
+
 export const maintenancePath = objectPath(MAINTENANCE_PATH);
+
 export const maintenanceSchedulePath = objectPath(MAINTENANCE_SCHEDULES_PATH);
+
 export const componentPath = objectPath(COMPONENTS_PATH);
+
 export const groupPath = objectPath(`${COMPONENTS_PATH}/groups`);
+
 export const monitorPath = objectPath(MONITORS_PATH);
+
 export const mailingPath = objectPath(MAILINGS_PATH);
+
 export const subscriberPath = objectPath(SUBSCRIBERS_PATH);
+
 export const pagePath = objectPath(PAGES_PATH);
+
 export const keyPath = objectPath(KEYS_PATH);
+
 export const webhookPath = objectPath(WEBHOOKS_PATH);
+
 export const userPath = objectPath(USERS_PATH);
+
 /** Path of the report of an import. */
 export const importReportPath = objectPath(`${IMPORTS_PATH}/reports`);
 
@@ -112,4 +129,9 @@ export interface ReportPreset {
 export function reportPath({ page, components = [] }: ReportPreset = {}): string {
   const component = components.slice(0, PRESET_MAX).join(",") || undefined;
   return withQuery(REPORT_PATH, { page, component });
+}
+
+/** Returns the path of the form for a new component, in a group of the page if one is given. */
+export function newComponentPath(slug: string, groupId?: string): string {
+  return withQuery(`${COMPONENTS_PATH}/new`, { page: slug, group: groupId });
 }

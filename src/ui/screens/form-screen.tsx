@@ -25,6 +25,8 @@ export interface FormScreenTexts extends Pick<Screen, "title" | "isSecret"> {
   button: string | { text: string; name: string; value: string };
   /** Further buttons, before the one for the preview. */
   more?: ComponentChildren;
+  /** Hidden inputs besides those of the form's state. */
+  hidden?: Readonly<Record<string, string>>;
 }
 
 interface FormScreenProps<Body, Context, Fields> extends Pick<
@@ -85,7 +87,7 @@ export function formScreen<Body, View, Fields>(
     );
     return dialogScreen({ ...texts, dialog: fields }, { action, hidden: state.hidden });
   }
-  const { title, isSecret, heading = title, button, more, ...around } = texts;
+  const { title, isSecret, heading = title, button, more, hidden, ...around } = texts;
   const { text, ...sent } = typeof button === "string" ? { text: button } : button;
   // Enter presses the first button, which may be one of a field.
   const isEnterNeeded = entriesOf(form).some(([, field]) => field.isPressed);
@@ -97,7 +99,7 @@ export function formScreen<Body, View, Fields>(
         {...around}
         title={heading}
         form={form}
-        state={state}
+        state={hidden ? { ...state, hidden: { ...state.hidden, ...hidden } } : state}
         action={action}
         {...(isEnterNeeded ? { enter: sent } : {})}
       >

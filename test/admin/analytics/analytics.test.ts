@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { LINES_MAX } from "../../../src/features/analytics/period";
 import { createComponent } from "../../../src/features/components/components";
-import { setManualStatuses } from "../../../src/features/components/set-status";
+import { setManualStatuses } from "../../../src/features/components/statuses";
 import { createKey } from "../../../src/features/keys/keys";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { DAY_MS, HOUR_MS } from "../../../src/base/time";

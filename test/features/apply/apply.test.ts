@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { setManualStatuses } from "../../../src/features/components/set-status";
+import { setManualStatuses } from "../../../src/features/components/statuses";
 import { createSamplePage } from "../../../src/features/sample";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, expectProblem, type TestApp } from "../../support/app";

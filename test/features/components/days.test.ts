@@ -5,7 +5,7 @@ import {
   type CauseInterval,
   foldDays,
   timeByStatus,
-} from "../../../src/features/components/history";
+} from "../../../src/features/components/rules";
 import { COMPONENT_STATUSES } from "../../../src/base/status";
 import { DAY_MS, HOUR_MS, startOfDay } from "../../../src/base/time";
 

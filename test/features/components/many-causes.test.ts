@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type CauseInterval, timeByStatus } from "../../../src/features/components/history";
+import { type CauseInterval, timeByStatus } from "../../../src/features/components/rules";
 
 test("timeByStatus folds a hundred thousand causes of one component", () => {
   const causes: CauseInterval[] = Array.from({ length: 100_000 }, (_, i) => ({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { setManualStatuses } from "../../../src/features/components/set-status";
+import { setManualStatuses } from "../../../src/features/components/statuses";
 import { addUpdate, createIncident } from "../../../src/features/incidents/incidents";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp } from "../../support/app";

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type CauseInterval, timeByStatus } from "../../../src/features/components/history";
 import {
+  type CauseInterval,
   effectiveStatus,
   knownSpan,
+  timeByStatus,
   uptime,
   uptimeOfDays,
 } from "../../../src/features/components/rules";

@@ -10,7 +10,7 @@ import { type DataColumn, DataTable } from "../../../ui/list";
 import { Sparkline } from "../../../ui/sparkline";
 import { TimeChart, type TimePoint } from "../../../ui/time-chart";
 import { shortDay } from "../../../ui/times";
-import type { Span } from "../../components/history";
+import type { Span } from "../../components/rules";
 import { type LatencyFigures, type LatencyTogether, latencyTogether } from "../../monitors/latency";
 import { spanName } from "../../monitors/screens/range";
 import { latencyInWords } from "../../monitors/screens/words";

@@ -32,7 +32,6 @@ import { FormFields } from "../../../ui/forms/fields";
 import type { StateOf } from "../../../ui/forms/form";
 import {
   componentPath,
-  componentsOfPagePath,
   incidentPath,
   maintenancePath,
   monitorPath,
@@ -59,12 +58,19 @@ import { NEW_MONITOR_PATH } from "../../monitors/screens/paths";
 import { latencyInWords, Since } from "../../monitors/screens/words";
 import type { PageRow } from "../../pages/store";
 import { type ComponentHistory, readComponentHistories, UPTIME_DAYS } from "../../status/histories";
-import { type CauseRow, listOpenCausesOfPage } from "../cause-store";
+import { listOpenCausesOfPage } from "../cause-store";
 import { uptimeOfDays } from "../rules";
 import type { ComponentRow } from "../store";
 import type { ComponentChange } from "../wire";
 import { COMPONENT_FORM } from "./forms";
-import { ComponentTags } from "./tags";
+import {
+  CauseList,
+  ComponentTags,
+  componentCrumbs,
+  effectiveCauses,
+  type NamedCause,
+  otherCauses,
+} from "./view";
 
 /** Id of the form for the settings. */
 const SETTINGS_ID = "component-settings";
@@ -92,10 +98,7 @@ export function ComponentDetail(props: ComponentDetailProps) {
     <>
       <PageHead
         title={name}
-        crumbs={[
-          { href: componentsOfPagePath(page.slug), label: "Components" },
-          { label: page.name },
-        ]}
+        crumbs={componentCrumbs(page)}
         actions={<ComponentActions component={component} role={role} />}
       >
         <div id="component-state" data-live="">
@@ -386,90 +389,12 @@ function ResponseTime({ view: { latency } }: { view: ComponentView }) {
   );
 }
 
-/** Open cause of a component's status, with the name of its incident, maintenance or monitor. */
-export interface NamedCause {
-  cause: CauseRow;
-  name: string | null;
-}
-
-/** Number of causes listed by name. Further ones are only counted. */
-const LISTED_CAUSES_MAX = 3;
-
-/** Returns the causes that have the component's status, which is the worst of all. */
-export function effectiveCauses(
-  { status }: Pick<ComponentRow, "status">,
-  causes: readonly NamedCause[],
-): NamedCause[] {
-  return causes.filter(({ cause }) => cause.status === status);
-}
-
-/** Returns the causes other than the manual status. */
-export function otherCauses(causes: readonly NamedCause[]): NamedCause[] {
-  return causes.filter(({ cause }) => !["manual", "api"].includes(cause.source));
-}
-
-/** Causes with links, to follow a status: "because of the incident “Errors” and 2 more". */
-export function CauseList({ causes }: { causes: readonly NamedCause[] }) {
-  const shown = causes.slice(0, LISTED_CAUSES_MAX);
-  const more = causes.length - shown.length;
-  return (
-    <>
-      {shown.map((each, index) => (
-        <span key={each.cause.id}>
-          {index > 0 ? ", " : ""}
-          <LinkedCause of={each} />
-        </span>
-      ))}
-      {more > 0 ? ` and ${more} more` : ""}
-    </>
-  );
-}
-
-function LinkedCause({ of: { cause, name } }: { of: NamedCause }): ComponentChildren {
-  switch (cause.source) {
-    case "incident":
-      return (
-        <>
-          because of the incident{" "}
-          <a href={incidentPath(cause.sourceId)}>{name ?? "without a name"}</a>
-        </>
-      );
-    case "maintenance":
-      return (
-        <>
-          because of the maintenance{" "}
-          <a href={maintenancePath(cause.sourceId)}>{name ?? "without a name"}</a>
-        </>
-      );
-    case "monitor":
-      return (
-        <>
-          because of the monitor{" "}
-          <a href={monitorPath(cause.sourceId)}>{name ?? "without a name"}</a>
-        </>
-      );
-    default:
-      return UNLINKED_CAUSES[cause.source];
-  }
-}
-
-const UNLINKED_CAUSES = {
-  manual: "set manually",
-  api: "set by the API",
-  import: "imported",
-} as const;
-
-/** Returns a cause as the end of a sentence: "because of the incident “Errors”". */
-export function describeCause({ cause, name }: NamedCause): string {
-  const { source } = cause;
-  return source === "incident" || source === "maintenance" || source === "monitor"
-    ? `because of the ${source} “${name ?? "without a name"}”`
-    : UNLINKED_CAUSES[source];
-}
-
 const MONITORS_SHOWN = 25;
+
 const EVENTS_SHOWN = 8;
+
 const MONTH_DAYS = 30;
+
 const HOURS = 24;
 
 /** Incident or maintenance that affected the component. */

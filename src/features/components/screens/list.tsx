@@ -1,5 +1,6 @@
 import { type Role, roleAllows } from "../../../base/actor";
 import { plural } from "../../../base/text";
+import type { Reader } from "../../../db/statements";
 import { EmptyState, FormNotice, StatusLabel } from "../../../ui/blocks";
 import { ButtonLink } from "../../../ui/buttons";
 import { labelAmong } from "../../../ui/frame/page-choice";
@@ -8,22 +9,18 @@ import {
   COMPONENTS_PATH,
   componentsOfPagePath,
   groupPath,
+  newComponentPath,
+  withQuery,
 } from "../../../ui/frame/paths";
+import { CauseList, ComponentTags, effectiveCauses, type NamedCause } from "./view";
 import { FilterSelect, ListToolbar } from "../../../ui/list";
 import { PageHead } from "../../../ui/navigation";
 import { OrderList, OrderPart, OrderRow } from "../../../ui/order-list";
-import type { PageRow } from "../../pages/store";
 import { NoMatch } from "../../../ui/screens/list";
+import type { PageRow } from "../../pages/store";
+import { listNamedCausesOfPage } from "../cause-store";
 import type { ComponentOrder } from "../components";
-import type { ComponentRow, GroupRow } from "../store";
-import {
-  newComponentPath,
-  newGroupPath,
-  ORDER_PATH,
-  severalComponentsPath,
-} from "./component-paths";
-import { CauseList, effectiveCauses, type NamedCause } from "./detail";
-import { ComponentTags } from "./tags";
+import { type ComponentRow, type GroupRow, listComponentsOfPage, listGroups } from "../store";
 
 /** Groups and components of one page, in page order. */
 export interface ComponentListing {
@@ -31,6 +28,18 @@ export interface ComponentListing {
   components: readonly ComponentRow[];
   /** Open causes by component id; components without causes are missing. */
   causes: ReadonlyMap<string, readonly NamedCause[]>;
+}
+
+/** Returns the groups and components of a page, in page order, with their open causes. */
+export function readListing(reader: Reader, pageId: string): ComponentListing {
+  return {
+    groups: listGroups(reader, { pageId }),
+    components: listComponentsOfPage(reader, { pageId }),
+    causes: Map.groupBy(
+      listNamedCausesOfPage(reader, { pageId }),
+      ({ cause }) => cause.componentId,
+    ),
+  };
 }
 
 interface ComponentListProps {
@@ -82,7 +91,10 @@ function Found({ listing, page, role, search }: ComponentListProps) {
   }
   const canOrder = roleAllows(role, "admin") && search === "";
   return (
-    <OrderList action={canOrder ? ORDER_PATH : undefined} fields={{ page: page.id }}>
+    <OrderList
+      action={canOrder ? `${COMPONENTS_PATH}/order` : undefined}
+      fields={{ page: page.id }}
+    >
       <Parts listing={listing} slug={page.slug} role={role} canOrder={canOrder} />
     </OrderList>
   );
@@ -103,8 +115,12 @@ function findComponents(listing: ComponentListing, search: string): ComponentLis
 function Creation({ slug }: { slug: string }) {
   return (
     <>
-      <ButtonLink href={newGroupPath(slug)}>Add group</ButtonLink>
-      <ButtonLink href={severalComponentsPath(slug)}>Add several</ButtonLink>
+      <ButtonLink href={withQuery(`${COMPONENTS_PATH}/groups/new`, { page: slug })}>
+        Add group
+      </ButtonLink>
+      <ButtonLink href={withQuery(`${COMPONENTS_PATH}/several`, { page: slug })}>
+        Add several
+      </ButtonLink>
       <ButtonLink href={newComponentPath(slug)} kind="primary">
         Add component
       </ButtonLink>
@@ -247,7 +263,12 @@ type Sequence = readonly string[];
 
 export type Direction = "up" | "down";
 
-export function sequenceOf(
+/** Returns the stored order of a page. */
+export function readSequence(reader: Reader, pageId: string): string[] {
+  return sequenceOf(listGroups(reader, { pageId }), listComponentsOfPage(reader, { pageId }));
+}
+
+function sequenceOf(
   groups: readonly Pick<GroupRow, "id">[],
   components: readonly Pick<ComponentRow, "id" | "groupId">[],
 ): string[] {

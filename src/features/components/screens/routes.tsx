@@ -1,16 +1,15 @@
 import type { Actor } from "../../../base/actor";
-import { conflict, invalidFields } from "../../../base/errors";
+import { conflict, invalidFields, notFound } from "../../../base/errors";
+import { plural } from "../../../base/text";
 import { validate } from "../../../base/validation";
-import type { Tx } from "../../../db/statements";
+import type { Ctx } from "../../../context";
+import type { Reader, Tx } from "../../../db/statements";
 import type { Form as SentForm } from "../../../http/form-body";
 import { sessionOf } from "../../../http/request-context";
 import { STATUS_WORDS, StatusLabel } from "../../../ui/blocks";
-import { Button, ButtonLink } from "../../../ui/buttons";
-import { DialogForm } from "../../../ui/form";
-import { FormFields } from "../../../ui/forms/fields";
-import type { StateOf } from "../../../ui/forms/form";
+import { ButtonLink } from "../../../ui/buttons";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
-import { NoPageYet, readPages } from "../../../ui/frame/page-choice";
+import { choosePage, NoPageYet, readPages } from "../../../ui/frame/page-choice";
 import {
   componentPath,
   COMPONENTS_PATH,
@@ -19,17 +18,9 @@ import {
 } from "../../../ui/frame/paths";
 import type { Screen, ScreenRequest } from "../../../ui/frame/render";
 import { type Area, createArea } from "../../../ui/screens/area";
-import { FormScreen, ManagedByFile } from "../../../ui/screens/form-screen";
-import {
-  COMPONENT_FORM,
-  componentResource,
-  GROUP_FORM,
-  NEW_COMPONENT_FORM,
-  NEW_GROUP_FORM,
-  requireRef,
-  STATUS_FORM,
-} from "./forms";
-import { getPage } from "../../pages/pages";
+import { ManagedByFile } from "../../../ui/screens/form-screen";
+import { type At, ShowInstead } from "../../../ui/screens/routes";
+import { findPageBySlugOrId, getPage } from "../../pages/pages";
 import type { PageRow } from "../../pages/store";
 import { listChanges } from "../cause-store";
 import {
@@ -44,22 +35,30 @@ import {
   updateComponent,
   updateGroup,
 } from "../components";
-import { setManualStatuses } from "../set-status";
+import { setManualStatuses } from "../statuses";
 import { type ComponentRow, listComponentsOfPage, listGroups } from "../store";
 import { presentChange, UpdateComponentBody } from "../wire";
-import { componentCrumbs, listPathOf } from "./component-paths";
+import { ComponentDetail, readComponentView } from "./detail";
+import {
+  COMPONENT_FORM,
+  componentResource,
+  GROUP_FORM,
+  NEW_COMPONENT_FORM,
+  NEW_GROUP_FORM,
+  requireRef,
+  SEVERAL_FORM,
+  STATUS_FORM,
+} from "./forms";
+import { ComponentList, type Direction, moved, orderOf, readListing, readSequence } from "./list";
 import {
   CauseList,
-  ComponentDetail,
+  componentCrumbs,
   describeCause,
   effectiveCauses,
   type NamedCause,
   otherCauses,
-  readComponentView,
-} from "./detail";
-import { ComponentList, type Direction, moved, orderOf } from "./list";
-import { readCauses, readListing, readPage, readPageOfNew, readSequence } from "./read";
-import { addSeveral } from "./several";
+  readCauses,
+} from "./view";
 
 const OUTDATED =
   "The order was not saved, because components were added or removed since you opened this page. The list below is up to date.";
@@ -174,20 +173,8 @@ function addComponentRoutes(area: Area, { ctx }: AdminDependencies): void {
     },
     show(state) {
       const { page } = state.context;
-      return {
-        title: "Add component",
-        children: (
-          <FormScreen
-            title="Add component"
-            crumbs={componentCrumbs(page)}
-            form={NEW_COMPONENT_FORM}
-            state={{ ...state, hidden: { ...state.hidden, page: page.id } }}
-            action={`${COMPONENTS_PATH}/new`}
-          >
-            <Button kind="primary">Add component</Button>
-          </FormScreen>
-        ),
-      };
+      const crumbs = componentCrumbs(page);
+      return { title: "Add component", crumbs, hidden: { page: page.id }, button: "Add component" };
     },
     submit(tx, { group_id: groupId = null, ...input }, actor, _, { page }) {
       requireRef(input, "checkout-api");
@@ -250,15 +237,12 @@ function addComponentRoutes(area: Area, { ctx }: AdminDependencies): void {
     },
     show(state) {
       const { component } = state.context;
-      const title = `Set status of “${component.name}”`;
-      const form = {
-        title,
-        component,
-        page: getPage(ctx.db, component.pageId),
-        causes: readCauses(ctx.db, component),
-        state,
+      return {
+        title: `Set status of “${component.name}”`,
+        button: "Set status",
+        dialog: <OtherCauses causes={otherCauses(readCauses(ctx.db, component))} />,
+        cancelHref: listPathOf(slugOf(component.id), component.id),
       };
-      return { title, children: <SetStatus {...form} /> };
     },
     update(tx, changes, actor, { params }, { component }) {
       const { baselineStatus: before } = component;
@@ -297,6 +281,67 @@ function addComponentRoutes(area: Area, { ctx }: AdminDependencies): void {
   });
 }
 
+/** Adds the form that creates several components of a page in one transaction. */
+function addSeveral(area: Area, ctx: Ctx): void {
+  area.form("/several", {
+    role: "admin",
+    form: SEVERAL_FORM,
+    initial: ({ query }) => ({ group_id: query["group"] ?? "" }),
+    load(reader, at) {
+      const { page } = readPageOfNew(reader, at);
+      return { page, groups: listGroups(reader, { pageId: page.id }) };
+    },
+    show(state) {
+      const { page } = state.context;
+      return {
+        title: "Add several components",
+        crumbs: componentCrumbs(page),
+        hidden: { page: page.id },
+        button: "Add components",
+      };
+    },
+    submit(tx, { name: names = [], group_id: groupId = null }, actor, _, { page }) {
+      const first = nextPosition(listComponentsOfPage(tx, { pageId: page.id }));
+      const ids = names.map((name, index) => {
+        const placement = { position: first + index, groupId, managedBy: null };
+        return createComponent(ctx, tx, page, { name }, placement, actor).id;
+      });
+      return ids[0] ?? page.id;
+    },
+    done: (id, at, values) => {
+      const count = values.name.split("\n").filter((line) => line.trim() !== "").length;
+      const path = listPathOf(readPageOfNew(ctx.db, at).page.slug, id);
+      return { path, text: `${plural(count, "component")} ${count === 1 ? "was" : "were"} added.` };
+    },
+  });
+}
+
+/**
+ * Returns the page with a slug, or the default page without one; undefined if no page exists.
+ * Throws `not_found` for an unknown slug.
+ */
+function readPage(reader: Reader, slugOrId: string | undefined): PageRow | undefined {
+  if (slugOrId === undefined) return choosePage(readPages(reader), undefined);
+  const page = findPageBySlugOrId(reader, slugOrId);
+  if (!page) throw notFound("page");
+  return page;
+}
+
+/** Reads the page that a new component or group is added to. Redirects to the list without a page. */
+function readPageOfNew(
+  reader: Reader,
+  { sent, query }: Pick<At<string>, "sent" | "query">,
+): { page: PageRow } {
+  const page = readPage(reader, sent?.text("page") ?? query["page"]);
+  if (!page) throw new ShowInstead({ path: COMPONENTS_PATH });
+  return { page };
+}
+
+/** Returns the path of the list of a page's components, with the row of a component or group as anchor. */
+function listPathOf(slug: string, id: string): string {
+  return `${componentsOfPagePath(slug)}#${encodeURIComponent(id)}`;
+}
+
 /** Returns the confirmation, which names the cause if a worse status is shown instead. */
 function textOf(row: ComponentRow, causes: readonly NamedCause[]): string {
   const set = inSentence(STATUS_WORDS[row.baselineStatus]);
@@ -311,30 +356,7 @@ function inSentence(word: string): string {
   return word.charAt(0).toLowerCase() + word.slice(1);
 }
 
-/** Form for the manual status of a component, with the other causes of its status. */
-function SetStatus(props: {
-  title: string;
-  component: ComponentRow;
-  page: PageRow;
-  causes: readonly NamedCause[];
-  state: StateOf<typeof STATUS_FORM>;
-}) {
-  const { title, component, page, causes, state } = props;
-  return (
-    <DialogForm
-      title={title}
-      action={`${componentPath(component.id)}/status`}
-      hidden={state.hidden}
-      button="Set status"
-      cancelHref={listPathOf(page.slug, component.id)}
-    >
-      <FormFields form={STATUS_FORM} state={state}>
-        <OtherCauses causes={otherCauses(causes)} />
-      </FormFields>
-    </DialogForm>
-  );
-}
-
+/** Causes other than the manual status, which the form sets. */
 function OtherCauses({ causes }: { causes: readonly NamedCause[] }) {
   if (causes.length === 0) {
     return (
@@ -367,20 +389,8 @@ export function groupAdminRoutes(deps: AdminDependencies) {
     load: readPageOfNew,
     show(state) {
       const { page } = state.context;
-      return {
-        title: "Add group",
-        children: (
-          <FormScreen
-            title="Add group"
-            crumbs={componentCrumbs(page)}
-            form={NEW_GROUP_FORM}
-            state={{ ...state, hidden: { ...state.hidden, page: page.id } }}
-            action={`${COMPONENTS_PATH}/groups/new`}
-          >
-            <Button kind="primary">Add group</Button>
-          </FormScreen>
-        ),
-      };
+      const crumbs = componentCrumbs(page);
+      return { title: "Add group", crumbs, hidden: { page: page.id }, button: "Add group" };
     },
     submit(tx, body, actor, _, { page }) {
       requireRef(body, "payments");
@@ -404,23 +414,14 @@ export function groupAdminRoutes(deps: AdminDependencies) {
       const { group, page } = state.context;
       return {
         title: group.name,
-        children: (
-          <FormScreen
-            title={group.name}
-            crumbs={componentCrumbs(page)}
-            actions={
-              <ButtonLink href={`${groupPath(group.id)}/delete`} kind="danger" dialog>
-                Delete
-              </ButtonLink>
-            }
-            above={group.managedBy === "apply" ? <ManagedByFile what="group" /> : null}
-            form={GROUP_FORM}
-            state={state}
-            action={groupPath(group.id)}
-          >
-            <Button kind="primary">Save changes</Button>
-          </FormScreen>
+        crumbs: componentCrumbs(page),
+        actions: (
+          <ButtonLink href={groupPath(group.id, "delete")} kind="danger" dialog>
+            Delete
+          </ButtonLink>
         ),
+        above: group.managedBy === "apply" ? <ManagedByFile what="group" /> : null,
+        button: "Save changes",
       };
     },
     update(tx, changes, actor, { params }) {

@@ -41,7 +41,7 @@ import { DenseRow, DenseTable, FigureCell, TextCell } from "../../../ui/list";
 import { PageHead, Tabs } from "../../../ui/navigation";
 import { type TimeBand, TimeChart, type TimePoint } from "../../../ui/time-chart";
 import { RelativeTime, shortDay } from "../../../ui/times";
-import type { Span } from "../../components/history";
+import type { Span } from "../../components/rules";
 import { presetOf, ReportLink } from "../../incidents/screens/list";
 import { webhookName } from "../../webhooks/changes";
 import type { CheckRow } from "../checks-store";

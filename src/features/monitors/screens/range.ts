@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS, parseInstant, toIso } from "../../../base/time";
 import { shortDay } from "../../../ui/times";
-import type { Span } from "../../components/history";
+import type { Span } from "../../components/rules";
 import { withQuery } from "../../../ui/frame/paths";
 
 /** Selectable ranges of a monitor's history, and the length of one chart point. */

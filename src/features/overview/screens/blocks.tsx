@@ -25,8 +25,8 @@ import {
 } from "../../../ui/frame/paths";
 import { Icon, type IconName } from "../../../ui/icons";
 import { duration, RelativeTime, relativeTime } from "../../../ui/times";
-import { foldSpans, type Span } from "../../components/history";
-import { listCausesBetween, listTroubledComponents } from "../../components/store";
+import { foldSpans, type Span } from "../../components/rules";
+import { listCausesBetween, listTroubledComponents } from "../../components/cause-store";
 import type { IncidentRecord } from "../../incidents/records";
 import { isUnderWay } from "../../maintenance/rules";
 import type { MaintenanceRecord } from "../../maintenance/store";

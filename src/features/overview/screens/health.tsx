@@ -21,7 +21,7 @@ import {
 } from "../../../ui/frame/paths";
 import { duration, shortDay } from "../../../ui/times";
 import { type TotalUptime, totalUptime } from "../../analytics/analytics";
-import { findLastTrouble } from "../../components/store";
+import { findLastTrouble } from "../../components/cause-store";
 import { findLastIncidentStart } from "../../incidents/store";
 import { countMonitorsByState } from "../../monitors/store";
 import { countAttempts } from "../../webhooks/health";
