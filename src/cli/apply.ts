@@ -6,7 +6,7 @@ import { OperatorError } from "../db/errors";
 import type { Reader } from "../db/statements";
 import { exportFile, writeApplyFile } from "../features/apply/export";
 import { monitorsIn, omitForeignRefs, readApplyFile, type ReadFile } from "../features/apply/read";
-import { applyFile } from "../features/apply/reconcile";
+import { applyFile } from "../features/apply/apply";
 import { ApplyFileError, type ApplyOutcome, describeChange } from "../features/apply/run";
 import { type ApplyFile, configFileSchema } from "../features/apply/schema";
 import { listUndeclarableRefs } from "../features/monitors/declared";

@@ -1,4 +1,4 @@
-import { applyFile } from "../../src/features/apply/reconcile";
+import { applyFile } from "../../src/features/apply/apply";
 import { type ApplyOutcome, describeChange } from "../../src/features/apply/run";
 import { readApplyFile } from "../../src/features/apply/read";
 import { CLI_ACTOR } from "../../src/base/actor";

@@ -1,28 +1,13 @@
 import { Document, isMap, isPair, isScalar, isSeq, type Pair, Scalar, visit } from "yaml";
 import type { Reader } from "../../db/statements";
-import { type ComponentRow, listComponentsOfPage, listGroups } from "../components/store";
+import { exportTemplates } from "../incident-templates/file";
+import { exportSchedules } from "../maintenance/schedules/file";
+import { exportMonitors } from "../monitors/file";
+import { exportPage } from "../pages/file";
 import { listAllPages, type PageRow } from "../pages/store";
-import {
-  type DeclarableMonitor,
-  declareMonitor,
-  isDeclarable,
-  listStoredMonitors,
-} from "../monitors/declared";
 import { declareWebhook, listStoredWebhooks } from "../webhooks/declared";
 import { monitorRefs } from "../webhooks/monitors";
-import {
-  desiredComponent,
-  desiredGroup,
-  desiredPage,
-  presentComponentFields,
-  presentGroupFields,
-  presentPageFields,
-} from "./fields";
-import { componentOrder, nonDefault } from "./run";
-import type { ApplyFile, FileComponent, FileMonitor, FilePage, FileWebhook } from "./schema";
-import { readComponentRefs } from "./read";
-import { exportTemplates } from "../incident-templates/file";
-import { exportSchedules } from "./inside-page";
+import type { ApplyFile, FileWebhook } from "./schema";
 
 /**
  * Exports the current state as a configuration file: objects in their order with refs, oldest page
@@ -50,51 +35,6 @@ export function exportFile(
     ...(webhooks.length > 0 && { webhooks }),
     ...(templates.length > 0 && { incident_templates: templates }),
     ...(schedules.length > 0 && { maintenance_schedules: schedules }),
-  };
-}
-
-function exportPage(reader: Reader, row: PageRow, monitors: ExportedMonitors): FilePage {
-  const current = presentPageFields(row);
-  const { slug, name, ref } = current;
-  const least = desiredPage({ slug, name }, { ref, isDefault: false });
-  const byGroup = Map.groupBy(
-    listComponentsOfPage(reader, { pageId: row.id }),
-    ({ groupId }) => groupId,
-  );
-  const componentsIn = (groupId: string | null) => {
-    const components = byGroup.get(groupId) ?? [];
-    return components.length > 0
-      ? { components: components.map((one) => exportComponent(one, monitors)) }
-      : {};
-  };
-  const groups = listGroups(reader, { pageId: row.id }).map((group) => {
-    const fields = presentGroupFields(group);
-    const own = nonDefault(fields, desiredGroup({ name: group.name }, group.ref));
-    return {
-      name: group.name,
-      ref: group.ref,
-      ...own,
-      ...componentsIn(group.id),
-    };
-  });
-  return {
-    slug,
-    name,
-    ref,
-    ...nonDefault(current, least),
-    ...componentsIn(null),
-    ...(groups.length > 0 ? { groups } : {}),
-  };
-}
-
-function exportComponent(row: ComponentRow, { below }: ExportedMonitors): FileComponent {
-  const { id, name, ref } = row;
-  const monitors = below.get(id);
-  return {
-    name,
-    ref,
-    ...nonDefault(presentComponentFields(row), desiredComponent({ name }, ref)),
-    ...(monitors ? { monitors } : {}),
   };
 }
 
@@ -127,6 +67,7 @@ export function writeApplyFile(file: ApplyFile, comment: readonly string[]): str
 
 /** Characters that end a line of YAML 1.1 and not of 1.2, and their escapes in double quotes. */
 const SEPARATORS = /[\u0085\u2028\u2029]/g;
+
 const ESCAPES: Readonly<Record<string, string>> = {
   "\u0085": "\\N",
   "\u2028": "\\L",
@@ -154,53 +95,6 @@ function settleSeparators(scalar: Scalar, isOneLine: boolean): void {
   if (typeof value !== "string" || value.search(SEPARATORS) < 0) return;
   if (isOneLine) scalar.value = value.replace(SEPARATORS, " ");
   else scalar.type = Scalar.QUOTE_DOUBLE;
-}
-
-/** Monitors for the file. */
-interface ExportedMonitors {
-  /** Monitors by the component they are nested in: the first of theirs in the file. */
-  below: ReadonlyMap<string, FileMonitor[]>;
-  /** Monitors without components. */
-  alone: FileMonitor[];
-}
-
-/**
- * Returns the monitors of components on these pages, in page order, and those without components.
- */
-function exportMonitors(reader: Reader, pages: readonly PageRow[]): ExportedMonitors {
-  const stored = listStoredMonitors(reader);
-  const monitors = stored.filter(isDeclarable);
-  const refs = monitors.length > 0 ? readComponentRefs(reader) : undefined;
-  const refOf = new Map(stored.map(({ row }) => [row.id, row.ref]));
-  const { ranks, compare } = componentOrder(reader, pages);
-  const below = new Map<string, FileMonitor[]>();
-  const alone: FileMonitor[] = [];
-  for (const monitor of monitors) {
-    const [first, ...others] = monitor.componentIds.toSorted(compare);
-    const exported = exportMonitor(
-      monitor,
-      others.map((id) => refs?.nameOf(id) ?? id),
-      monitor.parentIds.map((id) => refOf.get(id) ?? id),
-    );
-    if (first === undefined) alone.push(exported);
-    else if (ranks.has(first)) below.set(first, [...(below.get(first) ?? []), exported]);
-  }
-  return { below, alone };
-}
-
-function exportMonitor(
-  { row }: DeclarableMonitor,
-  components: string[],
-  parents: string[],
-): FileMonitor {
-  const { name, ...declared } = declareMonitor(row);
-  return {
-    name,
-    ref: row.ref,
-    ...declared,
-    ...(components.length > 0 && { components }),
-    ...(parents.length > 0 && { depends_on: parents }),
-  };
 }
 
 /**

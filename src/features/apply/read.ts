@@ -13,21 +13,14 @@ import type { FieldError } from "../../base/errors";
 import { schemaErrors } from "../../base/validation";
 import { ANY_MONITOR } from "../../base/webhook";
 import { parseYamlText, YamlTooLarge } from "../../base/yaml";
-import type { Reader } from "../../db/statements";
-import { listComponentsOfPage } from "../components/store";
+import type { FileComponent } from "../components/file";
 import { mapDeclaredSecrets, validateDeclaredMonitor } from "../monitors/declared";
+import type { FileMonitor } from "../monitors/file";
+import { type FilePage, pageFields } from "../pages/file";
 import { validatePageInput } from "../pages/pages";
-import { findPageBySlug, listAllPages } from "../pages/store";
-import type { PageInput } from "../pages/wire";
 import { mapWebhookSecrets, validateDeclaredWebhook } from "../webhooks/declared";
 import { ApplyFileError, type Named, nameOf, type Path, pathOf, refOf } from "./run";
-import {
-  ApplyFile,
-  EXTENSION,
-  type FileComponent,
-  type FileMonitor,
-  type FilePage,
-} from "./schema";
+import { ApplyFile, EXTENSION } from "./schema";
 
 /**
  * Maximum number of syntax errors shown, since one broken bracket can cause one per following line.
@@ -294,12 +287,6 @@ export function withMonitors(
   return monitorsOf({ item: { ...file, pages }, pointer: "#" });
 }
 
-/** Returns the fields of a page that the page service takes: without its parts and earlier names. */
-export function pageFields(page: FilePage): PageInput {
-  const { groups: _g, components: _c, previous_refs: _r, previous_slugs: _s, ...fields } = page;
-  return fields;
-}
-
 /**
  * Returns errors that the schema cannot express: reserved slugs, unknown time zones, bad URLs,
  * names without a ref, duplicates.
@@ -388,37 +375,6 @@ function validateUnique<Item>(
     }
     return [{ pointer, detail: `has the same ${noun} as an earlier one: ${value}` }];
   });
-}
-
-/**
- * Names of components in a file, by which monitors list additional ones: `page-slug/component-ref`,
- * or with a colon as in the API.
- */
-export interface ComponentRefs {
-  nameOf(id: string): string;
-  /** Finds a component by its name, also with an earlier slug of the page. */
-  find(name: string): string | undefined;
-}
-
-/** Reads the components of all pages. */
-export function readComponentRefs(reader: Reader): ComponentRefs {
-  const names = new Map<string, string>();
-  const ids = new Map<string, string>();
-  for (const page of listAllPages(reader, {})) {
-    for (const { id, ref } of listComponentsOfPage(reader, { pageId: page.id })) {
-      names.set(id, `${page.slug}/${ref}`);
-      ids.set(`${page.slug}/${ref}`, id);
-    }
-  }
-  return {
-    nameOf: (id) => names.get(id) ?? id,
-    find(name) {
-      const [slug = "", ref = ""] = name.split(/[/:]/);
-      return (
-        ids.get(`${slug}/${ref}`) ?? ids.get(`${findPageBySlug(reader, { slug })?.slug}/${ref}`)
-      );
-    },
-  };
 }
 
 /** A file that can be applied to any server, and its difference from the file before. */

@@ -5,13 +5,13 @@
 import { Type } from "@sinclair/typebox";
 import { isDeepStrictEqual } from "node:util";
 import type { Actor } from "../../base/actor";
-import { type FieldError, Problem } from "../../base/errors";
+import { type FieldError, invalidFields, pointer, Problem } from "../../base/errors";
 import { RefText } from "../../base/ids";
 import { toRef } from "../../base/text";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { type ComponentRow, listComponentsOfPage, listGroups } from "../components/store";
-import type { PageRow } from "../pages/store";
+import { findPageBySlug, type PageRow } from "../pages/store";
 import type { Question } from "../webhooks/alerts/confirmation";
 import { monitorRefs } from "../webhooks/monitors";
 
@@ -164,8 +164,8 @@ export class ApplyRun {
       const fields: readonly FieldError[] =
         error.fields.length > 0 ? error.fields : [{ pointer: "#", detail: error.message }];
       throw new ApplyFileError(
-        fields.map(({ pointer, detail }) => {
-          const field = pathOf(pointer);
+        fields.map(({ pointer: at, detail }) => {
+          const field = pathOf(at);
           const line = this.lineOf([...path, ...field]);
           return { line, detail: `${nameOf(field)} ${detail}`.trimStart() };
         }),
@@ -190,8 +190,8 @@ export class ApplyFileError extends Error {
 export type Path = readonly (string | number)[];
 
 /** Returns the path of a JSON pointer such as `#/pages/0/slug`. */
-export function pathOf(pointer: string): Path {
-  return pointer
+export function pathOf(text: string): Path {
+  return text
     .split("/")
     .slice(1)
     .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"))
@@ -227,6 +227,13 @@ export const PreviousRefs = Type.Optional(Type.Array(RefText));
  */
 export function refOf({ ref, name, description, slug = "" }: Named): string {
   return ref ?? (toRef(name ?? description ?? "") || slug);
+}
+
+/** Returns the page that an entry names by its slug, or by an earlier one. Throws `validation_failed`. */
+export function pageOfEntry(tx: Tx, slug: string): PageRow {
+  const page = findPageBySlug(tx, { slug });
+  if (page) return page;
+  throw invalidFields([{ pointer: pointer("page"), detail: `is not the slug of a page: ${slug}` }]);
 }
 
 /** Returns the components of a page by its id, each page read once. */

@@ -12,11 +12,12 @@ import {
   createComponentsOf,
   type Entry,
   nonDefault,
+  pageOfEntry,
   PreviousRefs,
   RowsByRef,
 } from "../apply/run";
 import type { ComponentRow } from "../components/store";
-import { findPage, findPageBySlug, type PageRow } from "../pages/store";
+import { findPage, type PageRow } from "../pages/store";
 import type { TemplateRecord, TemplateRow } from "./store";
 import { createTemplate, deleteTemplate, listAllTemplates, updateTemplate } from "./templates";
 import { TemplateFields } from "./wire";
@@ -82,10 +83,7 @@ function slugOf({ tx }: ApplyRun, { row: { pageId } }: TemplateRecord): string |
 
 /** Returns the page of a template, also by an earlier slug; null for all pages. */
 function pageOfTemplate({ tx }: ApplyRun, { page: slug }: FileTemplate): PageRow | null {
-  if (slug === undefined || slug === null) return null;
-  const page = findPageBySlug(tx, { slug });
-  if (page) return page;
-  throw invalidFields([{ pointer: pointer("page"), detail: `is not the slug of a page: ${slug}` }]);
+  return slug === undefined || slug === null ? null : pageOfEntry(tx, slug);
 }
 
 /** Returns the statuses of a template by component id. Throws for a ref that the page does not have. */

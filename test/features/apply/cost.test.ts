@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { applyFile } from "../../../src/features/apply/reconcile";
+import { applyFile } from "../../../src/features/apply/apply";
 import { readApplyFile } from "../../../src/features/apply/read";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp } from "../../support/app";

@@ -1,32 +1,25 @@
+import { lazy } from "../../base/lazy";
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
-import { lazy } from "../../base/lazy";
-import { listAllTemplates } from "../incident-templates/templates";
+import { applyComponents } from "../components/file";
+import { applyTemplates } from "../incident-templates/file";
 import type { TemplateRow } from "../incident-templates/store";
+import { listAllTemplates } from "../incident-templates/templates";
+import { applySchedules } from "../maintenance/schedules/file";
 import { listSchedules } from "../maintenance/schedules/records";
 import type { ScheduleRow } from "../maintenance/schedules/store";
 import { listStoredMonitors } from "../monitors/declared";
+import { applyMonitors } from "../monitors/file";
 import type { MonitorRow } from "../monitors/store";
 import { deletePage, type Exemptions } from "../page-deletion/delete";
-import { createPage, updatePage } from "../pages/pages";
-import { findPageByRef, findPageBySlug, listAllPages, type PageRow } from "../pages/store";
+import { applyPage, findDesiredPage, freeMovedDomains } from "../pages/file";
+import { listAllPages } from "../pages/store";
 import { listStoredWebhooks } from "../webhooks/declared";
 import type { WebhookRow } from "../webhooks/store";
-import { desiredPage, presentPageFields } from "./fields";
-import {
-  type ApplyOptions,
-  type ApplyOutcome,
-  ApplyRun,
-  type Named,
-  type Path,
-  refOf,
-  RowsByRef,
-} from "./run";
-import { monitorsIn, pageFields, type ReadFile } from "./read";
-import { applyTemplates } from "../incident-templates/file";
-import { applyInside, applySchedules } from "./inside-page";
-import type { ApplyFile, FilePage } from "./schema";
-import { applyMonitors, applyWebhooks } from "./monitors";
+import { monitorsIn, type ReadFile } from "./read";
+import { type ApplyOptions, type ApplyOutcome, ApplyRun, type Named, RowsByRef } from "./run";
+import type { ApplyFile } from "./schema";
+import { applyWebhooks } from "./webhooks";
 
 /**
  * Applies a file: creates and changes pages, groups, components, monitors, webhooks, incident templates and
@@ -41,14 +34,14 @@ export function applyFile(ctx: Ctx, tx: Tx, file: ReadFile, options: ApplyOption
   const { content } = file;
   // First, so that entries can take the slugs and refs of deleted pages.
   handleLeftoverPages(run, content);
-  freeMovedDomains(run, content);
+  freeMovedDomains(run, content.pages);
   const matched = new Set<string>();
   const { pages, monitors = [], webhooks = [], incident_templates = [] } = content;
   const { maintenance_schedules: schedules = [] } = content;
   const monitorLists = pages.flatMap((desired, index) => {
     const path = ["pages", index];
     const page = applyPage(run, desired, matched, path);
-    return applyInside(run, page, desired, path);
+    return applyComponents(run, page, desired, path);
   });
   const storedWebhooks = listStoredWebhooks(tx);
   applyMonitors(run, [...monitorLists, { monitors, path: ["monitors"], componentId: null }]);
@@ -56,41 +49,6 @@ export function applyFile(ctx: Ctx, tx: Tx, file: ReadFile, options: ApplyOption
   applyTemplates(run, incident_templates);
   applySchedules(run, schedules);
   return run.outcome;
-}
-
-/** Applies one page. `matched` holds the ids of the pages that earlier entries matched. */
-function applyPage(run: ApplyRun, desired: FilePage, matched: Set<string>, path: Path): PageRow {
-  const { ctx, tx, options } = run;
-  const row = findDesiredPage(tx, desired, matched);
-  if (row) matched.add(row.id);
-  const ref = refOf(desired);
-  return run.apply({
-    noun: "page",
-    label: row?.slug ?? desired.slug,
-    address: desired.slug,
-    path,
-    row,
-    current: presentPageFields,
-    desired: desiredPage(desired, row ?? { ref, isDefault: false }),
-    create: () =>
-      createPage(ctx, tx, { ...pageFields(desired), ref }, options.actor, { managedBy: "apply" }),
-    update: (stored, fields) => updatePage(ctx, tx, stored.id, fields, options.actor),
-  });
-}
-
-/** Finds the page of an entry: by its ref, by an earlier ref, or by one of its slugs. */
-function findDesiredPage(
-  tx: Tx,
-  desired: FilePage,
-  matched: ReadonlySet<string>,
-): PageRow | undefined {
-  const refs = [refOf(desired), ...(desired.previous_refs ?? [])];
-  const slugs = [desired.slug, ...(desired.previous_slugs ?? [])];
-  const candidates = [
-    ...refs.map((ref) => findPageByRef(tx, { ref })),
-    ...slugs.map((slug) => findPageBySlug(tx, { slug })),
-  ];
-  return candidates.find((row) => row !== undefined && !row.isSample && !matched.has(row.id));
 }
 
 function handleLeftoverPages(run: ApplyRun, content: ApplyFile): void {
@@ -160,31 +118,3 @@ type Exemptible = Pick<
   WebhookRow | MonitorRow | TemplateRow | ScheduleRow,
   "id" | "ref" | "managedBy"
 >;
-
-/** Frees domains that move to another page, so that the order of pages does not matter. */
-function freeMovedDomains(run: ApplyRun, { pages }: ApplyFile): void {
-  const { ctx, tx, options } = run;
-  if (pages.every((page) => !page.custom_domains?.length)) return;
-  const matched = new Set<string>();
-  const entries = pages.map((page, index) => {
-    const row = findDesiredPage(tx, page, matched);
-    if (row) matched.add(row.id);
-    const { custom_domains } = desiredPage(page, row ?? { ref: "", isDefault: false });
-    return { row, domains: custom_domains, path: ["pages", index] };
-  });
-  for (const { row, domains, path } of entries) {
-    if (!row) continue;
-    const isTaken = (domain: string) =>
-      !domains.includes(domain) && entries.some((other) => other.domains.includes(domain));
-    run.change({
-      noun: "page",
-      label: row.slug,
-      path,
-      row,
-      current: (stored) => ({ custom_domains: stored.customDomains }),
-      desired: { custom_domains: row.customDomains.filter((domain) => !isTaken(domain)) },
-      create: () => row,
-      update: (stored, fields) => updatePage(ctx, tx, stored.id, fields, options.actor),
-    });
-  }
-}

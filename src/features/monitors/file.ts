@@ -1,19 +1,51 @@
+/* Monitors in the configuration file: their schema, `applyMonitors` and `exportMonitors`. */
+import { type Static, Type } from "@sinclair/typebox";
 import { invalidFields, pointer } from "../../base/errors";
-import { FieldErrors } from "../../base/validation";
-import { ANY_MONITOR } from "../../base/webhook";
-import type { Tx } from "../../db/statements";
-import { listStoredMonitors, planMonitor } from "../monitors/declared";
-import { findInvalidChain } from "../monitors/dependencies";
-import { findMonitor, findMonitorByRef } from "../monitors/store";
-import { deleteMonitor } from "../monitors/update";
-import { findPageBySlug, type PageRow } from "../pages/store";
-import { findQuestion } from "../webhooks/alerts/confirmation";
-import { planWebhook, type StoredWebhook } from "../webhooks/declared";
-import { findWebhook } from "../webhooks/store";
-import { deleteWebhook, readMonitors } from "../webhooks/webhooks";
-import { type ApplyRun, type Entry, type Path, RowsByRef } from "./run";
-import { type ComponentRefs, readComponentRefs } from "./read";
-import type { FileMonitor, FileWebhook } from "./schema";
+import { RefText } from "../../base/ids";
+import { Text } from "../../base/schema";
+import type { Reader, Tx } from "../../db/statements";
+import {
+  type ApplyRun,
+  componentOrder,
+  type Entry,
+  type Path,
+  PreviousRefs,
+  RowsByRef,
+} from "../apply/run";
+import { listComponentsOfPage } from "../components/store";
+import { findPageBySlug, listAllPages, type PageRow } from "../pages/store";
+import {
+  type DeclarableMonitor,
+  declaredMonitorSchema,
+  declareMonitor,
+  isDeclarable,
+  listStoredMonitors,
+  planMonitor,
+} from "./declared";
+import { findInvalidChain } from "./dependencies";
+import { findMonitor, findMonitorByRef } from "./store";
+import { deleteMonitor } from "./update";
+import { PARENTS_MAX } from "./wire";
+
+/** Fields of a monitor that only files have. */
+interface MonitorMore {
+  ref?: string;
+  previous_refs?: string[];
+  /** Components that it watches in addition to the one it is nested in: `page-slug/component-ref`. */
+  components?: string[];
+  /** Refs of monitors on which it depends. */
+  depends_on?: string[];
+}
+
+/** A monitor in a file. */
+export const FileMonitor = declaredMonitorSchema<MonitorMore>({
+  ref: Type.Optional(RefText),
+  previous_refs: PreviousRefs,
+  components: Type.Optional(Type.Array(Text({ minLength: 1, maxLength: 127 }))),
+  depends_on: Type.Optional(Type.Array(RefText, { maxItems: PARENTS_MAX, uniqueItems: true })),
+});
+export type FileMonitor = Static<typeof FileMonitor>;
+export const FileMonitors = Type.Optional(Type.Array(FileMonitor));
 
 /** A list of monitors in the file, and the component it is nested in. */
 export interface MonitorList {
@@ -203,60 +235,80 @@ function parentIdsOf({ depends_on: parents = [] }: FileMonitor, refs: MonitorRef
   });
 }
 
-type WebhookWithRef = StoredWebhook & { ref: string };
-type WebhookEntry = Entry<FileWebhook, WebhookWithRef>;
+/**
+ * Names of components in a file, by which monitors list additional ones: `page-slug/component-ref`,
+ * or with a colon as in the API.
+ */
+export interface ComponentRefs {
+  nameOf(id: string): string;
+  /** Finds a component by its name, also with an earlier slug of the page. */
+  find(name: string): string | undefined;
+}
 
-/** Applies webhooks, after the pages and monitors. `before` are those before monitors were deleted. */
-export function applyWebhooks(
-  run: ApplyRun,
-  webhooks: readonly FileWebhook[],
-  before: readonly StoredWebhook[],
-): void {
-  const stored = before.map((one) => ({ ...one, ref: one.row.ref }));
-  const rows = new RowsByRef<WebhookWithRef>(stored);
-  const entries = webhooks.map((item, index) => rows.match(item, ["webhooks", index]));
-  // First, so that entries can take the refs of deleted ones.
-  run.handleLeftovers("webhook", stored, entries, (id) =>
-    deleteWebhook(run.ctx, run.tx, id, run.options.actor),
-  );
-  const known = new Set(entries.map(({ row }) => row?.row.id));
-  for (const { row, ref } of stored) {
-    if (known.has(row.id) || !findWebhook(run.tx, row)) continue;
-    run.noteLostMonitors("webhook", ref, "monitors", row.monitors);
+/** Reads the components of all pages. */
+export function readComponentRefs(reader: Reader): ComponentRefs {
+  const names = new Map<string, string>();
+  const ids = new Map<string, string>();
+  for (const page of listAllPages(reader, {})) {
+    for (const { id, ref } of listComponentsOfPage(reader, { pageId: page.id })) {
+      names.set(id, `${page.slug}/${ref}`);
+      ids.set(`${page.slug}/${ref}`, id);
+    }
   }
-  for (const entry of entries) applyWebhook(run, entry);
+  return {
+    nameOf: (id) => names.get(id) ?? id,
+    find(name) {
+      const [slug = "", ref = ""] = name.split(/[/:]/);
+      return (
+        ids.get(`${slug}/${ref}`) ?? ids.get(`${findPageBySlug(reader, { slug })?.slug}/${ref}`)
+      );
+    },
+  };
 }
 
-function applyWebhook(run: ApplyRun, { item, ref, path, row: stored }: WebhookEntry): void {
-  const { ctx, tx, options } = run;
-  const plan = run.locatingErrors(path, () => {
-    const page = pageOf(tx, item, stored);
-    const errors = new FieldErrors();
-    const monitorIds = readMonitors(tx, errors, item.monitors ?? [ANY_MONITOR]);
-    errors.throwIfAny();
-    const refsOf = (ids: readonly string[]) => run.refsOfMonitors(ids);
-    return planWebhook(item, { ref, page, monitorIds, refsOf }, stored);
-  });
-  const row = run.apply({
-    noun: "webhook",
-    label: stored?.ref ?? ref,
-    address: ref,
-    path,
-    row: stored?.row,
-    current: () => plan.current,
-    desired: plan.desired,
-    create: () => plan.create(ctx, tx, options.actor),
-    update: () => plan.update(ctx, tx, options.actor),
-  });
-  const question = row.enabled ? findQuestion(tx, row) : undefined;
-  if (question) run.outcome.unconfirmed.push({ webhook: row.ref, question });
+/** Monitors for the file. */
+export interface ExportedMonitors {
+  /** Monitors by the component they are nested in: the first of theirs in the file. */
+  below: ReadonlyMap<string, FileMonitor[]>;
+  /** Monitors without components. */
+  alone: FileMonitor[];
 }
 
-/** Returns the page of a webhook, also by an earlier slug; null for all pages. */
-function pageOf(tx: Tx, { page: slug }: FileWebhook, stored?: WebhookWithRef): PageRow | null {
-  if (slug === undefined || slug === null) return null;
-  if (stored?.page?.slug === slug) return stored.page;
-  const page = findPageBySlug(tx, { slug });
-  if (page) return page;
-  throw invalidFields([{ pointer: pointer("page"), detail: `is not the slug of a page: ${slug}` }]);
+/**
+ * Returns the monitors of components on these pages, in page order, and those without components.
+ */
+export function exportMonitors(reader: Reader, pages: readonly PageRow[]): ExportedMonitors {
+  const stored = listStoredMonitors(reader);
+  const monitors = stored.filter(isDeclarable);
+  const refs = monitors.length > 0 ? readComponentRefs(reader) : undefined;
+  const refOf = new Map(stored.map(({ row }) => [row.id, row.ref]));
+  const { ranks, compare } = componentOrder(reader, pages);
+  const below = new Map<string, FileMonitor[]>();
+  const alone: FileMonitor[] = [];
+  for (const monitor of monitors) {
+    const [first, ...others] = monitor.componentIds.toSorted(compare);
+    const exported = exportMonitor(
+      monitor,
+      others.map((id) => refs?.nameOf(id) ?? id),
+      monitor.parentIds.map((id) => refOf.get(id) ?? id),
+    );
+    if (first === undefined) alone.push(exported);
+    else if (ranks.has(first)) below.set(first, [...(below.get(first) ?? []), exported]);
+  }
+  return { below, alone };
+}
+
+function exportMonitor(
+  { row }: DeclarableMonitor,
+  components: string[],
+  parents: string[],
+): FileMonitor {
+  const { name, ...declared } = declareMonitor(row);
+  return {
+    name,
+    ref: row.ref,
+    ...declared,
+    ...(components.length > 0 && { components }),
+    ...(parents.length > 0 && { depends_on: parents }),
+  };
 }
