@@ -1,6 +1,6 @@
 import { createIncident } from "../../src/features/incidents/incidents";
 import { createComponent } from "../../src/features/components/components";
-import { planMaintenance } from "../../src/features/maintenance/plan";
+import { planMaintenance } from "../../src/features/maintenance/maintenance";
 import { createMonitor } from "../../src/features/monitors/monitors";
 import { deletePage } from "../../src/features/page-deletion/delete";
 import { createPage } from "../../src/features/pages/pages";

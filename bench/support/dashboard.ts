@@ -5,7 +5,7 @@ import { listGroups } from "../../src/features/components/store";
 import { createTemplate } from "../../src/features/incident-templates/templates";
 import { getIncident } from "../../src/features/incidents/records";
 import { advanceMaintenance } from "../../src/features/maintenance/clock";
-import { planMaintenance } from "../../src/features/maintenance/plan";
+import { planMaintenance } from "../../src/features/maintenance/maintenance";
 import { createKey } from "../../src/features/keys/keys";
 import { SCOPE_NAMES } from "../../src/features/keys/scopes";
 import { createMonitor } from "../../src/features/monitors/monitors";

@@ -1,7 +1,7 @@
 import { createComponent, createGroup } from "../../src/features/components/components";
 import { addUpdate, createIncident } from "../../src/features/incidents/incidents";
 import { advanceMaintenance } from "../../src/features/maintenance/clock";
-import { planMaintenance } from "../../src/features/maintenance/plan";
+import { planMaintenance } from "../../src/features/maintenance/maintenance";
 import { createPage } from "../../src/features/pages/pages";
 import type { Ctx } from "../../src/context";
 import type { Tx } from "../../src/db/statements";

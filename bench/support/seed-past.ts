@@ -4,7 +4,7 @@ import type { Ctx } from "../../src/context";
 import type { Tx } from "../../src/db/statements";
 import { addUpdate, createIncident } from "../../src/features/incidents/incidents";
 import { advanceMaintenance } from "../../src/features/maintenance/clock";
-import { planMaintenance } from "../../src/features/maintenance/plan";
+import { planMaintenance } from "../../src/features/maintenance/maintenance";
 import { CLI_ACTOR } from "../../src/base/actor";
 import type { ComponentStatus } from "../../src/base/status";
 import { openData } from "./open-data";

@@ -7,7 +7,7 @@ import type { Tx } from "../db/statements";
 import { addUpdate, createIncident, putPostmortem } from "../features/incidents/incidents";
 import type { AddUpdateBody, CreateIncidentBody, IncidentSource } from "../features/incidents/wire";
 import { advanceMaintenance } from "../features/maintenance/clock";
-import { planMaintenance } from "../features/maintenance/plan";
+import { planMaintenance } from "../features/maintenance/maintenance";
 import { createSchedule } from "../features/maintenance/schedules/schedules";
 import { withDemoStrip } from "../ui/demo-strip";
 import { COMING_WORK, type DemoPage, type Work, WORKS } from "./pages";

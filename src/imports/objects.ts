@@ -8,7 +8,7 @@ import type { Reader } from "../db/statements";
 import { findNumber, keepNumber, listNumbers } from "../features/compat/store";
 import { findComponent, findGroup } from "../features/components/store";
 import { findIncident } from "../features/incidents/store";
-import { findSchedule } from "../features/maintenance/schedules/records";
+import { findSchedule } from "../features/maintenance/schedules/store";
 import { findMaintenance } from "../features/maintenance/store";
 import { findMonitor } from "../features/monitors/store";
 import { findPage } from "../features/pages/store";

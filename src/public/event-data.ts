@@ -3,7 +3,7 @@ import type { EventType } from "../events/outbox";
 import { AlarmEventData } from "../features/alarms/alarms";
 import { ComponentEventData } from "../features/components/statuses";
 import { IncidentEventData } from "../features/incidents/wire";
-import { MaintenanceEventData } from "../features/maintenance/maintenance";
+import { MaintenanceEventData } from "../features/maintenance/save";
 import {
   CertificateEventData,
   MonitorEventData,

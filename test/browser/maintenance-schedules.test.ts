@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { listSchedules } from "../../src/features/maintenance/schedules/records";
+import { listSchedules } from "../../src/features/maintenance/schedules/store";
 import { describeInBrowser } from "../support/browser";
 
 const NEW = "/admin/maintenance/schedules/new";

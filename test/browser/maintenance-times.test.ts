@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { planMaintenance } from "../../src/features/maintenance/plan";
+import { planMaintenance } from "../../src/features/maintenance/maintenance";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { describeInBrowser } from "../support/browser";
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createDb } from "../../src/db/database";
 import { MIGRATIONS } from "../../src/db/migrations";
 import { listMaintenance } from "../../src/features/maintenance/records";
-import { listSchedules } from "../../src/features/maintenance/schedules/records";
+import { listSchedules } from "../../src/features/maintenance/schedules/store";
 import { createTestClock } from "../support/clock";
 import { readAllTables } from "../support/database-dump";
 import { createTestLog } from "../support/log";

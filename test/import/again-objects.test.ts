@@ -15,10 +15,10 @@ import { addUpdate, deleteIncident } from "../../src/features/incidents/incident
 import { findIncident } from "../../src/features/incidents/store";
 import { deleteSchedule, updateSchedule } from "../../src/features/maintenance/schedules/schedules";
 import { findMaintenance } from "../../src/features/maintenance/store";
-import { findSchedule } from "../../src/features/maintenance/schedules/records";
+import { findSchedule } from "../../src/features/maintenance/schedules/store";
 import { getMaintenanceRecord } from "../../src/features/maintenance/records";
 import { startMaintenanceClock } from "../../src/features/maintenance/clock";
-import { updateMaintenance } from "../../src/features/maintenance/plan";
+import { updateMaintenance } from "../../src/features/maintenance/maintenance";
 import { deleteMonitor, updateMonitor } from "../../src/features/monitors/update";
 import { findMonitor } from "../../src/features/monitors/store";
 import { deletePage } from "../../src/features/page-deletion/delete";

@@ -8,7 +8,7 @@ import {
   deleteSchedule,
   updateSchedule,
 } from "../../src/features/maintenance/schedules/schedules";
-import { listSchedules } from "../../src/features/maintenance/schedules/records";
+import { listSchedules } from "../../src/features/maintenance/schedules/store";
 import { listAllPages } from "../../src/features/pages/store";
 import { UpdateText } from "../../src/features/timeline/updates";
 import type { TestApp } from "./app";

@@ -1,10 +1,10 @@
 import {
   addMaintenanceUpdate,
   cancelMaintenance,
+  planMaintenance,
 } from "../../src/features/maintenance/maintenance";
 import { advanceMaintenance } from "../../src/features/maintenance/clock";
 import { createSchedule } from "../../src/features/maintenance/schedules/schedules";
-import { planMaintenance } from "../../src/features/maintenance/plan";
 import type { Entry } from "../../src/demo/year";
 import type { DemoPage } from "../../src/demo/pages";
 import type { Actor } from "../../src/base/actor";

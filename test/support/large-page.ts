@@ -1,5 +1,5 @@
 import { createIncident } from "../../src/features/incidents/incidents";
-import { planMaintenance } from "../../src/features/maintenance/plan";
+import { planMaintenance } from "../../src/features/maintenance/maintenance";
 import { CLI_ACTOR } from "../../src/base/actor";
 import type { ComponentStatus } from "../../src/base/status";
 import { HOUR_MS, toIso } from "../../src/base/time";

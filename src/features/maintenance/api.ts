@@ -18,9 +18,11 @@ import {
   addMaintenanceUpdate,
   cancelMaintenance,
   chooseComponents,
+  planMaintenance,
   readDisplayTime,
+  readTimes,
+  updateMaintenance,
 } from "./maintenance";
-import { planMaintenance, readTimes, updateMaintenance } from "./plan";
 import {
   countForPage,
   findMaintenanceRecord,
@@ -29,7 +31,7 @@ import {
   getMaintenanceRecord,
   readRecords,
 } from "./records";
-import { getSchedule, listSchedules } from "./schedules/records";
+import { getSchedule, listSchedules } from "./schedules/store";
 import { OCCURRENCES_MAX } from "./schedules/rules";
 import {
   createSchedule,

@@ -9,7 +9,7 @@ import {
   recordMaintenanceEvent,
   refreshCauses,
   withStatus,
-} from "./maintenance";
+} from "./save";
 import {
   countUpdates,
   findNextDue,

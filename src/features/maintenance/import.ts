@@ -9,11 +9,11 @@ import { replaceCauses } from "../components/statuses";
 import { touchPage } from "../pages/pages";
 import { InstantText } from "../../base/schema";
 import { isInFuture, toMs, UPDATES_MAX } from "../timeline/updates";
-import { chooseComponents, recordMaintenanceEvent, replaceChosen } from "./maintenance";
+import { chooseComponents, readTimes } from "./maintenance";
+import { isUnderWay, REMIND_MINUTES_BEFORE, settledReminder } from "./rules";
+import { recordMaintenanceEvent, replaceChosen } from "./save";
 import { MaintenanceUpdate, PlanMaintenanceBody } from "./wire";
-import { readTimes, REMIND_MINUTES_BEFORE } from "./plan";
 import { getMaintenance, getMaintenanceRecord } from "./records";
-import { isUnderWay, settledReminder } from "./rules";
 import {
   deleteMaintenanceUpdates,
   insertMaintenance,

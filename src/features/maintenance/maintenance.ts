@@ -1,178 +1,219 @@
-import { Type } from "@sinclair/typebox";
+/* Verbs of maintenance: plan, change, add an update, cancel. What they write is in `save.ts`; `clock.ts` takes due steps. */
 import { type Actor, authorOf } from "../../base/actor";
 import { conflict } from "../../base/errors";
 import type { MaintenanceStatus } from "../../base/status";
+import { toIso } from "../../base/time";
 import { FieldErrors, validate } from "../../base/validation";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import { audit, recordAudits } from "../../events/audit";
+import { recordAudits } from "../../events/audit";
 import type { EventType } from "../../events/outbox";
 import { pathInList, resolveComponents } from "../components/references";
-import { replaceCauses } from "../components/statuses";
-import { listComponentsOfPage } from "../components/store";
+import { findNamedPage } from "../pages/filter";
 import { touchPage } from "../pages/pages";
+import { isInFuture, toMs, UPDATES_MAX } from "../timeline/updates";
+import { getMaintenanceRecord, toDocumentRecords } from "./records";
 import {
-  EVENT_DATA_MAX_BYTES,
-  EVENT_TEXT_MAX,
-  eventFields,
-  isInFuture,
-  jsonBytes,
-  toMs,
-  truncateText,
-  UPDATES_MAX,
-} from "../timeline/updates";
-import { getMaintenance, getMaintenanceRecord, toDocumentRecords } from "./records";
-import {
-  causesAfter,
-  type ComponentCause,
   isAllowedTransition,
   isAnnounced,
   isEnded,
   isUnderWay,
+  REMIND_MINUTES_BEFORE,
+  settledReminder,
   STATUS_IN_WORDS,
 } from "./rules";
 import {
+  addUpdateRow,
+  applyUpdate,
+  type Chosen,
+  type NewUpdate,
+  recordChange,
+  recordMaintenanceEvent,
+  refreshCauses,
+  replaceChosen,
+  saveChange,
+  usualNotify,
+  withStatus,
+} from "./save";
+import {
   cancelMaintenanceRows,
-  deleteMaintenanceComponents,
-  insertMaintenanceComponent,
-  insertMaintenanceUpdate,
+  insertMaintenance,
   insertMaintenanceUpdates,
-  listCausesOf,
-  listComponentsOfMaintenances,
   listFirstUpdates,
   listPending,
   type MaintenanceRow,
-  updateMaintenanceRow,
 } from "./store";
 import {
   AddMaintenanceUpdateBody,
   CancelMaintenanceBody,
   Maintenance,
-  MaintenanceUpdate,
+  type MaintenanceUpdate,
+  PlanMaintenanceBody,
   presentMaintenance,
+  UpdateMaintenanceBody,
 } from "./wire";
 
-/** Fields of a new update. */
-interface NewUpdate {
-  status: MaintenanceStatus;
-  body: string;
-  /** Unix ms. */
-  displayAt: number;
-  notify: boolean;
-}
+/**
+ * Plans a maintenance. If its times lie in the past, the clock starts and ends it at these times. Throws
+ * `validation_failed` with every invalid field.
+ */
+export function planMaintenance(
+  ctx: Ctx,
+  tx: Tx,
+  input: PlanMaintenanceBody,
+  actor: Actor,
+): Maintenance {
+  validate(PlanMaintenanceBody, input);
+  const errors = new FieldErrors();
+  const page = findNamedPage(tx, errors, input.page);
+  const times = readTimes(input, { scheduledFor: 0, scheduledUntil: 0 }, errors);
+  const chosen = page ? chooseComponents(tx, page.id, input.components, [], errors) : [];
+  errors.throwIfAny();
 
-/** Writes an update. */
-export function addUpdateRow(ctx: Ctx, tx: Tx, maintenanceId: string, update: NewUpdate): void {
-  const createdAt = ctx.clock.now();
-  insertMaintenanceUpdate(tx, { id: ctx.newId("upd"), maintenanceId, ...update, createdAt });
-}
-
-/** Returns the row of a maintenance after a change of its status at `at` (unix ms). */
-export function withStatus(
-  row: MaintenanceRow,
-  status: MaintenanceStatus,
-  at: number,
-): MaintenanceRow {
-  return {
-    ...row,
-    status,
-    startedAt: row.startedAt ?? (isUnderWay(status) ? at : null),
-    completedAt: status === "completed" ? at : null,
+  const now = ctx.clock.now();
+  const { remind_minutes_before: remindMinutesBefore = REMIND_MINUTES_BEFORE } = input;
+  const row: MaintenanceRow = {
+    id: ctx.newId("mnt"),
+    pageId: page?.id ?? "",
+    name: input.name,
+    status: "scheduled",
+    ...times,
+    startedAt: null,
+    completedAt: null,
+    autoStart: input.auto_start ?? true,
+    autoComplete: input.auto_complete ?? true,
+    remindMinutesBefore,
+    remindedAt: settledReminder({ ...times, remindMinutesBefore }, now),
+    version: 1,
+    createdAt: now,
+    updatedAt: now,
+    deletedAt: null,
+    scheduleId: null,
+    occurrenceAt: null,
+    author: authorOf(actor),
   };
-}
-
-/** Writes a changed row with a new version, and a new version of its page's content. */
-export function saveChange(ctx: Ctx, tx: Tx, row: MaintenanceRow): void {
-  updateMaintenanceRow(tx, { ...row, version: row.version + 1, updatedAt: ctx.clock.now() });
+  insertMaintenance(tx, row);
+  replaceChosen(tx, row.id, chosen);
+  const notify = input.notify ?? true;
+  // A maintenance that is recorded afterwards is shown as announced at its start.
+  const displayAt = Math.min(now, row.scheduledFor);
+  addUpdateRow(ctx, tx, row.id, { status: "scheduled", body: input.body, displayAt, notify });
   touchPage(ctx, tx, row.pageId);
-}
-
-/** Change of the causes of a maintenance. */
-interface CausesChange {
-  /** Start of the change, in unix ms. */
-  at: number;
-  actor: Actor;
-  /** True to notify people about the new statuses. */
-  notify: boolean;
-  /** Start of the maintenance in unix ms, if its causes may not have been written yet. */
-  unmarkedSince?: number | null;
+  return recordChange(ctx, tx, row.id, {
+    event: "maintenance.scheduled",
+    notify,
+    actor,
+    action: "maintenance.plan",
+    summary: `Planned the maintenance “${row.name}”`,
+  });
 }
 
 /**
- * Updates the causes of a maintenance from a time on: its components are under maintenance while it is
- * in progress. Earlier causes stay as history. Deleted components get no new cause.
+ * Changes the fields that the input names: name and components until the maintenance is over, times and
+ * flags while it is scheduled. The end of a maintenance that has started can be moved to a later time, which
+ * sends no notifications unless the input asks for them. Writes nothing if no field changes. Throws `not_found`,
+ * `validation_failed`, or `conflict` for a change that its status forbids.
  */
-export function refreshCauses(
+export function updateMaintenance(
   ctx: Ctx,
   tx: Tx,
-  row: MaintenanceRow,
-  { at, actor, notify, unmarkedSince = null }: CausesChange,
-): void {
-  const living = new Set(listComponentsOfPage(tx, { pageId: row.pageId }).map(({ id }) => id));
-  const componentIds = listComponentsOfMaintenances(tx, { ids: JSON.stringify([row.id]) })
-    .map(({ id }) => id)
-    .filter((id) => living.has(id));
-  let causes: ComponentCause[] = listCausesOf(tx, { maintenanceId: row.id });
-  if (unmarkedSince !== null && causes.length === 0) {
-    causes = causesAfter(causes, { isUnderWay: true, componentIds, at: unmarkedSince });
+  id: string,
+  input: UpdateMaintenanceBody,
+  actor: Actor,
+): Maintenance {
+  const record = getMaintenanceRecord(tx, id);
+  const { row: before } = record;
+  validate(UpdateMaintenanceBody, input);
+  const errors = new FieldErrors();
+  const { scheduledFor, scheduledUntil } = readTimes(input, before, errors);
+  const chosen = input.components
+    ? chooseComponents(tx, before.pageId, input.components, record.components, errors)
+    : record.components;
+  errors.throwIfAny();
+  requireNotEnded(before);
+
+  const now = ctx.clock.now();
+  const { name = before.name, remind_minutes_before: remindMinutesBefore } = input;
+  const after: MaintenanceRow = {
+    ...before,
+    name,
+    scheduledFor,
+    scheduledUntil,
+    autoStart: input.auto_start ?? before.autoStart,
+    autoComplete: input.auto_complete ?? before.autoComplete,
+    remindMinutesBefore:
+      remindMinutesBefore === undefined ? before.remindMinutesBefore : remindMinutesBefore,
+  };
+  const changed = PLAN.filter((field) => before[field] !== after[field]);
+  const hasStarted = before.status !== "scheduled";
+  const isLonger = hasStarted && scheduledUntil > before.scheduledUntil;
+  if (hasStarted && changed.length > (isLonger ? 1 : 0)) {
+    throw conflict(
+      `The maintenance is ${STATUS_IN_WORDS[before.status]}; of its times and flags only the end can be changed, to a time later than ${toIso(before.scheduledUntil)}.`,
+    );
   }
-  causes = causesAfter(causes, { isUnderWay: isUnderWay(row.status), componentIds, at });
-  replaceCauses(
-    ctx,
-    tx,
-    "maintenance",
-    row.id,
-    causes.map((cause) => ({ ...cause, status: "under_maintenance" })),
-    { source: "maintenance", actor, reason: row.name, notify },
-  );
-}
+  const isSame = isSameChoice(chosen, record.components);
+  if (changed.length === 0 && isSame && name === before.name) {
+    return presentMaintenance(record, ctx.baseUrl);
+  }
 
-/** Throws `conflict` for a maintenance that is over, which cannot be changed. */
-export function requireNotEnded({ status }: MaintenanceRow): void {
-  if (!isEnded(status)) return;
-  throw conflict(`The maintenance is ${STATUS_IN_WORDS[status]}, which is final.`);
-}
-
-/** Change of a maintenance, for its event and the audit log. */
-interface ChangeRecord {
-  event: EventType;
-  notify: boolean;
-  /** True if the newest update is new. */
-  isNews?: boolean;
-  actor: Actor;
-  action: string;
-  summary: string;
-}
-
-/** Records the event and audit row of a change that is written, and returns the maintenance. */
-export function recordChange(ctx: Ctx, tx: Tx, id: string, change: ChangeRecord): Maintenance {
-  const maintenance = getMaintenance(ctx, tx, id);
-  recordMaintenanceEvent(ctx, tx, change.event, maintenance, change);
-  audit(ctx, tx, change.actor, change.action, id, change.summary);
+  const isSameReminder = REMINDER.every((field) => before[field] === after[field]);
+  if (!isSameReminder) after.remindedAt = settledReminder(after, now);
+  saveChange(ctx, tx, after);
+  if (!isSame) replaceChosen(tx, id, chosen);
+  const notify = input.notify ?? (!isLonger && usualNotify(tx, before));
+  const maintenance = recordChange(ctx, tx, id, {
+    event: "maintenance.updated",
+    notify,
+    actor,
+    action: "maintenance.update",
+    summary: `Changed the maintenance “${name}”`,
+  });
+  if (!isSame) refreshCauses(ctx, tx, after, { at: now, actor, notify });
   return maintenance;
 }
 
-/** Writes an update and the row of its maintenance, and records the change. Returns the maintenance. */
-export function applyUpdate(
-  ctx: Ctx,
-  tx: Tx,
-  after: MaintenanceRow,
-  update: NewUpdate,
-  change: Omit<ChangeRecord, "notify" | "isNews">,
-): Maintenance {
-  saveChange(ctx, tx, after);
-  addUpdateRow(ctx, tx, after.id, update);
-  return recordChange(ctx, tx, after.id, { ...change, notify: update.notify, isNews: true });
+/** Columns of the plan, which can be changed while a maintenance is scheduled. */
+const PLAN = [
+  "scheduledFor",
+  "scheduledUntil",
+  "autoStart",
+  "autoComplete",
+  "remindMinutesBefore",
+] as const;
+
+/** Columns that a reminder depends on. */
+const REMINDER = ["scheduledFor", "remindMinutesBefore"] as const;
+
+/** Planned start and end, in unix ms. */
+interface Times {
+  scheduledFor: number;
+  scheduledUntil: number;
 }
 
-/** Returns the `notify` of automatic changes: the `notify` of the plan. */
-export function plannedNotify(tx: Tx, maintenanceId: string): boolean {
-  return listFirstUpdates(tx, { ids: JSON.stringify([maintenanceId]) })[0]?.notify ?? true;
+/**
+ * Returns the times that a body names, and the known ones instead of omitted ones. Adds an error if the
+ * end is not later than the start.
+ */
+export function readTimes(
+  input: { scheduled_for?: string; scheduled_until?: string },
+  stored: Times,
+  errors: FieldErrors,
+): Times {
+  const { scheduled_for: from, scheduled_until: until } = input;
+  const scheduledFor = from === undefined ? stored.scheduledFor : toMs(from);
+  const scheduledUntil = until === undefined ? stored.scheduledUntil : toMs(until);
+  if (scheduledUntil <= scheduledFor) {
+    if (until === undefined) errors.add(["scheduled_for"], "must be earlier than the end");
+    else errors.add(["scheduled_until"], "must be later than the start");
+  }
+  return { scheduledFor, scheduledUntil };
 }
 
-/** Returns the default `notify` of changes by people: that of the plan, or true for an announced occurrence. */
-export function usualNotify(tx: Tx, row: MaintenanceRow): boolean {
-  return isAnnounced(row) || plannedNotify(tx, row.id);
+/** Throws `conflict` for a maintenance that is over, which cannot be changed. */
+function requireNotEnded({ status }: MaintenanceRow): void {
+  if (!isEnded(status)) return;
+  throw conflict(`The maintenance is ${STATUS_IN_WORDS[status]}, which is final.`);
 }
 
 /**
@@ -352,70 +393,6 @@ function cancellationSummary({ name }: MaintenanceRow): string {
   return `Cancelled the maintenance “${name}”`;
 }
 
-const { updates: _updates, ...Fields } = Maintenance.properties;
-
-/** The data of a maintenance's event. */
-export const MaintenanceEventData = Type.Object(
-  {
-    ...Fields,
-    ...eventFields(MaintenanceUpdate, "MaintenanceEventUpdate"),
-  },
-  { title: "MaintenanceEventData" },
-);
-
-/**
- * Records an event of a maintenance. `notify` is false for a silent change, `isNews` true if its newest update is
- * new. `actor` makes the change.
- */
-export function recordMaintenanceEvent(
-  ctx: Ctx,
-  tx: Tx,
-  type: EventType,
-  maintenance: Maintenance,
-  { notify, isNews = false, actor }: { notify: boolean; isNews?: boolean; actor: Actor },
-): void {
-  const { id: subjectId, page_id: pageId } = maintenance;
-  const data = eventData(maintenance, notify);
-  ctx.outbox.record(tx, { type, pageId, subjectId, data, isNews, author: authorOf(actor) });
-}
-
-/**
- * Returns the data of a maintenance's event: the resource of the API with the newest update instead of
- * all. The text is cut at 4,000 code points. If the data is still too large, the list of components is
- * halved until it fits, then the text. Parts with something left out have `truncated: true`.
- */
-export function eventData(maintenance: Maintenance, notify: boolean): Record<string, unknown> {
-  const { updates, ...resource } = maintenance;
-  const [latest] = updates;
-  const dataWith = (textLength: number, components: number) => ({
-    ...resource,
-    components: resource.components.slice(0, components),
-    ...(components < resource.components.length ? { truncated: true } : {}),
-    latest_update: latest ? { ...latest, ...truncateText(latest.body, textLength) } : null,
-    notify,
-  });
-  const isSmall = (textLength: number, count: number) =>
-    canFit(resource.components, count) &&
-    jsonBytes(dataWith(textLength, count)) <= EVENT_DATA_MAX_BYTES;
-  let textLength = EVENT_TEXT_MAX;
-  let count = resource.components.length;
-  while (count > 0 && !isSmall(textLength, count)) count = Math.floor(count / 2);
-  while (textLength > 0 && !isSmall(textLength, count)) textLength = Math.floor(textLength / 2);
-  return dataWith(textLength, count);
-}
-
-/** Returns false if the first `count` components alone exceed the limit of an event. */
-function canFit(components: Maintenance["components"], count: number): boolean {
-  let bytes = 0;
-  for (let index = 0; index < count && bytes <= EVENT_DATA_MAX_BYTES; index++) {
-    bytes += jsonBytes(components[index]);
-  }
-  return bytes <= EVENT_DATA_MAX_BYTES;
-}
-
-/** The components of a maintenance, with the names from when they were chosen. */
-type Chosen = readonly { id: string; name: string }[];
-
 /**
  * Returns the components that references name: those of the page, and those chosen before, which may be
  * deleted. Adds an error for any other, and for a reference that names an earlier one's component again.
@@ -442,15 +419,7 @@ export function chooseComponents(
 }
 
 /** Returns true if two choices contain the same components in any order. */
-export function isSameChoice(one: Chosen, other: Chosen): boolean {
+function isSameChoice(one: Chosen, other: Chosen): boolean {
   const ids = new Set(one.map(({ id }) => id));
   return one.length === other.length && other.every(({ id }) => ids.has(id));
-}
-
-/** Replaces the components of a maintenance. */
-export function replaceChosen(tx: Tx, maintenanceId: string, chosen: Chosen): void {
-  deleteMaintenanceComponents(tx, { maintenanceId });
-  for (const { id: componentId, name } of chosen) {
-    insertMaintenanceComponent(tx, { maintenanceId, componentId, name });
-  }
 }

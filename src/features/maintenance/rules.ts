@@ -138,3 +138,6 @@ export function causesAfter(
   const joining = componentIds.filter((id) => !open.has(id));
   return [...kept, ...joining.map((componentId) => ({ componentId, from: at, to: null }))];
 }
+
+/** Minutes before the start at which a reminder is sent by default. */
+export const REMIND_MINUTES_BEFORE = 60;

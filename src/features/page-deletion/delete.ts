@@ -9,8 +9,7 @@ import { listTemplatesOfPage, type TemplateRow } from "../incident-templates/sto
 import { cancelMaintenanceOfPage } from "../maintenance/maintenance";
 import { countPendingOfPage } from "../maintenance/store";
 import { deleteSchedule } from "../maintenance/schedules/schedules";
-import { listSchedules } from "../maintenance/schedules/records";
-import type { ScheduleRow } from "../maintenance/schedules/store";
+import { listSchedules, type ScheduleRow } from "../maintenance/schedules/store";
 import { detachMonitorsOfPage, watchesOnlyPage } from "../monitors/monitors";
 import type { MonitorRow } from "../monitors/store";
 import { listMonitors, type MonitorRecord } from "../monitors/records";

@@ -1,9 +1,11 @@
 import { expect, test } from "bun:test";
 import { addUpdate, createIncident } from "../../../src/features/incidents/incidents";
 import { getIncident } from "../../../src/features/incidents/records";
-import { addMaintenanceUpdate } from "../../../src/features/maintenance/maintenance";
+import {
+  addMaintenanceUpdate,
+  planMaintenance,
+} from "../../../src/features/maintenance/maintenance";
 import { getMaintenance } from "../../../src/features/maintenance/records";
-import { planMaintenance } from "../../../src/features/maintenance/plan";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { HOUR_MS } from "../../../src/base/time";
 import { createTestApp } from "../../support/app";

@@ -6,7 +6,7 @@ import { holdAllMailings } from "../../../src/features/mail/hold";
 import { mailOfChange } from "../../../src/features/mailings/mailings";
 import { MAILINGS_PER_DAY } from "../../../src/features/mailings/rules";
 import { createSchedule } from "../../../src/features/maintenance/schedules/schedules";
-import { planMaintenance } from "../../../src/features/maintenance/plan";
+import { planMaintenance } from "../../../src/features/maintenance/maintenance";
 import { createIncident, importIncident } from "../../../src/features/incidents/incidents";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/base/time";
 import { fails, openEngineSite } from "../../support/engine-site";

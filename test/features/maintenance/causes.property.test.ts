@@ -4,10 +4,11 @@ import { listComponentsOfPage } from "../../../src/features/components/store";
 import {
   addMaintenanceUpdate,
   cancelMaintenance,
+  planMaintenance,
+  updateMaintenance,
 } from "../../../src/features/maintenance/maintenance";
 import { isUnderWay } from "../../../src/features/maintenance/rules";
 import { listMaintenance } from "../../../src/features/maintenance/records";
-import { planMaintenance, updateMaintenance } from "../../../src/features/maintenance/plan";
 import type { Tx } from "../../../src/db/statements";
 import { Problem } from "../../../src/base/errors";
 import { CLI_ACTOR } from "../../../src/base/actor";

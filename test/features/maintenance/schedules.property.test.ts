@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { findSchedule } from "../../../src/features/maintenance/schedules/records";
+import { findSchedule } from "../../../src/features/maintenance/schedules/store";
 import { listOccurrences } from "../../../src/features/maintenance/schedules/rules";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/base/time";
 import { createScheduleSite, type Occurrence } from "../../support/maintenance-schedules";

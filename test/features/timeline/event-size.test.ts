@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { eventData as incidentData } from "../../../src/features/incidents/wire";
 import type { IncidentRecord, UpdateRecord } from "../../../src/features/incidents/records";
-import { eventData as maintenanceData } from "../../../src/features/maintenance/maintenance";
+import { eventData as maintenanceData } from "../../../src/features/maintenance/save";
 import type { Maintenance } from "../../../src/features/maintenance/wire";
 
 const AT = Date.UTC(2026, 0, 1, 12);

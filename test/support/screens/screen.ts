@@ -3,7 +3,7 @@ import { listComponentsOfPage, listGroups } from "../../../src/features/componen
 import { listAllTemplates } from "../../../src/features/incident-templates/templates";
 import { listIncidents } from "../../../src/features/incidents/records";
 import { listMaintenance } from "../../../src/features/maintenance/records";
-import { listSchedules } from "../../../src/features/maintenance/schedules/records";
+import { listSchedules } from "../../../src/features/maintenance/schedules/store";
 import { listMonitors } from "../../../src/features/monitors/records";
 import { findPageBySlug } from "../../../src/features/pages/store";
 import type { BrowserSite } from "../browser-site";

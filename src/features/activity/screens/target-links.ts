@@ -30,7 +30,7 @@ import { findTemplate } from "../../incident-templates/store";
 import { findIncident } from "../../incidents/store";
 import { findKey } from "../../keys/store";
 import { findMailing } from "../../mailings/store";
-import { findSchedule } from "../../maintenance/schedules/records";
+import { findSchedule } from "../../maintenance/schedules/store";
 import { findMaintenance } from "../../maintenance/store";
 import { findMonitor } from "../../monitors/store";
 import { findPage } from "../../pages/store";

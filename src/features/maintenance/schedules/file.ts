@@ -16,10 +16,9 @@ import {
 } from "../../apply/run";
 import type { ComponentRow } from "../../components/store";
 import { findPage, type PageRow } from "../../pages/store";
-import { REMIND_MINUTES_BEFORE } from "../plan";
-import { listSchedules, type ScheduleRecord } from "./records";
+import { REMIND_MINUTES_BEFORE } from "../rules";
+import { listSchedules, type ScheduleRecord, type ScheduleRow } from "./store";
 import { createSchedule, deleteSchedule, updateSchedule } from "./schedules";
-import type { ScheduleRow } from "./store";
 import { ScheduleFields } from "./wire";
 
 /** A maintenance schedule in a file. Its components are refs of components of its page. */

@@ -11,21 +11,23 @@ import { findNamedPage } from "../../pages/filter";
 import { getPage } from "../../pages/pages";
 import type { PageRow } from "../../pages/store";
 import { chooseComponents } from "../maintenance";
-import { REMIND_MINUTES_BEFORE } from "../plan";
+import { REMIND_MINUTES_BEFORE } from "../rules";
 import { remakeOccurrences, removeOccurrences } from "./occurrences";
-import { findSchedule, getSchedule, type ScheduleRecord } from "./records";
-import { findScheduleErrors, listOccurrences } from "./rules";
 import {
   countSchedules,
   deleteScheduleComponents,
   deleteScheduleRow,
   detachOccurrences,
+  findSchedule,
   findScheduleByRef,
+  getSchedule,
   insertSchedule,
   insertScheduleComponents,
+  type ScheduleRecord,
   type ScheduleRow,
   updateScheduleRow,
 } from "./store";
+import { findScheduleErrors, listOccurrences } from "./rules";
 import { CreateScheduleBody, ScheduleFields } from "./wire";
 
 /** Maximum number of schedules of one page. */

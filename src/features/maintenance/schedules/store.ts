@@ -1,9 +1,13 @@
+/* Schedules of maintenance: the records that are read, then all statements. */
 import { and, asc, desc, eq, isNull, lt, ne, sql } from "drizzle-orm";
+import { notFound } from "../../../base/errors";
+import { NEWEST } from "../../../base/ids";
 import {
   insertAllInto,
   insertInto,
   mutate,
   type Orm,
+  type Reader,
   selectMany,
   selectOne,
   updateById,
@@ -15,6 +19,50 @@ import {
   maintenanceSchedules,
 } from "../../../db/tables/maintenances";
 import { pageAddress, pages } from "../../../db/tables/pages";
+import type { PageAddress } from "../../pages/references";
+
+/** A schedule with its page and its components. */
+export interface ScheduleRecord {
+  row: ScheduleRow;
+  page: PageAddress;
+  /** In the order of the page, without deleted ones. */
+  components: readonly { id: string; name: string }[];
+}
+
+/** Finds a schedule. */
+export function findSchedule(reader: Reader, id: string): ScheduleRecord | undefined {
+  const found = findScheduleWithPage(reader, { id });
+  return found && withComponents(reader, [found])[0];
+}
+
+/** Returns a schedule. Throws `not_found`. */
+export function getSchedule(reader: Reader, id: string): ScheduleRecord {
+  const record = findSchedule(reader, id);
+  if (!record) throw notFound("maintenance schedule");
+  return record;
+}
+
+/** Lists schedules of one page or all, newest first, those older than the one with the id `before`. */
+export function listSchedules(
+  reader: Reader,
+  query: { pageId?: string | undefined; before?: string | undefined; limit?: number } = {},
+): ScheduleRecord[] {
+  const { pageId = null, before = NEWEST, limit = Number.MAX_SAFE_INTEGER } = query;
+  return withComponents(reader, listSchedulesBefore(reader, { pageId, before, limit }));
+}
+
+function withComponents(
+  reader: Reader,
+  found: readonly Omit<ScheduleRecord, "components">[],
+): ScheduleRecord[] {
+  if (found.length === 0) return [];
+  const ids = JSON.stringify(found.map(({ row }) => row.id));
+  const chosen = Map.groupBy(
+    listComponentsOfSchedules(reader, { ids }),
+    ({ scheduleId }) => scheduleId,
+  );
+  return found.map((each) => ({ ...each, components: chosen.get(each.row.id) ?? [] }));
+}
 
 export type ScheduleRow = typeof maintenanceSchedules.$inferSelect;
 
@@ -39,7 +87,7 @@ const withPage = (orm: Orm) =>
     .from(maintenanceSchedules)
     .innerJoin(pages, eq(pages.id, maintenanceSchedules.pageId));
 
-export const findScheduleWithPage = selectOne((orm, $: { id: string }) =>
+const findScheduleWithPage = selectOne((orm, $: { id: string }) =>
   withPage(orm).where(eq(maintenanceSchedules.id, $.id)),
 );
 
@@ -48,7 +96,7 @@ export const findScheduleByRef = selectOne((orm, $: { ref: string }) =>
 );
 
 /** Lists schedules of one page, or of all if `pageId` is null, with ids below `before`, newest first. */
-export const listSchedulesBefore = selectMany(
+const listSchedulesBefore = selectMany(
   (orm, $: { pageId: string | null; before: string; limit: number }) =>
     withPage(orm)
       .where(

@@ -6,7 +6,7 @@ import { toIso } from "../../../base/time";
 import { ComponentReference } from "../../components/references";
 import { NAMED_COMPONENTS_MAX, UpdateText } from "../../timeline/updates";
 import { RemindMinutesBefore } from "../wire";
-import type { ScheduleRecord } from "./records";
+import type { ScheduleRecord } from "./store";
 
 const EVERY_DAYS_MAX = 366;
 /** Maximum duration of an occurrence: 30 days. */

@@ -31,8 +31,7 @@ import {
   UpdateForm,
   UpdateTimeline,
 } from "../../timeline/screens/updates";
-import { addMaintenanceUpdate } from "../maintenance";
-import { updateMaintenance } from "../plan";
+import { addMaintenanceUpdate, updateMaintenance } from "../maintenance";
 import { isEnded, isUnderWay } from "../rules";
 import type { Maintenance } from "../wire";
 import { describeReminder, MAINTENANCE_FORM, STEP_FORM, UPDATE_FIELDS, UPDATE_FORM } from "./forms";

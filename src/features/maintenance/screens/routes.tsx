@@ -5,7 +5,7 @@ import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { MAINTENANCE_PATH, maintenancePath } from "../../../ui/frame/paths";
 import { createArea } from "../../../ui/screens/area";
 import { AudienceHint, audienceNote, isCounting } from "../../timeline/screens/mail";
-import { planMaintenance } from "../plan";
+import { planMaintenance } from "../maintenance";
 import { addMaintenanceRoutes } from "./detail";
 import { PLAN_FORM } from "./forms";
 import { MaintenanceList, PlanCalendar, readMaintenanceList, readPlanCalendar } from "./list";

@@ -28,14 +28,18 @@ import { PageHead } from "../../../ui/navigation";
 import { createArea } from "../../../ui/screens/area";
 import { FormScreen, ManagedByFile, RecreatedByFile } from "../../../ui/screens/form-screen";
 import { duration, RelativeTime, zoneSpan } from "../../../ui/times";
-import { getSchedule, listSchedules, type ScheduleRecord } from "../schedules/records";
+import {
+  getSchedule,
+  listSchedules,
+  listUpcomingOfSchedule,
+  type ScheduleRecord,
+} from "../schedules/store";
 import {
   createSchedule,
   deleteSchedule,
   previewOccurrences,
   updateSchedule,
 } from "../schedules/schedules";
-import { listUpcomingOfSchedule } from "../schedules/store";
 import { type CreateScheduleBody, DURATION_MINUTES_MAX } from "../schedules/wire";
 import { affectedField, reminderField } from "./forms";
 

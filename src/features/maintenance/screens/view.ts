@@ -5,7 +5,7 @@ import type { Previewed } from "../../../ui/frame/changes";
 import { audienceNoteOf, type NotifiedWebhook, readNotified } from "../../timeline/screens/mail";
 import { readTimelineView, type TimelineView } from "../../timeline/screens/updates";
 import { getMaintenanceRecord } from "../records";
-import { findSchedule } from "../schedules/records";
+import { findSchedule } from "../schedules/store";
 import { type Maintenance, presentMaintenance } from "../wire";
 
 /** One maintenance with the related data that its screens show. */

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { addMaintenanceUpdate } from "../../../../src/features/maintenance/maintenance";
+import {
+  addMaintenanceUpdate,
+  planMaintenance,
+} from "../../../../src/features/maintenance/maintenance";
 import { advanceMaintenance } from "../../../../src/features/maintenance/clock";
-import { planMaintenance } from "../../../../src/features/maintenance/plan";
 import { removePage } from "../../../../src/features/pages/pages";
 import type { ProbeResult } from "../../../../src/features/monitors/monitoring";
 import { CLI_ACTOR } from "../../../../src/base/actor";

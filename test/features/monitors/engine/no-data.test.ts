@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { addMaintenanceUpdate } from "../../../../src/features/maintenance/maintenance";
+import {
+  addMaintenanceUpdate,
+  planMaintenance,
+} from "../../../../src/features/maintenance/maintenance";
 import { advanceMaintenance } from "../../../../src/features/maintenance/clock";
-import { planMaintenance } from "../../../../src/features/maintenance/plan";
 import { pauseMonitor, resumeMonitor } from "../../../../src/features/monitors/update";
 import { pauseUnwatching } from "../../../../src/features/monitors/engine/transitions";
 import { CLI_ACTOR } from "../../../../src/base/actor";

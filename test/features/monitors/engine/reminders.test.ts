@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { addMaintenanceUpdate } from "../../../../src/features/maintenance/maintenance";
+import {
+  addMaintenanceUpdate,
+  planMaintenance,
+} from "../../../../src/features/maintenance/maintenance";
 import { advanceMaintenance } from "../../../../src/features/maintenance/clock";
-import { planMaintenance } from "../../../../src/features/maintenance/plan";
 import { pauseMonitor, updateMonitor } from "../../../../src/features/monitors/update";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../../../src/base/time";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { advanceMaintenance } from "../../../../src/features/maintenance/clock";
-import { planMaintenance } from "../../../../src/features/maintenance/plan";
+import { planMaintenance } from "../../../../src/features/maintenance/maintenance";
 import { getMonitorRecord } from "../../../../src/features/monitors/records";
 import { updateMonitor } from "../../../../src/features/monitors/update";
 import { CLI_ACTOR } from "../../../../src/base/actor";
