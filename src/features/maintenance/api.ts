@@ -1,9 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { OneOf } from "../../base/schema";
 import { MAINTENANCE_STATUSES } from "../../base/status";
-import { FieldErrors, type IsInvalidField } from "../../base/validation";
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db/statements";
+import type { Tx } from "../../db/statements";
 import { sendList, sendResource, sendWithVersionTag } from "../../http/answers";
 import { createChanges, createOnce } from "../../http/changes";
 import { declareRoutes } from "../../http/elysia";
@@ -12,16 +11,16 @@ import { operation, scope } from "../../http/operation";
 import { listAddress, ListOf, PageQuery, readPageRequest, toPage } from "../../http/pagination";
 import { actorOf } from "../../http/request-context";
 import { ComponentFilter, readComponentFilter } from "../components/references";
-import { findNamedPage, PageFilter, readPageFilter } from "../pages/filter";
+import { PageFilter, readPageFilter } from "../pages/filter";
 import { type MailOf, requireUpdate, withMail } from "../timeline/updates";
 import {
   addMaintenanceUpdate,
   cancelMaintenance,
-  chooseComponents,
   planMaintenance,
   readDisplayTime,
-  readTimes,
   updateMaintenance,
+  readMaintenanceChange,
+  readNewMaintenance,
 } from "./maintenance";
 import {
   countForPage,
@@ -133,7 +132,9 @@ export function maintenanceRoutes(ctx: Ctx, mailOf: MailOf) {
           };
         }),
       {
-        ...jsonBody(PlanMaintenanceBody, (valid) => planMaintenanceErrors(ctx.db, valid)),
+        ...jsonBody(PlanMaintenanceBody, (valid, { errors }) => {
+          readNewMaintenance(ctx.db, valid, errors);
+        }),
         ...operation({
           id: "planMaintenance",
           summary: "Plan a maintenance",
@@ -168,9 +169,13 @@ export function maintenanceRoutes(ctx: Ctx, mailOf: MailOf) {
           return withMail(maintenance, mailOfResource(tx, maintenance));
         }),
       {
-        ...jsonBody(UpdateMaintenanceBody, (valid, { id, isInvalid }) =>
-          updateMaintenanceErrors(ctx.db, id, valid, isInvalid),
-        ),
+        ...jsonBody(UpdateMaintenanceBody, (valid, { errors, id, isInvalid }) => {
+          const record = findMaintenanceRecord(ctx.db, id);
+          // A time is not compared with a stored one in place of the other, invalid one.
+          const isTimeInvalid = isInvalid("scheduled_for") || isInvalid("scheduled_until");
+          const { scheduled_for: _from, scheduled_until: _until, ...others } = valid;
+          if (record) readMaintenanceChange(ctx.db, record, isTimeInvalid ? others : valid, errors);
+        }),
         ...operation({
           id: "updateMaintenance",
           summary: "Change a maintenance",
@@ -195,9 +200,10 @@ export function maintenanceRoutes(ctx: Ctx, mailOf: MailOf) {
           return { resource, location: `${PATH}/${params.id}/updates/${update.id}` };
         }),
       {
-        ...jsonBody(AddMaintenanceUpdateBody, (valid, { id }) =>
-          addMaintenanceUpdateErrors(ctx.db, id, valid, ctx.clock.now()),
-        ),
+        ...jsonBody(AddMaintenanceUpdateBody, (valid, { errors, id }) => {
+          const record = findMaintenanceRecord(ctx.db, id);
+          if (record) readDisplayTime(valid, record.updates, ctx.clock.now(), errors);
+        }),
         ...operation({
           id: "addMaintenanceUpdate",
           summary: "Add an update to a maintenance",
@@ -361,46 +367,4 @@ function scheduleRoutes(ctx: Ctx) {
         conditional: "if-match",
       }),
     );
-}
-
-/** Returns the unknown references and the impossible times in the body of a new maintenance. */
-function planMaintenanceErrors(reader: Reader, input: Partial<PlanMaintenanceBody>): FieldErrors {
-  const errors = new FieldErrors();
-  const page = input.page === undefined ? undefined : findNamedPage(reader, errors, input.page);
-  if (page) chooseComponents(reader, page.id, input.components ?? [], [], errors);
-  if (input.scheduled_for !== undefined && input.scheduled_until !== undefined) {
-    readTimes(input, { scheduledFor: 0, scheduledUntil: 0 }, errors);
-  }
-  return errors;
-}
-
-/** Returns the unknown references and the impossible times in a change of a maintenance. */
-function updateMaintenanceErrors(
-  reader: Reader,
-  id: string,
-  input: Partial<UpdateMaintenanceBody>,
-  isInvalid: IsInvalidField,
-): FieldErrors {
-  const errors = new FieldErrors();
-  const record = findMaintenanceRecord(reader, id);
-  if (!record) return errors;
-  const { row, components } = record;
-  if (input.components) {
-    chooseComponents(reader, row.pageId, input.components, components, errors);
-  }
-  if (!isInvalid("scheduled_for") && !isInvalid("scheduled_until")) readTimes(input, row, errors);
-  return errors;
-}
-
-/** Returns the impossible time in the body of an update of a maintenance. */
-function addMaintenanceUpdateErrors(
-  reader: Reader,
-  id: string,
-  input: Partial<AddMaintenanceUpdateBody>,
-  now: number,
-): FieldErrors {
-  const errors = new FieldErrors();
-  const record = findMaintenanceRecord(reader, id);
-  if (record) readDisplayTime(input.display_at, record.updates[0]?.displayAt ?? now, now, errors);
-  return errors;
 }

@@ -3,7 +3,7 @@ import { type Actor, authorOf } from "../../base/actor";
 import { conflict } from "../../base/errors";
 import type { MaintenanceStatus } from "../../base/status";
 import { toIso } from "../../base/time";
-import { FieldErrors, validate } from "../../base/validation";
+import { FieldErrors } from "../../base/validation";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { recordAudits } from "../../events/audit";
@@ -41,6 +41,7 @@ import {
   insertMaintenanceUpdates,
   listFirstUpdates,
   listPending,
+  type MaintenanceRecord,
   type MaintenanceRow,
 } from "./store";
 import {
@@ -63,11 +64,8 @@ export function planMaintenance(
   input: PlanMaintenanceBody,
   actor: Actor,
 ): Maintenance {
-  validate(PlanMaintenanceBody, input);
   const errors = new FieldErrors();
-  const page = findNamedPage(tx, errors, input.page);
-  const times = readTimes(input, { scheduledFor: 0, scheduledUntil: 0 }, errors);
-  const chosen = page ? chooseComponents(tx, page.id, input.components, [], errors) : [];
+  const { page, times, chosen } = readNewMaintenance(tx, input, errors);
   errors.throwIfAny();
 
   const now = ctx.clock.now();
@@ -109,6 +107,24 @@ export function planMaintenance(
 }
 
 /**
+ * Reads the page, times and components of a new maintenance from the valid fields of its body. Adds an error for each
+ * unknown reference, and for an end that is not later than the start.
+ */
+export function readNewMaintenance(
+  reader: Reader,
+  input: Partial<PlanMaintenanceBody>,
+  errors: FieldErrors,
+) {
+  const page = input.page === undefined ? undefined : findNamedPage(reader, errors, input.page);
+  const hasTimes = input.scheduled_for !== undefined && input.scheduled_until !== undefined;
+  const times = hasTimes ? readTimes(input, NO_TIMES, errors) : NO_TIMES;
+  const chosen = page ? chooseComponents(reader, page.id, input.components ?? [], [], errors) : [];
+  return { page, times, chosen };
+}
+
+const NO_TIMES: Times = { scheduledFor: 0, scheduledUntil: 0 };
+
+/**
  * Changes the fields that the input names: name and components until the maintenance is over, times and
  * flags while it is scheduled. The end of a maintenance that has started can be moved to a later time, which
  * sends no notifications unless the input asks for them. Writes nothing if no field changes. Throws `not_found`,
@@ -123,12 +139,9 @@ export function updateMaintenance(
 ): Maintenance {
   const record = getMaintenanceRecord(tx, id);
   const { row: before } = record;
-  validate(UpdateMaintenanceBody, input);
   const errors = new FieldErrors();
-  const { scheduledFor, scheduledUntil } = readTimes(input, before, errors);
-  const chosen = input.components
-    ? chooseComponents(tx, before.pageId, input.components, record.components, errors)
-    : record.components;
+  const { times, chosen } = readMaintenanceChange(tx, record, input, errors);
+  const { scheduledFor, scheduledUntil } = times;
   errors.throwIfAny();
   requireNotEnded(before);
 
@@ -185,6 +198,23 @@ const PLAN = [
 /** Columns that a reminder depends on. */
 const REMINDER = ["scheduledFor", "remindMinutesBefore"] as const;
 
+/**
+ * Reads the times and components of a maintenance after a change, from the valid fields of its body. Adds an error for
+ * each unknown component, and for an end that is not later than the start.
+ */
+export function readMaintenanceChange(
+  reader: Reader,
+  { row, components }: MaintenanceRecord,
+  input: Partial<UpdateMaintenanceBody>,
+  errors: FieldErrors,
+) {
+  const times = readTimes(input, row, errors);
+  const chosen = input.components
+    ? chooseComponents(reader, row.pageId, input.components, components, errors)
+    : components;
+  return { times, chosen };
+}
+
 /** Planned start and end, in unix ms. */
 interface Times {
   scheduledFor: number;
@@ -210,10 +240,35 @@ export function readTimes(
   return { scheduledFor, scheduledUntil };
 }
 
-/** Throws `conflict` for a maintenance that is over, which cannot be changed. */
-function requireNotEnded({ status }: MaintenanceRow): void {
-  if (!isEnded(status)) return;
-  throw conflict(`The maintenance is ${STATUS_IN_WORDS[status]}, which is final.`);
+/**
+ * Returns the components that references name: those of the page, and those chosen before, which may be
+ * deleted. Adds an error for any other, and for a reference that names an earlier one's component again.
+ */
+export function chooseComponents(
+  reader: Reader,
+  pageId: string,
+  references: readonly string[],
+  chosenBefore: Chosen,
+  errors: FieldErrors,
+): Chosen {
+  const namesBefore = new Map(chosenBefore.map(({ id, name }) => [id, name]));
+  const resolved = resolveComponents(
+    reader,
+    references,
+    errors,
+    pathInList("components"),
+    (row, id) => {
+      const isAllowed = row?.pageId === pageId || namesBefore.has(id);
+      return isAllowed ? undefined : "is not a component of the page";
+    },
+  );
+  return resolved.map(({ id, row }) => ({ id, name: namesBefore.get(id) ?? row?.name ?? "" }));
+}
+
+/** Returns true if two choices contain the same components in any order. */
+function isSameChoice(one: Chosen, other: Chosen): boolean {
+  const ids = new Set(one.map(({ id }) => id));
+  return one.length === other.length && other.every(({ id }) => ids.has(id));
 }
 
 /**
@@ -229,11 +284,10 @@ export function addMaintenanceUpdate(
   actor: Actor,
 ): { maintenance: Maintenance; update: MaintenanceUpdate } {
   const { row, updates } = getMaintenanceRecord(tx, id);
-  validate(AddMaintenanceUpdateBody, input);
   const { status = row.status, body, notify = true } = input;
   const now = ctx.clock.now();
   const errors = new FieldErrors();
-  const displayAt = readDisplayTime(input.display_at, updates[0]?.displayAt ?? now, now, errors);
+  const displayAt = readDisplayTime(input, updates, now, errors);
   errors.throwIfAny();
   if (!isEnded(row.status)) requireRoom(updates.length, status);
   const maintenance = changeStatus(ctx, tx, row, { status, body, displayAt, notify }, actor);
@@ -255,10 +309,7 @@ export function cancelMaintenance(
   input: CancelMaintenanceBody = {},
 ): Maintenance {
   const { row, updates } = getMaintenanceRecord(tx, id);
-  const { body = "The maintenance has been cancelled.", notify = usualNotify(tx, row) } = validate(
-    CancelMaintenanceBody,
-    input,
-  );
+  const { body = "The maintenance has been cancelled.", notify = usualNotify(tx, row) } = input;
   const displayAt = Math.max(ctx.clock.now(), updates[0]?.displayAt ?? 0);
   return changeStatus(ctx, tx, row, { status: "cancelled", body, displayAt, notify }, actor);
 }
@@ -294,6 +345,12 @@ function changeStatus(
   return changed;
 }
 
+/** Throws `conflict` for a maintenance that is over, which cannot be changed. */
+function requireNotEnded({ status }: MaintenanceRow): void {
+  if (!isEnded(status)) return;
+  throw conflict(`The maintenance is ${STATUS_IN_WORDS[status]}, which is final.`);
+}
+
 /** Throws `conflict` if a maintenance has the maximum number of updates, unless the update ends it. */
 function requireRoom(updates: number, status: MaintenanceStatus): void {
   if (updates < UPDATES_MAX || isEnded(status)) return;
@@ -304,15 +361,16 @@ function requireRoom(updates: number, status: MaintenanceStatus): void {
 
 /**
  * Returns the time at which an update takes effect: its `display_at`, or now. Updates are only
- * appended, so it is never before the previous update (`lastAt`). A time slightly in the future, from
+ * appended, so it is never before the last one. A time slightly in the future, from
  * a clock that is ahead, counts as now. Unix ms.
  */
 export function readDisplayTime(
-  text: string | undefined,
-  lastAt: number,
+  { display_at: text }: Pick<AddMaintenanceUpdateBody, "display_at">,
+  [last]: MaintenanceRecord["updates"],
   now: number,
   errors: FieldErrors,
 ): number {
+  const lastAt = last?.displayAt ?? now;
   const present = Math.max(now, lastAt);
   const at = text === undefined ? present : toMs(text);
   if (isInFuture(at, present)) errors.add(["display_at"], "is in the future");
@@ -391,35 +449,4 @@ export function cancelMaintenanceOfPage(ctx: Ctx, tx: Tx, pageId: string, actor:
 
 function cancellationSummary({ name }: MaintenanceRow): string {
   return `Cancelled the maintenance “${name}”`;
-}
-
-/**
- * Returns the components that references name: those of the page, and those chosen before, which may be
- * deleted. Adds an error for any other, and for a reference that names an earlier one's component again.
- */
-export function chooseComponents(
-  reader: Reader,
-  pageId: string,
-  references: readonly string[],
-  chosenBefore: Chosen,
-  errors: FieldErrors,
-): Chosen {
-  const namesBefore = new Map(chosenBefore.map(({ id, name }) => [id, name]));
-  const resolved = resolveComponents(
-    reader,
-    references,
-    errors,
-    pathInList("components"),
-    (row, id) => {
-      const isAllowed = row?.pageId === pageId || namesBefore.has(id);
-      return isAllowed ? undefined : "is not a component of the page";
-    },
-  );
-  return resolved.map(({ id, row }) => ({ id, name: namesBefore.get(id) ?? row?.name ?? "" }));
-}
-
-/** Returns true if two choices contain the same components in any order. */
-function isSameChoice(one: Chosen, other: Chosen): boolean {
-  const ids = new Set(one.map(({ id }) => id));
-  return one.length === other.length && other.every(({ id }) => ids.has(id));
 }

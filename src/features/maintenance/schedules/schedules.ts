@@ -1,9 +1,10 @@
+/* Verbs of maintenance schedules: create, change, delete. `occurrences.ts` makes the maintenance that they plan. */
 import { type Static, Type } from "@sinclair/typebox";
 import { type Actor, authorOf } from "../../../base/actor";
 import { conflict } from "../../../base/errors";
 import { freeRef, type ManagedMetadata } from "../../../base/ids";
 import { toRef } from "../../../base/text";
-import { FieldErrors, schemaErrors, validate } from "../../../base/validation";
+import { FieldErrors, schemaErrors } from "../../../base/validation";
 import type { Ctx } from "../../../context";
 import { changedRow, type Reader, type Tx } from "../../../db/statements";
 import { audit } from "../../../events/audit";
@@ -54,7 +55,6 @@ export function createSchedule(
   actor: Actor,
   metadata: ManagedMetadata = {},
 ): ScheduleRecord {
-  validate(CreateScheduleBody, input);
   const errors = new FieldErrors();
   const page = findNamedPage(tx, errors, input.page);
   const holderOf = (ref: string) => findScheduleByRef(tx, { ref });
@@ -98,7 +98,6 @@ export function updateSchedule(
   const record = getSchedule(tx, id);
   const { row: before } = record;
   const complete = { ...inputOf(record), ...input };
-  validate(CreateScheduleBody, complete);
   const errors = new FieldErrors();
   const page = findNamedPage(tx, errors, complete.page);
   if (page?.id !== before.pageId) complete.components = input.components ?? [];
@@ -183,6 +182,28 @@ function readSchedule(
   }
   return schedule;
 }
+
+/**
+ * Returns the unknown references and the impossible times in the valid fields of the body of a new schedule, or of a
+ * change of the schedule with an id.
+ */
+export function scheduleErrors(
+  ctx: Ctx,
+  valid: Partial<CreateScheduleBody>,
+  id?: string,
+): FieldErrors {
+  const errors = new FieldErrors();
+  const record = id === undefined ? undefined : findSchedule(ctx.db, id);
+  if (id !== undefined && !record) return errors;
+  const named = valid.page === undefined ? undefined : findNamedPage(ctx.db, errors, valid.page);
+  const page = record ? getPage(ctx.db, record.row.pageId) : named;
+  const input = { ...(record ? inputOf(record) : HARMLESS), ...valid };
+  readSchedule(ctx, ctx.db, errors, { input, page, ref: "" });
+  return errors;
+}
+
+/** Stands for the fields of a new schedule that are missing or invalid, which have an error already. */
+const HARMLESS = { page: "", name: "", body: "", cron: "0 0 1 1 *", duration_minutes: 1 };
 
 /** Names of changed fields for the audit log. */
 const WORDS = {
@@ -287,35 +308,4 @@ export function previewOccurrences(
     endsOn: ends_on,
   };
   return listOccurrences(calendar, now, { count: SHOWN });
-}
-
-/**
- * Returns the unknown references and the impossible times in the body of a new schedule, or in a change of the
- * one with an id.
- */
-export function scheduleErrors(
-  { db, clock }: Ctx,
-  input: Partial<CreateScheduleBody>,
-  id?: string,
-): FieldErrors {
-  const errors = new FieldErrors();
-  const before = id === undefined ? undefined : findSchedule(db, id)?.row;
-  if (id !== undefined && !before) return errors;
-  const named = input.page === undefined ? undefined : findNamedPage(db, errors, input.page);
-  const page = before ? getPage(db, before.pageId) : named;
-  if (page) chooseComponents(db, page.id, input.components ?? [], [], errors);
-  const orStored = <T>(given: T | undefined, stored: T | undefined, other: T): T =>
-    given === undefined ? (stored ?? other) : given;
-  const schedule = {
-    cron: orStored(input.cron, before?.cron, "0 0 1 1 *"),
-    timeZone: orStored(input.time_zone, before?.timeZone, "UTC"),
-    everyDays: orStored(input.every_days, before?.everyDays, null),
-    startsOn: orStored(input.starts_on, before?.startsOn, null),
-    endsOn: orStored(input.ends_on, before?.endsOn, null),
-    durationMinutes: orStored(input.duration_minutes, before?.durationMinutes, 1),
-  };
-  for (const { field, detail } of findScheduleErrors(schedule, clock.now())) {
-    errors.add([field], detail);
-  }
-  return errors;
 }

@@ -1,3 +1,5 @@
+import { validate } from "../../../base/validation";
+import { AddMaintenanceUpdateBody, UpdateMaintenanceBody } from "../wire";
 import { type Role, roleAllows } from "../../../base/actor";
 import { conflict } from "../../../base/errors";
 import type { MaintenanceStatus } from "../../../base/status";
@@ -249,7 +251,8 @@ export function addMaintenanceRoutes(area: Area, { ctx }: AdminDependencies): vo
     load: (reader, { params }) => readMaintenanceView(ctx, reader, params.id),
     show: (state, at) => detail(at, state),
     submit: (tx, body, actor, { params }) =>
-      addMaintenanceUpdate(ctx, tx, params.id, body, actor).update.id,
+      addMaintenanceUpdate(ctx, tx, params.id, validate(AddMaintenanceUpdateBody, body), actor)
+        .update.id,
     done: (_, at) => ({ path: home(at), text: "The update was published." }),
     preview: (tx, _, { params }) => previewMaintenance(ctx, tx, params.id),
   });
@@ -281,8 +284,10 @@ export function addMaintenanceRoutes(area: Area, { ctx }: AdminDependencies): vo
         button: "Save changes",
       };
     },
-    update: (tx, changes, actor, { params }, { maintenance }) =>
-      updateMaintenance(ctx, tx, params.id, changes, actor).version !== maintenance.version,
+    update(tx, changes, actor, { params }, { maintenance }) {
+      const body = validate(UpdateMaintenanceBody, changes);
+      return updateMaintenance(ctx, tx, params.id, body, actor).version !== maintenance.version;
+    },
     done: (at) => ({ path: home(at), text: "The maintenance was changed." }),
   });
 
@@ -318,7 +323,7 @@ export function addMaintenanceRoutes(area: Area, { ctx }: AdminDependencies): vo
         if (!step.isPossible(status)) {
           throw conflict(`The status of the maintenance is now “${MAINTENANCE_WORDS[status]}”.`);
         }
-        const update = { ...body, status: step.status };
+        const update = validate(AddMaintenanceUpdateBody, { ...body, status: step.status });
         return addMaintenanceUpdate(ctx, tx, params.id, update, actor).update.id;
       },
       done: (_, at) => ({ path: home(at), text: step.done }),

@@ -1,3 +1,5 @@
+import { validate } from "../../../base/validation";
+import { PlanMaintenanceBody } from "../wire";
 import { sessionOf } from "../../../http/request-context";
 import { readPageComponents } from "../../../ui/forms/object-fields";
 import { readPageContext } from "../../../ui/forms/page-field";
@@ -54,7 +56,8 @@ export function maintenanceAdminRoutes(deps: AdminDependencies) {
       };
     },
     redisplay: (values, sent) => (isCounting(sent) ? values : undefined),
-    submit: (tx, body, actor) => planMaintenance(ctx, tx, body, actor).id,
+    submit: (tx, body, actor) =>
+      planMaintenance(ctx, tx, validate(PlanMaintenanceBody, body), actor).id,
     done: (id) => ({ path: maintenancePath(id), text: "The maintenance was planned." }),
     // The status page shows the next 30 days only.
     preview: (tx, id) => previewMaintenance(ctx, tx, id),

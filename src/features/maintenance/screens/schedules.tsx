@@ -1,3 +1,4 @@
+import { validate } from "../../../base/validation";
 import { type Role, roleAllows } from "../../../base/actor";
 import { MINUTE_MS, toIso } from "../../../base/time";
 import type { Reader } from "../../../db/statements";
@@ -40,7 +41,7 @@ import {
   previewOccurrences,
   updateSchedule,
 } from "../schedules/schedules";
-import { type CreateScheduleBody, DURATION_MINUTES_MAX } from "../schedules/wire";
+import { CreateScheduleBody, DURATION_MINUTES_MAX, UpdateScheduleBody } from "../schedules/wire";
 import { affectedField, reminderField } from "./forms";
 
 const CREATE_TITLE = "Create schedule";
@@ -89,7 +90,8 @@ export function scheduleAdminRoutes(deps: AdminDependencies) {
         ),
       };
     },
-    submit: (tx, body, actor) => createSchedule(ctx, tx, body, actor).row.id,
+    submit: (tx, body, actor) =>
+      createSchedule(ctx, tx, validate(CreateScheduleBody, body), actor).row.id,
     done: () => ({ path: MAINTENANCE_SCHEDULES_PATH, text: "The schedule was created." }),
   });
 
@@ -130,7 +132,13 @@ export function scheduleAdminRoutes(deps: AdminDependencies) {
       };
     },
     update(tx, changes, actor, { params }, { record }) {
-      const after = updateSchedule(ctx, tx, params.id, changes, actor);
+      const after = updateSchedule(
+        ctx,
+        tx,
+        params.id,
+        validate(UpdateScheduleBody, changes),
+        actor,
+      );
       return after.row.version !== record.row.version;
     },
     done: () => ({ path: MAINTENANCE_SCHEDULES_PATH, text: "The schedule was changed." }),
