@@ -11,6 +11,7 @@ import {
   type SQL,
 } from "drizzle-orm";
 import type { MaintenanceStatus } from "../../base/status";
+import { deleteBy } from "../../db/rows";
 import {
   insertAllInto,
   insertInto,
@@ -47,9 +48,7 @@ const { id, maintenanceId, body, displayAt, notify } = maintenanceUpdates;
 export type MaintenanceUpdateRow = typeof maintenanceUpdates.$inferSelect;
 
 export const insertMaintenanceUpdate = insertInto(maintenanceUpdates);
-export const deleteMaintenanceUpdates = mutate((orm, $: { maintenanceId: string }) =>
-  orm.delete(maintenanceUpdates).where(eq(maintenanceId, $.maintenanceId)),
-);
+export const deleteMaintenanceUpdates = deleteBy(maintenanceUpdates, ["maintenanceId"]);
 export const insertMaintenanceUpdates = insertAllInto(maintenanceUpdates);
 
 /** Lists the newest updates of maintenances (`ids`: a JSON list), at most `each` of one. */
@@ -128,9 +127,7 @@ export const updateMaintenanceRow = updateById(maintenances);
 export const insertMaintenanceComponent = insertInto(maintenanceComponents);
 export const insertMaintenanceComponents = insertAllInto(maintenanceComponents);
 
-export const deleteMaintenanceComponents = mutate((orm, $: { maintenanceId: string }) =>
-  orm.delete(maintenanceComponents).where(eq(maintenanceComponents.maintenanceId, $.maintenanceId)),
-);
+export const deleteMaintenanceComponents = deleteBy(maintenanceComponents, ["maintenanceId"]);
 
 const selectWithPage = (orm: Orm) =>
   orm

@@ -1,4 +1,5 @@
 import { and, desc, eq, isNull, lt, ne, sql } from "drizzle-orm";
+import { deleteBy, findBy, listBy } from "../../db/rows";
 import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db/statements";
 import { pageLogos, pages, pageSlugs } from "../../db/tables/pages";
 
@@ -10,17 +11,10 @@ export const updatePageRow = updateById(pages);
 export const insertPageSlug = insertInto(pageSlugs);
 export const insertLogo = insertInto(pageLogos);
 
-export const findPage = selectOne((orm, $: { id: string }) =>
-  orm
-    .select()
-    .from(pages)
-    .where(and(eq(pages.id, $.id), isNull(pages.deletedAt))),
-);
+export const findPage = findBy(pages, ["id"], { where: isNull(pages.deletedAt) });
 
 /** Finds a page by its id, also a deleted one. */
-export const findPageOrDeleted = selectOne((orm, $: { id: string }) =>
-  orm.select().from(pages).where(eq(pages.id, $.id)),
-);
+export const findPageOrDeleted = findBy(pages, ["id"]);
 
 /** Finds a page by its current slug or an earlier one. */
 export const findPageBySlug = selectOne((orm, $: { slug: string }) =>
@@ -38,12 +32,7 @@ export const findPageBySlug = selectOne((orm, $: { slug: string }) =>
     ),
 );
 
-export const findPageByRef = selectOne((orm, $: { ref: string }) =>
-  orm
-    .select()
-    .from(pages)
-    .where(and(eq(pages.ref, $.ref), isNull(pages.deletedAt))),
-);
+export const findPageByRef = findBy(pages, ["ref"], { where: isNull(pages.deletedAt) });
 
 // The same text as in the condition of the partial index, so that SQLite uses it.
 const isDefault = sql`${pages.isDefault} = 1`;
@@ -70,21 +59,12 @@ export const listPagesBefore = selectMany((orm, $: { before: string; limit: numb
 );
 
 /** Lists the slugs of a page, including earlier ones, newest first. */
-export const listSlugsOfPage = selectMany((orm, $: { pageId: string }) =>
-  orm
-    .select()
-    .from(pageSlugs)
-    .where(eq(pageSlugs.pageId, $.pageId))
-    .orderBy(desc(pageSlugs.createdAt), pageSlugs.slug),
-);
+export const listSlugsOfPage = listBy(pageSlugs, ["pageId"], {
+  order: [desc(pageSlugs.createdAt), sql`${pageSlugs.slug}`],
+});
 
-export const deletePageSlug = mutate((orm, $: { pageId: string; slug: string }) =>
-  orm.delete(pageSlugs).where(and(eq(pageSlugs.pageId, $.pageId), eq(pageSlugs.slug, $.slug))),
-);
-
-export const deletePageSlugs = mutate((orm, $: { pageId: string }) =>
-  orm.delete(pageSlugs).where(eq(pageSlugs.pageId, $.pageId)),
-);
+export const deletePageSlug = deleteBy(pageSlugs, ["pageId", "slug"]);
+export const deletePageSlugs = deleteBy(pageSlugs, ["pageId"]);
 
 /** Lists the pages with custom domains, each with all its slugs. */
 export const listPagesWithDomains = selectMany((orm, _$: Record<string, never>) =>
@@ -102,13 +82,8 @@ export const listPagesWithDomains = selectMany((orm, _$: Record<string, never>) 
     .where(and(isNull(pages.deletedAt), ne(sql`${pages.customDomains}`, sql`'[]'`))),
 );
 
-export const findLogo = selectOne((orm, $: { pageId: string }) =>
-  orm.select().from(pageLogos).where(eq(pageLogos.pageId, $.pageId)),
-);
-
-export const deleteLogoRow = mutate((orm, $: { pageId: string }) =>
-  orm.delete(pageLogos).where(eq(pageLogos.pageId, $.pageId)),
-);
+export const findLogo = findBy(pageLogos, ["pageId"]);
+export const deleteLogoRow = deleteBy(pageLogos, ["pageId"]);
 
 export const clearDefault = mutate((orm, $: { now: number }) =>
   orm
@@ -118,6 +93,4 @@ export const clearDefault = mutate((orm, $: { now: number }) =>
 );
 
 /** Erases a page with everything that belongs to it. Only for the sample page. */
-export const erasePage = mutate((orm, $: { id: string }) =>
-  orm.delete(pages).where(eq(pages.id, $.id)),
-);
+export const erasePage = deleteBy(pages, ["id"]);

@@ -2,6 +2,7 @@
 import { and, asc, desc, eq, isNull, lt, ne, sql } from "drizzle-orm";
 import { notFound } from "../../../base/errors";
 import { NEWEST } from "../../../base/ids";
+import { deleteBy, findBy } from "../../../db/rows";
 import {
   insertAllInto,
   insertInto,
@@ -71,15 +72,9 @@ export const updateScheduleRow = updateById(maintenanceSchedules);
 export const insertScheduleComponents = insertAllInto(maintenanceScheduleComponents);
 
 /** Deletes the row of a schedule. Its occurrences stay, without a schedule. */
-export const deleteScheduleRow = mutate((orm, $: { id: string }) =>
-  orm.delete(maintenanceSchedules).where(eq(maintenanceSchedules.id, $.id)),
-);
+export const deleteScheduleRow = deleteBy(maintenanceSchedules, ["id"]);
 
-export const deleteScheduleComponents = mutate((orm, $: { scheduleId: string }) =>
-  orm
-    .delete(maintenanceScheduleComponents)
-    .where(eq(maintenanceScheduleComponents.scheduleId, $.scheduleId)),
-);
+export const deleteScheduleComponents = deleteBy(maintenanceScheduleComponents, ["scheduleId"]);
 
 const withPage = (orm: Orm) =>
   orm
@@ -91,9 +86,7 @@ const findScheduleWithPage = selectOne((orm, $: { id: string }) =>
   withPage(orm).where(eq(maintenanceSchedules.id, $.id)),
 );
 
-export const findScheduleByRef = selectOne((orm, $: { ref: string }) =>
-  orm.select().from(maintenanceSchedules).where(eq(maintenanceSchedules.ref, $.ref)),
-);
+export const findScheduleByRef = findBy(maintenanceSchedules, ["ref"]);
 
 /** Lists schedules of one page, or of all if `pageId` is null, with ids below `before`, newest first. */
 const listSchedulesBefore = selectMany(
