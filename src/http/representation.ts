@@ -3,7 +3,7 @@ import { sha256Hex } from "../base/hash";
 import type { Ctx } from "../context";
 import type { PolicyName } from "../features/limits/limiter";
 import type { DomainPage } from "../features/pages/custom-domains";
-import { hostNameOf } from "../features/pages/references";
+import { hostNameOf } from "../features/pages/addresses";
 import type { Operation } from "./operation";
 import type { RequestContext } from "./request-context";
 

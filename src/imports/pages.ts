@@ -22,7 +22,7 @@ import {
 } from "../features/components/store";
 import { deleteLogo, putLogo } from "../features/pages/logo";
 import { createPage, updatePage, validatePageInput } from "../features/pages/pages";
-import { DOMAINS_MAX, hostNameOf, toDomain } from "../features/pages/references";
+import { DOMAINS_MAX, hostNameOf, toDomain } from "../features/pages/addresses";
 import { isReservedSlug, isTimeZone, JOIN_MINUTES } from "../features/pages/rules";
 import {
   findDefaultPage,

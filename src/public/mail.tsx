@@ -8,7 +8,7 @@ import { toIso } from "../base/time";
 import type { Ctx } from "../context";
 import type { Reader } from "../db/statements";
 import type { RequestedChoices } from "../db/tables/mail";
-import { logoPath } from "../features/pages/references";
+import { logoPath } from "../features/pages/addresses";
 import type { PageRow } from "../features/pages/store";
 import { type HistoryEntry, readOpenIncidents } from "../features/status/histories";
 import {

@@ -5,7 +5,7 @@ import { sha256Base64 } from "../base/hash";
 import { lazy } from "../base/lazy";
 import type { Tone } from "../base/status";
 import { toIso } from "../base/time";
-import { logoSize } from "../features/pages/references";
+import { logoSize } from "../features/pages/addresses";
 import type { Page } from "../features/pages/wire";
 import { assetPath, type AssetSource, withoutComments } from "../ui/assets";
 import base from "../ui/base.css" with { type: "text" };

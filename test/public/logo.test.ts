@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { deleteLogo, putLogo } from "../../src/features/pages/logo";
-import { logoPath } from "../../src/features/pages/references";
+import { logoPath } from "../../src/features/pages/addresses";
 import type { PageRow } from "../../src/features/pages/store";
 import { updatePage } from "../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../src/base/actor";

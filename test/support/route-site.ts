@@ -1,4 +1,4 @@
-import { logoPath } from "../../src/features/pages/references";
+import { logoPath } from "../../src/features/pages/addresses";
 import { putLogo } from "../../src/features/pages/logo";
 import { SCOPE_NAMES } from "../../src/features/keys/scopes";
 import type { Route } from "../../src/http/route-table";

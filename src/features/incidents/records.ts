@@ -7,7 +7,7 @@ import { notFound } from "../../base/errors";
 import { NEWEST } from "../../base/ids";
 import type { ComponentStatus, Impact, IncidentStatus } from "../../base/status";
 import type { Reader } from "../../db/statements";
-import type { PageAddress } from "../pages/references";
+import type { PageAddress } from "../pages/addresses";
 import { spanParams, type SummaryCursor, type SummarySpan } from "../timeline/store";
 import {
   listLimits,

@@ -4,7 +4,7 @@ import { IMPACTS, INCIDENT_STATUSES } from "../../base/status";
 import { LineText, NameText } from "../../base/texts";
 import { toIso, toIsoOrNull } from "../../base/time";
 import { Status } from "../components/wire";
-import { pageUrl } from "../pages/references";
+import { pageUrl } from "../pages/addresses";
 import {
   EVENT_DATA_MAX_BYTES,
   EVENT_TEXT_MAX,

@@ -37,7 +37,7 @@ import type { MailRow } from "../mail/store";
 import { findMailKey, type MailKey, tokenOf } from "../mail/tokens";
 import { getMaintenanceRecord } from "../maintenance/records";
 import { mailSettingsOf } from "../pages/mail";
-import { pageUrl } from "../pages/references";
+import { pageUrl } from "../pages/addresses";
 import { findPage, type PageRow } from "../pages/store";
 import { mailLink } from "../subscribers/sign-up";
 import { reachOf, REPLY_PREFIX, subjectLine, targetsOf } from "./lists";

@@ -30,7 +30,7 @@ import {
 } from "../../db/tables/maintenances";
 import { pageAddress, pages } from "../../db/tables/pages";
 import { declareSearch, isFound, type PartSearch } from "../../db/word-search";
-import type { PageAddress } from "../pages/references";
+import type { PageAddress } from "../pages/addresses";
 import {
   isAmongNewest,
   isWithin,

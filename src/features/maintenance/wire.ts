@@ -4,7 +4,7 @@ import { MAINTENANCE_STATUSES } from "../../base/status";
 import { NameText } from "../../base/texts";
 import { toIso, toIsoOrNull } from "../../base/time";
 import { ComponentReference } from "../components/references";
-import { pageUrl } from "../pages/references";
+import { pageUrl } from "../pages/addresses";
 import {
   NAMED_COMPONENTS_MAX,
   Notify,

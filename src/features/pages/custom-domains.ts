@@ -1,34 +1,6 @@
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db/statements";
-import { conflict, invalidFields } from "../../base/errors";
-import { hostNameOf, toDomain } from "./references";
+import { hostNameOf } from "./addresses";
 import { listPagesWithDomains } from "./store";
-
-/**
- * Returns the custom domains of a page in the form that is stored. They are valid already. Throws
- * `validation_failed` for the host of the public address, where dashboard and API are, and
- * `conflict` for a domain of another page.
- */
-export function takeDomains(
-  ctx: Ctx,
-  tx: Tx,
-  texts: readonly string[],
-  pageId: string | undefined,
-): string[] {
-  const domains = texts.flatMap((text) => toDomain(text) ?? []);
-  const own = domains.indexOf(hostNameOf(ctx.baseUrl));
-  if (own !== -1) {
-    const detail = "is the host of the public address, where the dashboard and the API are";
-    throw invalidFields([{ pointer: `#/custom_domains/${own}`, detail }]);
-  }
-  if (domains.length === 0) return domains;
-  for (const other of listPagesWithDomains(tx, {})) {
-    const taken =
-      other.id === pageId ? undefined : domains.find((d) => other.customDomains.includes(d));
-    if (taken) throw conflict(`The custom domain ${taken} is used by the page ${other.slug}.`);
-  }
-  return domains;
-}
 
 /** A page as visitors of its custom domain see it. */
 export interface DomainPage {

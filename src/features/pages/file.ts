@@ -7,7 +7,7 @@ import { exportComponents, FileComponent, FileGroup } from "../components/file";
 import type { ExportedMonitors } from "../monitors/file";
 import { fullMailSettings, mailSettingsOf } from "./mail";
 import { createPage, updatePage } from "./pages";
-import { toDomain } from "./references";
+import { toDomain } from "./addresses";
 import { compatOf, JOIN_MINUTES } from "./rules";
 import { findPageByRef, findPageBySlug, type PageRow } from "./store";
 import { PageInput } from "./wire";

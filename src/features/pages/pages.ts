@@ -6,9 +6,8 @@ import { schemaErrors } from "../../base/validation";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { audit } from "../../events/audit";
-import { takeDomains } from "./custom-domains";
+import { hostNameOf, toDomain, validateDomains } from "./addresses";
 import { fullMailSettings, PageMailInput } from "./mail";
-import { validateDomains } from "./references";
 import { compatOf, isLocale, isReservedSlug, isTimeZone, JOIN_MINUTES } from "./rules";
 import {
   clearDefault,
@@ -22,6 +21,7 @@ import {
   insertPage,
   insertPageSlug,
   listAllPages,
+  listPagesWithDomains,
   listSlugsOfPage,
   type PageRow,
   updatePageRow,
@@ -222,6 +222,32 @@ function requireFreeSlug(tx: Tx, slug: string, pageId: string | undefined): bool
   const holder = findPageBySlug(tx, { slug });
   if (holder && holder.id !== pageId) throw conflict(`The slug ${slug} is taken.`);
   return holder !== undefined;
+}
+
+/**
+ * Returns the custom domains of a page in the form that is stored. They are valid already. Throws
+ * `validation_failed` for the host of the public address, where dashboard and API are, and
+ * `conflict` for a domain of another page.
+ */
+function takeDomains(
+  ctx: Ctx,
+  tx: Tx,
+  texts: readonly string[],
+  pageId: string | undefined,
+): string[] {
+  const domains = texts.flatMap((text) => toDomain(text) ?? []);
+  const own = domains.indexOf(hostNameOf(ctx.baseUrl));
+  if (own !== -1) {
+    const detail = "is the host of the public address, where the dashboard and the API are";
+    throw invalidFields([{ pointer: `#/custom_domains/${own}`, detail }]);
+  }
+  if (domains.length === 0) return domains;
+  for (const other of listPagesWithDomains(tx, {})) {
+    const taken =
+      other.id === pageId ? undefined : domains.find((d) => other.customDomains.includes(d));
+    if (taken) throw conflict(`The custom domain ${taken} is used by the page ${other.slug}.`);
+  }
+  return domains;
 }
 
 function releaseDefault(ctx: Ctx, tx: Tx): void {

@@ -5,7 +5,7 @@ import { Instant, Nullable, OneOf, Text } from "../../base/schema";
 import { DescriptionText, NameText } from "../../base/texts";
 import { toIso } from "../../base/time";
 import { PageMailInput } from "./mail";
-import { DOMAINS_MAX, logoPath, pageBaseUrl, pageUrl } from "./references";
+import { DOMAINS_MAX, logoPath, pageBaseUrl, pageUrl } from "./addresses";
 import { JOIN_MINUTES_MAX, SLUG_PATTERN } from "./rules";
 import type { PageRow } from "./store";
 

@@ -8,7 +8,7 @@ import type { MailRow } from "../mail/store";
 import { findSuppression } from "../mail/suppressions";
 import { addressHmac, findMailKey, type LinkPurpose, tokenOf } from "../mail/tokens";
 import { mailSettingsOf, takesSubscribers } from "../pages/mail";
-import { pageUrl } from "../pages/references";
+import { pageUrl } from "../pages/addresses";
 import { findPage, type PageRow } from "../pages/store";
 import type { ListPart } from "./list";
 import { mailLink } from "./sign-up";

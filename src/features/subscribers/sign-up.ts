@@ -27,7 +27,7 @@ import {
 import { startWaitingRows } from "../outgoing/waiting-rows";
 import type { DomainPage } from "../pages/custom-domains";
 import { takesSubscribers } from "../pages/mail";
-import { pageBaseUrl } from "../pages/references";
+import { pageBaseUrl } from "../pages/addresses";
 import { findPageOrDeleted, type PageRow } from "../pages/store";
 import {
   CLIENT_LIMITS,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { pageUrl } from "../../../src/features/pages/references";
+import { pageUrl } from "../../../src/features/pages/addresses";
 
 const PAGE = { slug: "acme", visibility: "public", customDomains: ["status.acme.com"] } as const;
 const at = (baseUrl: string, more: Partial<Parameters<typeof pageUrl>[1]> = {}) =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { hostNameOf, toDomain, validateDomains } from "../../../src/features/pages/references";
+import { hostNameOf, toDomain, validateDomains } from "../../../src/features/pages/addresses";
 
 describe("a custom domain", () => {
   test.each([

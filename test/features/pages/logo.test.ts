@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { deleteLogo, putLogo, readLogo, readPicture } from "../../../src/features/pages/logo";
 import { getPage } from "../../../src/features/pages/pages";
-import { logoPath } from "../../../src/features/pages/references";
+import { logoPath } from "../../../src/features/pages/addresses";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { GIF, picture, PICTURES, png } from "../../support/pictures";

@@ -20,7 +20,7 @@ import {
   maintenanceSchedules,
 } from "../../../db/tables/maintenances";
 import { pageAddress, pages } from "../../../db/tables/pages";
-import type { PageAddress } from "../../pages/references";
+import type { PageAddress } from "../../pages/addresses";
 
 /** A schedule with its page and its components. */
 export interface ScheduleRecord {

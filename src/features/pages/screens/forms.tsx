@@ -20,7 +20,7 @@ import {
   versionInput,
 } from "../../../ui/forms/form";
 import { LOGO_MAX_BYTES } from "../logo";
-import { DOMAINS_MAX, toDomain } from "../references";
+import { DOMAINS_MAX, toDomain } from "../addresses";
 import { JOIN_MINUTES } from "../rules";
 import type { PageRow } from "../store";
 import type { PageInput } from "../wire";

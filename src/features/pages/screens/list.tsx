@@ -14,7 +14,7 @@ import { PageHead, Tabs } from "../../../ui/navigation";
 import { RelativeTime } from "../../../ui/times";
 import { ReportLink } from "../../incidents/screens/list";
 import { validatePageInput } from "../pages";
-import { hostNameOf, toDomain } from "../references";
+import { hostNameOf, toDomain } from "../addresses";
 import { findPageBySlug, type PageRow } from "../store";
 import type { PageInput } from "../wire";
 

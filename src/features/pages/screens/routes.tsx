@@ -3,14 +3,12 @@ import { invalidFields } from "../../../base/errors";
 import type { Reader, Tx } from "../../../db/statements";
 import { sessionOf } from "../../../http/request-context";
 import { Notice } from "../../../ui/blocks";
-import { Button } from "../../../ui/buttons";
 import type { StateOf } from "../../../ui/forms/form";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { readPages } from "../../../ui/frame/page-choice";
 import { componentsOfPagePath, PAGES_PATH } from "../../../ui/frame/paths";
 import type { Screen, ScreenRequest } from "../../../ui/frame/render";
 import { type Area, createArea } from "../../../ui/screens/area";
-import { FormScreen } from "../../../ui/screens/form-screen";
 import { ShowInstead } from "../../../ui/screens/routes";
 import { belongingsOf, deletePage } from "../../page-deletion/delete";
 import { deleteLogo, putLogo } from "../logo";
@@ -22,7 +20,7 @@ import {
   releaseSlug,
   updatePage,
 } from "../pages";
-import { pageUrl } from "../references";
+import { pageUrl } from "../addresses";
 import type { PageRow } from "../store";
 import type { PageInput } from "../wire";
 import {
@@ -55,7 +53,6 @@ import {
   General,
   Look,
   PageFacts,
-  ReleaseSlug,
   Visibility,
 } from "./settings";
 import { Share } from "./share";
@@ -81,26 +78,15 @@ export function pageAdminRoutes(deps: AdminDependencies) {
         hasPages: pages.some(({ isSample }) => !isSample),
       };
     },
-    show: (state) => ({
+    show: ({ context }) => ({
       title: "Create page",
-      children: (
-        <FormScreen
-          title="Create page"
-          crumbs={[{ href: PAGES_PATH, label: "Pages" }]}
-          above={
-            state.context.hasSample ? (
-              <Notice tone="maint" title="The sample page will be deleted">
-                Creating your first page deletes the sample page with everything on it.
-              </Notice>
-            ) : null
-          }
-          form={NEW_PAGE_FORM}
-          state={state}
-          action={`${PAGES_PATH}/new`}
-        >
-          <Button kind="primary">Create page</Button>
-        </FormScreen>
-      ),
+      crumbs: [{ href: PAGES_PATH, label: "Pages" }],
+      above: context.hasSample ? (
+        <Notice tone="maint" title="The sample page will be deleted">
+          Creating your first page deletes the sample page with everything on it.
+        </Notice>
+      ) : null,
+      button: "Create page",
     }),
     submit(tx, body, actor) {
       const errors = newPageErrors(tx, body);
@@ -123,8 +109,18 @@ export function pageAdminRoutes(deps: AdminDependencies) {
       if (!listOldSlugs(ctx.db, page).some((old) => old.slug === slug)) {
         throw new ShowInstead({ path: pageTabPath(id, "address") });
       }
-      const title = `Release “${slug}”`;
-      return { title, children: <ReleaseSlug title={title} page={page} slug={slug} /> };
+      return {
+        title: `Release “${slug}”`,
+        button: "Release slug",
+        isDanger: true,
+        cancelHref: pageTabPath(id, "address"),
+        dialog: (
+          <p>
+            Links to <code>/status/{slug}</code> and API requests for this slug will get “not
+            found”, and any page can use the slug.
+          </p>
+        ),
+      };
     },
     run(tx, { params: { id, slug } }, actor) {
       const isHeld = listOldSlugs(tx, getPage(tx, id)).some((old) => old.slug === slug);

@@ -1,10 +1,8 @@
-import { RecreatedByFile } from "../../../ui/screens/form-screen";
-import { subscribersOfPagePath } from "../../subscribers/screens/read";
 import { roleAllows } from "../../../base/actor";
 import { plural } from "../../../base/text";
 import { toIso } from "../../../base/time";
 import { sessionOf } from "../../../http/request-context";
-import { Card, CodeBlock, Facts, Notice, Section } from "../../../ui/blocks";
+import { Card, Facts, Notice } from "../../../ui/blocks";
 import { Button, ButtonLink, PostButton } from "../../../ui/buttons";
 import { DetailCard } from "../../../ui/detail";
 import { Actions, DialogForm, Form } from "../../../ui/form";
@@ -21,15 +19,16 @@ import { MAIL_PATH, pagePath } from "../../../ui/frame/paths";
 import { Cell, Row, Table } from "../../../ui/list";
 import { Logo, Swatch } from "../../../ui/pictures";
 import type { Area } from "../../../ui/screens/area";
+import { RecreatedByFile } from "../../../ui/screens/form-screen";
 import { Day, RelativeTime } from "../../../ui/times";
 import { mailReadiness } from "../../mail/settings";
 import type { Belongings } from "../../page-deletion/delete";
+import { subscribersOfPagePath } from "../../subscribers/screens/read";
+import { logoPath, logoSize } from "../addresses";
 import { MAIL_FOOTER_MAX, mailSettingsOf, type PageMailInput } from "../mail";
 import { getPage, type OldSlug, updatePageMail } from "../pages";
-import { logoPath, logoSize } from "../references";
 import type { PageRow } from "../store";
 import {
-  COMPAT_FORM,
   DELETE_FORM,
   DOMAINS_FORM,
   GENERAL_FORM,
@@ -40,7 +39,6 @@ import {
   VISIBILITY_FORM,
 } from "./forms";
 import { PageChips, PageFrame, pageTabPath, pageTabTitle } from "./list";
-import { gatusAddresses, kumaAddresses } from "./share-snippets";
 
 /** Form for a page's name, description, time zone and other general settings. */
 export function General({ page, state }: { page: PageRow; state: StateOf<typeof GENERAL_FORM> }) {
@@ -192,7 +190,7 @@ function EarlierSlugs({ page, oldSlugs }: { page: PageRow; oldSlugs: readonly Ol
               <Day at={toIso(createdAt)} />
             </Cell>
             <Cell>
-              <ButtonLink href={releasePath(page.id, slug)} dialog>
+              <ButtonLink href={pagePath(page.id, "slugs", slug, "release")} dialog>
                 Release
               </ButtonLink>
             </Cell>
@@ -201,11 +199,6 @@ function EarlierSlugs({ page, oldSlugs }: { page: PageRow; oldSlugs: readonly Ol
       </Table>
     </DetailCard>
   );
-}
-
-/** Returns the path of the confirmation that releases a former slug. */
-function releasePath(id: string, slug: string): string {
-  return `${pagePath(id)}/slugs/${encodeURIComponent(slug)}/release`;
 }
 
 interface PageFactsProps {
@@ -261,25 +254,6 @@ function PageLogo({ page }: { page: PageRow }) {
   return path === null ? null : <Logo src={path} alt={page.name} {...logoSize(path)} />;
 }
 
-/** Asks before a former slug is released. */
-export function ReleaseSlug(props: { title: string; page: PageRow; slug: string }) {
-  const { title, page, slug } = props;
-  return (
-    <DialogForm
-      title={title}
-      action={releasePath(page.id, slug)}
-      button="Release slug"
-      isDanger
-      cancelHref={pageTabPath(page.id, "address")}
-    >
-      <p>
-        Links to <code>/status/{slug}</code> and API requests for this slug will get “not found”,
-        and any page can use the slug.
-      </p>
-    </DialogForm>
-  );
-}
-
 /** Asks before a page is deleted. The user must type the slug, which prevents mistakes. */
 export function DeletePage(props: {
   title: string;
@@ -294,7 +268,7 @@ export function DeletePage(props: {
   return (
     <DialogForm
       title={title}
-      action={`${pagePath(page.id)}/delete`}
+      action={pagePath(page.id, "delete")}
       hidden={state.hidden}
       button="Delete page"
       isDanger
@@ -343,49 +317,6 @@ function consequencesOf(belongings: Belongings): string[] {
   return counts
     .filter(([, count]) => count > 0)
     .map(([what, count, outcome]) => `${what}: ${count.toLocaleString("en")} (${outcome})`);
-}
-
-interface CompatProps {
-  page: PageRow;
-  /** Public address of the page. */
-  url: string;
-  /** True if the user may change the page. */
-  canManage: boolean;
-  state: StateOf<typeof COMPAT_FORM>;
-}
-
-/** Choice of the clients of other products that can read a page, with the addresses for these. */
-export function CompatSection({ page, url, canManage, state }: CompatProps) {
-  if (!canManage && page.compat.length === 0) return null;
-  return (
-    <Section title="Clients of other products" id="clients">
-      {canManage ? (
-        <Form action={`${pagePath(page.id)}/compat`} hidden={state.hidden}>
-          <FormFields form={COMPAT_FORM} state={state} />
-          <Actions>
-            <Button>Save clients</Button>
-          </Actions>
-        </Form>
-      ) : null}
-      {page.compat.includes("uptime-kuma") ? (
-        <>
-          <p class="muted">
-            For Uptime Kuma’s clients: the base address and the slug, two documents, and the badge
-            of the page. Badges of components have the numbers in the first document.
-          </p>
-          <CodeBlock text={kumaAddresses({ url, slug: page.slug })} />
-        </>
-      ) : null}
-      {page.compat.includes("gatus") ? (
-        <>
-          <p class="muted">
-            For Gatus’ clients: the base address, and the list of components with their keys.
-          </p>
-          <CodeBlock text={gatusAddresses({ url, slug: page.slug })} />
-        </>
-      ) : null}
-    </Section>
-  );
 }
 
 const MAIL_FORM = defineForm<PageMailInput, { page: PageRow }>()({

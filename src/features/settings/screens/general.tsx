@@ -42,7 +42,7 @@ import { ReadinessState } from "../../mail/screens/mail";
 import { mailReadiness, type MailReadiness, readMailSettings } from "../../mail/settings";
 import { countMonitorsByState } from "../../monitors/store";
 import { LOGO_MAX_BYTES } from "../../pages/logo";
-import { DOMAINS_MAX } from "../../pages/references";
+import { DOMAINS_MAX } from "../../pages/addresses";
 import { UPDATES_MAX } from "../../timeline/updates";
 import { ThemeForm } from "../../users/screens/account";
 import {

@@ -3,7 +3,7 @@ import type { WebhookFormat } from "../../../base/webhook";
 import type { Ctx } from "../../../context";
 import type { Reader } from "../../../db/statements";
 import type { RecordedEvent } from "../../../events/outbox";
-import { type PageAddress, pageUrl as addressOf } from "../../pages/references";
+import { type PageAddress, pageUrl as addressOf } from "../../pages/addresses";
 import { type DeliveryToTry, findEventPage } from "../delivery-store";
 import { ELLIPSIS, FORMATS } from "../formats";
 import type { FormatContext, Message } from "../formats/format";
