@@ -9,7 +9,7 @@ import { getIncidentPart } from "../features/incidents/records";
 import { presentIncident } from "../features/incidents/wire";
 import { presentMaintenance } from "../features/maintenance/wire";
 import { getMaintenancePart } from "../features/maintenance/records";
-import { historyStartOf, readHistory, readOpenIncidents } from "../features/status/histories";
+import { historyStartOf, readHistory, readOpenIncidents } from "../features/status/past-entries";
 import type { StatusDocument } from "../features/status/wire";
 import type { Snapshot, Snapshots } from "../features/status/snapshots";
 import { movedTo, sendHtml, type SentPage } from "../http/answers";

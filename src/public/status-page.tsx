@@ -15,13 +15,13 @@ import type { Incident } from "../features/incidents/wire";
 import type { Maintenance } from "../features/maintenance/wire";
 import { isUnderWay } from "../features/maintenance/rules";
 import type { SparklineData } from "../features/monitors/latency";
-import { type EntryNames, readEntryNames, type ReadEntryNames } from "../features/status/entries";
 import {
-  type HistoryEntry,
-  PAST_DAYS,
-  readLatency,
-  readPastEntries,
-} from "../features/status/histories";
+  type EntryNames,
+  readEntryNames,
+  type ReadEntryNames,
+} from "../features/status/entry-names";
+import { readLatency } from "../features/status/histories";
+import { type HistoryEntry, PAST_DAYS, readPastEntries } from "../features/status/past-entries";
 import type { Snapshot } from "../features/status/snapshots";
 import { Shape, State, STATUS_WORDS } from "../ui/blocks";
 import { type HtmlDocument, renderDocument } from "../ui/documents";

@@ -1,134 +1,24 @@
+/* Days and uptime of components for the charts of a page, latency of its monitors, and the cache of histories. */
 import { LRUCache } from "lru-cache";
 import { WHOLE_TURN } from "../../base/in-slices";
+import { badnessOf, type CauseSource, worstStatus } from "../../base/status";
 import { DAY_MS, MINUTE_MS, SECOND_MS, startOfDay } from "../../base/time";
 import type { Reader } from "../../db/statements";
 import { listEndedCausesOf } from "../components/cause-store";
-import { type DayOf, foldDays, type Interval, knownSpan, uptime } from "../components/rules";
+import {
+  type CauseInterval,
+  type DayOf,
+  foldDays,
+  type Interval,
+  knownSpan,
+  uptime,
+} from "../components/rules";
 import type { ComponentRow } from "../components/store";
-import {
-  findFirstIncidentStart,
-  type IncidentSummary,
-  listEndedIncidents,
-  listIncidentsBetween,
-  listOpenSummariesOf,
-} from "../incidents/records";
-import {
-  findFirstMaintenanceStart,
-  listEndedMaintenance,
-  listMaintenanceBetween,
-  type MaintenanceSummary,
-} from "../maintenance/records";
 import { listNoDataOfPage } from "../monitors/checks-store";
 import { type SparklineData, sparklinesOf } from "../monitors/latency";
 import { listMonitorsOfPage } from "../monitors/store";
 import type { PageRow } from "../pages/store";
-import type { SummaryCursor } from "../timeline/store";
-import { type DayEntries, entriesByDay, type SourcedCause } from "./day-entries";
-import { sharedTime } from "./shared-time";
 import type { StatusDocument } from "./wire";
-
-/** Number of days, including today, of past entries on a page. */
-export const PAST_DAYS = 14;
-const PAST_MAX = 100;
-/** Maximum duration of maintenance among past entries, since it is found by its start. */
-export const LONGEST_MAINTENANCE_MS = 30 * DAY_MS;
-
-/** An incident or maintenance in the history of a page. */
-export interface HistoryEntry {
-  /** Start and end in unix ms; no end while it is open. */
-  from: number;
-  to: number | null;
-  subject:
-    | { kind: "incident"; incident: IncidentSummary }
-    | { kind: "maintenance"; maintenance: MaintenanceSummary };
-}
-
-/**
- * Lists entries of a page that ended within the last 14 days of any time zone, including today, newest first: at
- * most 100 incidents and 100 maintenances. The status document has only open ones. `now` in unix
- * ms.
- */
-export function readPastEntries(reader: Reader, pageId: string, now: number): HistoryEntry[] {
-  const since = startOfDay(now) - PAST_DAYS * DAY_MS;
-  const from = since - LONGEST_MAINTENANCE_MS;
-  return inOrder(
-    listEndedIncidents(reader, { pageId, since, limit: PAST_MAX }),
-    listEndedMaintenance(reader, { pageId, from, since, limit: PAST_MAX }),
-  );
-}
-
-/** One part of a history, with the cursor of the next one, if there is one. */
-interface HistoryPart {
-  entries: HistoryEntry[];
-  next: SummaryCursor | undefined;
-}
-
-/**
- * Lists entries of a page that started within a span (unix ms, end exclusive), newest first, at
- * most `limit`: from the end of the span, or after the cursor of the previous part.
- */
-export function readHistory(
-  reader: Reader,
-  span: { pageId: string; from: number; to: number; before?: SummaryCursor | undefined },
-  limit: number,
-): HistoryPart {
-  const { before = { at: span.to, id: "" } } = span;
-  const desired = { ...span, before, limit: limit + 1 };
-  const entriesAndOneMore = inOrder(
-    listIncidentsBetween(reader, desired),
-    listMaintenanceBetween(reader, desired),
-  );
-  return partOf(entriesAndOneMore, limit);
-}
-
-/** Returns the first entries, with the cursor of the next part if there are more. */
-function partOf(entriesAndOneMore: readonly HistoryEntry[], limit: number): HistoryPart {
-  const entries = entriesAndOneMore.slice(0, limit);
-  const last = entries.at(-1);
-  const isMore = entriesAndOneMore.length > limit && last !== undefined;
-  return { entries, next: isMore ? { at: last.from, id: idOf(last) } : undefined };
-}
-
-/** Lists the open incidents of a page, newest start first: from the newest, or after the cursor of a part. */
-export function readOpenIncidents(
-  reader: Reader,
-  query: { pageId: string; before?: SummaryCursor | undefined },
-  limit: number,
-): HistoryPart {
-  const before = query.before ?? { at: Number.MAX_SAFE_INTEGER, id: "" };
-  const desired = { pageId: query.pageId, before, limit: limit + 1 };
-  return partOf(inOrder(listOpenSummariesOf(reader, desired), []), limit);
-}
-
-/** Returns the start of a page's history (unix ms): its creation, or an earlier entry. */
-export function historyStartOf(reader: Reader, page: Pick<PageRow, "id" | "createdAt">): number {
-  const pageId = page.id;
-  return Math.min(
-    page.createdAt,
-    findFirstIncidentStart(reader, { pageId }) ?? page.createdAt,
-    findFirstMaintenanceStart(reader, { pageId }) ?? page.createdAt,
-  );
-}
-
-function inOrder(
-  incidents: readonly IncidentSummary[],
-  maintenance: readonly MaintenanceSummary[],
-): HistoryEntry[] {
-  return [
-    ...incidents.map((incident): HistoryEntry => {
-      const { startedAt: from, resolvedAt: to } = incident;
-      return { from, to, subject: { kind: "incident", incident } };
-    }),
-    ...maintenance.map((one): HistoryEntry => {
-      const { startedAt: from, endedAt: to } = one;
-      return { from, to, subject: { kind: "maintenance", maintenance: one } };
-    }),
-  ].sort((a, b) => b.from - a.from || (idOf(a) < idOf(b) ? 1 : -1));
-}
-
-function idOf({ subject }: HistoryEntry): string {
-  return subject.kind === "incident" ? subject.incident.id : subject.maintenance.id;
-}
 
 /**
  * Reads the recent response times of a document's components by id, for components whose page shows
@@ -148,13 +38,13 @@ export function readLatency(
   );
   const nums = new Set(measuring.map(({ num }) => num));
   const lines = sparklinesOf(reader, [...nums], now);
-  const entriesAndOneMore = new Map<string, SparklineData>();
+  const lineOf = new Map<string, SparklineData>();
   for (const { componentId, num } of measuring) {
     const line = lines.get(num);
     if (!line?.values.some((value) => value !== null)) continue;
-    if (!entriesAndOneMore.has(componentId)) entriesAndOneMore.set(componentId, line);
+    if (!lineOf.has(componentId)) lineOf.set(componentId, line);
   }
-  return entriesAndOneMore;
+  return lineOf;
 }
 
 /** Number of UTC days of a component's uptime in the document, including today. */
@@ -303,6 +193,7 @@ function firstTime({ historyDays }: PageRow, now: number): number {
  * components with 90 days.
  */
 const KEPT_MAX_SIZE = 200_000;
+
 /**
  * Time for which the figures of a component with an open cause are valid, since they change as time
  * passes.
@@ -426,4 +317,87 @@ function isSame(one: readonly Interval[], other: readonly Interval[]): boolean {
         startedAt === other[index]?.startedAt && endedAt === other[index].endedAt,
     )
   );
+}
+
+/** Maximum number of incidents and maintenances of a day that are named. */
+const NAMED_MAX = 3;
+
+/** Cause with the object that gives it. */
+interface SourcedCause extends CauseInterval {
+  source: CauseSource;
+  sourceId: string;
+}
+
+/** Incidents and maintenances that affected a component on one day. */
+export interface DayEntries {
+  /** Ids of the first ones, worst first, then earliest first. */
+  ids: readonly string[];
+  /** Number of the others. */
+  others: number;
+}
+
+/**
+ * Returns the incidents and maintenances of the last `dayCount` UTC days up to `now` (unix ms) by start of
+ * the day. Days without any are left out. Its time is proportional to the number of causes times their days.
+ */
+function entriesByDay(
+  causes: readonly SourcedCause[],
+  dayCount: number,
+  now: number,
+): Map<number, DayEntries> {
+  const firstDay = startOfDay(now) - (dayCount - 1) * DAY_MS;
+  const indexOf = (at: number) => Math.floor((at - firstDay) / DAY_MS);
+  const days = new Map<number, { ids: string[]; others: number }>();
+  for (const { id, own } of worstFirst(causes)) {
+    let next = 0;
+    for (const { startedAt, endedAt } of own) {
+      // The end is exclusive.
+      const end = Math.max(startedAt, Math.min(now, (endedAt ?? Infinity) - 1));
+      const last = Math.min(dayCount - 1, indexOf(end));
+      for (next = Math.max(next, indexOf(startedAt)); next <= last; next += 1) {
+        const start = firstDay + next * DAY_MS;
+        const day = days.get(start);
+        if (!day) days.set(start, { ids: [id], others: 0 });
+        else if (day.ids.length < NAMED_MAX) day.ids.push(id);
+        else day.others += 1;
+      }
+    }
+  }
+  return days;
+}
+
+/** Groups causes by incident and maintenance, worst first, each with its causes in the order of time. */
+function worstFirst(causes: readonly SourcedCause[]) {
+  const entries = causes.filter(({ source }) => source === "incident" || source === "maintenance");
+  return Array.from(
+    Map.groupBy(entries, ({ sourceId }) => sourceId),
+    ([id, own]) => ({
+      id,
+      severity: badnessOf(worstStatus(own.map(({ status }) => status))),
+      own: own.toSorted((a, b) => a.startedAt - b.startedAt),
+    }),
+  ).sort(
+    (a, b) =>
+      b.severity - a.severity ||
+      (a.own[0]?.startedAt ?? 0) - (b.own[0]?.startedAt ?? 0) ||
+      (a.id < b.id ? -1 : 1),
+  );
+}
+
+/** Time between two moments at which all nodes of a fleet make their documents again. A part of a day. */
+export const SHARED_STEP_MS = 5 * MINUTE_MS;
+
+/** Returns the start of the step of a time, in unix ms. */
+export function stepStart(now: number): number {
+  return now - (now % SHARED_STEP_MS);
+}
+
+/**
+ * Returns the time to which the figures of something that last changed at `changedAt` apply on all nodes of a fleet, in
+ * unix ms: they make it at different times within the step of `now`, and with equal bytes.
+ */
+export function sharedTime(now: number, changedAt: number): number {
+  const start = stepStart(now);
+  // A node whose clock is a little behind sees changes of its future. A wrong clock has no more effect than that.
+  return Math.min(Math.max(start, changedAt), start + SHARED_STEP_MS - 1);
 }

@@ -27,15 +27,17 @@ import type { MaintenanceRecord } from "../maintenance/store";
 import { presentMaintenance } from "../maintenance/wire";
 import { findDefaultPage, findPageBySlug, type PageRow } from "../pages/store";
 import { presentPage } from "../pages/wire";
-import type { DayEntries } from "./day-entries";
 import {
   createHistoryCache,
+  type DayEntries,
   holdsUntil,
   readComponentHistories,
   type ReadHistories,
+  SHARED_STEP_MS,
+  sharedTime,
+  stepStart,
 } from "./histories";
 import { type Headline, headlineOf } from "./rules";
-import { SHARED_STEP_MS, sharedTime, stepStart } from "./shared-time";
 import type { StatusDocument } from "./wire";
 
 /** Number of components whose histories are read together with the snapshot. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { sharedTime, SHARED_STEP_MS } from "../../../src/features/status/shared-time";
+import { SHARED_STEP_MS, sharedTime } from "../../../src/features/status/histories";
 
 const NOON = Date.parse("2026-03-10T12:00:00Z");
 

@@ -1,17 +1,17 @@
+/* Names of the incidents and maintenance in the charts of a page. */
 import { LRUCache } from "lru-cache";
 import { lazy } from "../../base/lazy";
 import { sum } from "../../base/numbers";
 import { DAY_MS, startOfDay } from "../../base/time";
 import type { Reader } from "../../db/statements";
-import { countStatuses } from "../components/store";
-import { countOpenImpacts, findIncidentNames } from "../incidents/store";
+import { findIncidentNames } from "../incidents/store";
 import { findMaintenanceNames } from "../maintenance/store";
-import { type HistoryEntry, LONGEST_MAINTENANCE_MS } from "./histories";
-import { type HeadlineFacts, headlineOf } from "./rules";
+import { type HistoryEntry, LONGEST_MAINTENANCE_MS } from "./past-entries";
 import type { Snapshot } from "./snapshots";
 
 /** Maximum number of names each of resolved incidents and of maintenances, newest first. */
 const NAMES_MAX = 2_000;
+
 /** Maximum length of the kept texts of all pages together, in UTF-16 units. */
 const KEPT_MAX_SIZE = 4_000_000;
 
@@ -94,43 +94,4 @@ function namesFrom(texts: readonly NamesText[]): EntryNames {
 
 function namesIn({ kind, json }: NamesText): [string, EntryName][] {
   return Object.entries<string>(JSON.parse(json)).map(([id, name]) => [id, { kind, name }]);
-}
-
-/** Headline of a page with the statuses and impacts that it is computed from. */
-export interface PageHeadline extends HeadlineFacts {
-  componentCount: number;
-  /** Number of published open incidents. */
-  openIncidentCount: number;
-}
-
-/** Headline of a page without components and open incidents. */
-export const EMPTY_HEADLINE: PageHeadline = {
-  status: headlineOf([]),
-  components: [],
-  incidents: [],
-  componentCount: 0,
-  openIncidentCount: 0,
-};
-
-/** Reads the headlines of all pages by id, with two statements. A page without components and open incidents has no entry. */
-export function readHeadlines(reader: Reader): ReadonlyMap<string, PageHeadline> {
-  const components = Map.groupBy(countStatuses(reader, {}), ({ pageId }) => pageId);
-  const incidents = Map.groupBy(countOpenImpacts(reader, {}), ({ pageId }) => pageId);
-  const headlines = new Map<string, PageHeadline>();
-  for (const pageId of new Set([...components.keys(), ...incidents.keys()])) {
-    const counts = components.get(pageId) ?? [];
-    const open = incidents.get(pageId) ?? [];
-    const statuses = counts.flatMap(({ status, count }) =>
-      Array.from({ length: count }, () => status),
-    );
-    const impacts = open.map(({ impact }) => impact);
-    headlines.set(pageId, {
-      status: headlineOf(statuses, impacts),
-      components: counts,
-      incidents: open,
-      componentCount: statuses.length,
-      openIncidentCount: open.reduce((total, { count }) => total + count, 0),
-    });
-  }
-  return headlines;
 }
