@@ -239,14 +239,14 @@ function parentIdsOf({ depends_on: parents = [] }: FileMonitor, refs: MonitorRef
  * Names of components in a file, by which monitors list additional ones: `page-slug/component-ref`,
  * or with a colon as in the API.
  */
-export interface ComponentRefs {
+interface ComponentRefs {
   nameOf(id: string): string;
   /** Finds a component by its name, also with an earlier slug of the page. */
   find(name: string): string | undefined;
 }
 
 /** Reads the components of all pages. */
-export function readComponentRefs(reader: Reader): ComponentRefs {
+function readComponentRefs(reader: Reader): ComponentRefs {
   const names = new Map<string, string>();
   const ids = new Map<string, string>();
   for (const page of listAllPages(reader, {})) {

@@ -23,7 +23,7 @@ import type { ComponentOrder } from "../components";
 import { type ComponentRow, type GroupRow, listComponentsOfPage, listGroups } from "../store";
 
 /** Groups and components of one page, in page order. */
-export interface ComponentListing {
+interface ComponentListing {
   groups: readonly GroupRow[];
   components: readonly ComponentRow[];
   /** Open causes by component id; components without causes are missing. */
