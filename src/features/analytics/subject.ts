@@ -3,7 +3,6 @@
  */
 import { invalidParameter } from "../../base/errors";
 import type { Reader } from "../../db/statements";
-import type { Span } from "../components/rules";
 import { readComponentFilter } from "../components/references";
 import { type ComponentRow, findComponent, listComponentsOfPage } from "../components/store";
 import { resolveMonitorId } from "../monitors/records";

@@ -1,4 +1,3 @@
-import type { ComponentChildren } from "preact";
 import { type Role, roleAllows } from "../../../base/actor";
 import { percent } from "../../../base/numbers";
 import {
@@ -65,8 +64,8 @@ import type { ComponentChange } from "../wire";
 import { COMPONENT_FORM } from "./forms";
 import {
   CauseList,
-  ComponentTags,
   componentCrumbs,
+  ComponentTags,
   effectiveCauses,
   type NamedCause,
   otherCauses,
