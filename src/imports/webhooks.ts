@@ -1,4 +1,6 @@
 import { formatNetwork, parseNetworks } from "../base/config/parse";
+import type { ImportChange } from "../base/import-report";
+import { validate } from "../base/validation";
 import { ANY_MONITOR } from "../base/webhook";
 import type { Egress } from "../egress/egress";
 import { Fault } from "../egress/model";
@@ -9,6 +11,7 @@ import { createWebhook, updateWebhook } from "../features/webhooks/webhooks";
 import { requirePage } from "./pages";
 import { fitDescription, idsOf, knownOf, type Writer, type Written } from "./objects";
 import type { Notes } from "./kit";
+import { CreateWebhookBody, UpdateWebhookBody } from "../features/webhooks/wire";
 import type { ImportRun } from "./run";
 import type { Found, FoundWebhook } from "./found";
 
@@ -47,7 +50,8 @@ export class WebhookImport implements Writer<FoundWebhook, WebhookRow> {
     const { input, isSwitchedOff, reasons, ctx } = this.#fit(found, notes);
     const enabled = !isSwitchedOff && !options.isPaused;
     const metadata = { managedBy: "import", isSilent: true } as const;
-    const { row } = createWebhook(ctx, tx, { ...input, enabled }, actor, metadata);
+    const body = validate(CreateWebhookBody, { ...input, enabled });
+    const { row } = createWebhook(ctx, tx, body, actor, metadata);
     return this.#written(row, reasons, options.isPaused && !isSwitchedOff);
   }
 
@@ -70,7 +74,8 @@ export class WebhookImport implements Writer<FoundWebhook, WebhookRow> {
       settings: { ...cleared, ...settings },
       enabled: !isSwitchedOff && !isWaiting,
     };
-    const { row } = updateWebhook(ctx, tx, before.id, change, actor, { isSilent: true });
+    const body = validate(UpdateWebhookBody, change);
+    const { row } = updateWebhook(ctx, tx, before.id, body, actor, { isSilent: true });
     return this.#written(row, reasons, isWaiting);
   }
 

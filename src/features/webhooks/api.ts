@@ -10,14 +10,15 @@ import { ListOf, PageQuery, readPageRequest, toPage } from "../../http/paginatio
 import { actorOf } from "../../http/request-context";
 import { getDelivery, listDeliveries, redeliver, sendTestEvent } from "./deliveries";
 import { Delivery, DeliveryStatusText, presentDelivery } from "./delivery-model";
-import { getWebhookByReference, getWebhookRecord, listWebhooks } from "./records";
+import { getWebhookByReference, getWebhookRecord, listWebhooks, resolveWebhookId } from "./records";
+import { findWebhook } from "./store";
 import {
   createWebhook,
-  createWebhookErrors,
   deleteWebhook,
+  readNewWebhook,
+  readWebhookChange,
   rotateSecret,
   updateWebhook,
-  updateWebhookErrors,
 } from "./webhooks";
 import {
   CreateWebhookBody,
@@ -65,9 +66,9 @@ export function webhookRoutes(ctx: Ctx) {
           return { resource, location, replay: { ...resource, secret: null } };
         }),
       {
-        ...jsonBody(CreateWebhookBody, (valid, { isInvalid }) =>
-          createWebhookErrors(ctx, ctx.db, valid, isInvalid),
-        ),
+        ...jsonBody(CreateWebhookBody, (valid, { errors, isInvalid }) => {
+          readNewWebhook(ctx, ctx.db, valid, errors, isInvalid);
+        }),
         ...operation({
           ...DECLARED,
           id: "createWebhook",
@@ -104,9 +105,10 @@ export function webhookRoutes(ctx: Ctx) {
           presentWebhook(updateWebhook(ctx, tx, id, body, actor)),
         ),
       {
-        ...jsonBody(UpdateWebhookBody, (valid, { id }) =>
-          updateWebhookErrors(ctx, ctx.db, id, valid),
-        ),
+        ...jsonBody(UpdateWebhookBody, (valid, { id, errors, isInvalid }) => {
+          const row = findWebhook(ctx.db, { id: resolveWebhookId(ctx.db, id) });
+          if (row) readWebhookChange(ctx, ctx.db, row, valid, errors, isInvalid);
+        }),
         ...operation({
           ...DECLARED,
           id: "updateWebhook",

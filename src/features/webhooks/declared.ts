@@ -19,7 +19,7 @@ import {
   Secret,
   SECRET,
 } from "../../base/secrets";
-import { FieldErrors, schemaErrors } from "../../base/validation";
+import { FieldErrors, schemaErrors, validate } from "../../base/validation";
 import {
   ANY_EVENT,
   ANY_MONITOR,
@@ -40,7 +40,7 @@ import {
   validateEvents,
   validateSecret,
 } from "./webhooks";
-import { CreateWebhookBody } from "./wire";
+import { CreateWebhookBody, UpdateWebhookBody } from "./wire";
 
 const {
   url: Url,
@@ -345,11 +345,14 @@ export function planWebhook(
       if (url === undefined) throw new Error("an endpoint cannot be created without its URL");
       const secret = connection.secret === undefined ? {} : { secret: connection.secret };
       const made = { ...input, url, settings: connection.creation, ...secret };
-      return createWebhook(ctx, tx, made, actor, { ref, managedBy: "apply" }).row;
+      return createWebhook(ctx, tx, validate(CreateWebhookBody, made), actor, {
+        ref,
+        managedBy: "apply",
+      }).row;
     },
     update(ctx, tx, actor) {
       if (!row) throw new Error("a missing endpoint cannot be changed");
-      const change = { ...input, settings: connection.change };
+      const change = validate(UpdateWebhookBody, { ...input, settings: connection.change });
       const changed = updateWebhook(ctx, tx, row.id, change, actor, { ref }).row;
       const { secret } = connection;
       if (secret === undefined || secret === changed.secret) return changed;

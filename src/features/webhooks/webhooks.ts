@@ -1,9 +1,14 @@
+/*
+ * Verbs of webhooks: create, change, ask the address again, delete, rotate the secret. A verb takes a body that its schema
+ * has examined, and finds the other errors. For the valid fields of an invalid body, the route finds them with the same
+ * function, `readNewWebhook` or `readWebhookChange`, so that one answer lists every invalid field.
+ */
 import type { Actor } from "../../base/actor";
 import { conflict } from "../../base/errors";
 import { freeRef, type ManagedMetadata } from "../../base/ids";
 import { addsUse, givenValues, isSecretField, keptSecrets, type Uses } from "../../base/secrets";
 import { toRef } from "../../base/text";
-import { FieldErrors, type IsInvalidField, validate } from "../../base/validation";
+import { FieldErrors, type IsInvalidField } from "../../base/validation";
 import {
   ANY_EVENT,
   ANY_MONITOR,
@@ -24,16 +29,10 @@ import { ELLIPSIS, FORMATS, isUrlSecret, shownUrl, validateDestination } from ".
 import { endGathering } from "./gathering-store";
 import { findMonitorId } from "./monitor-store";
 import { mailtoOf, maskedMailto, parseMailto } from "./recipient";
-import { getWebhookRecord, getWebhookRow, resolveWebhookId, type WebhookRecord } from "./records";
+import { getWebhookRecord, getWebhookRow, type WebhookRecord } from "./records";
 import { newSecret, ROTATION_OVERLAP_MS, secretError } from "./signing";
-import {
-  findWebhook,
-  findWebhookByRef,
-  insertWebhook,
-  updateWebhookRow,
-  type WebhookRow,
-} from "./store";
-import { CreateWebhookBody, UpdateWebhookBody } from "./wire";
+import { findWebhookByRef, insertWebhook, updateWebhookRow, type WebhookRow } from "./store";
+import type { CreateWebhookBody, UpdateWebhookBody } from "./wire";
 
 /** True for an import, which sends no mail: the address of an endpoint for e-mail is not asked to confirm. */
 interface Silence {
@@ -52,27 +51,19 @@ export function createWebhook(
   actor: Actor,
   metadata: ManagedMetadata & Silence = {},
 ): WebhookRecord {
-  validate(CreateWebhookBody, input);
   const errors = new FieldErrors();
+  const filters = readNewWebhook(ctx, tx, input, errors);
+  errors.throwIfAny();
   const format = input.format ?? "standard";
   const desired: DesiredWebhook = {
     url: storedUrl(format, input.url),
     description: input.description ?? null,
-    events: input.events ?? [ANY_EVENT],
-    pageId: readPage(tx, errors, input.page ?? null),
-    monitors: readMonitors(tx, errors, input.monitors ?? [ANY_MONITOR]),
+    ...filters,
     format,
     groupSeconds: input.group_seconds ?? GROUP_SECONDS.default,
     settings: input.settings ?? {},
     enabled: input.enabled ?? true,
   };
-  validateEvents(errors, desired.events);
-  validateReach(ctx, errors, desired);
-  validateSecret(errors, input.secret);
-  if (format === "email" && input.secret !== undefined) {
-    errors.add(["secret"], "must be left out, because mails are not signed");
-  }
-  errors.throwIfAny();
   const holderOf = (ref: string) => findWebhookByRef(tx, { ref });
   const ref = metadata.ref ?? freeRef(refOf(desired), holderOf);
   requireFreeRef(tx, ref);
@@ -100,6 +91,20 @@ export function createWebhook(
   return getWebhookRecord(tx, row.id, now);
 }
 
+/** Columns of an endpoint that callers set. */
+type DesiredWebhook = Pick<
+  WebhookRow,
+  | "url"
+  | "description"
+  | "events"
+  | "pageId"
+  | "monitors"
+  | "format"
+  | "groupSeconds"
+  | "settings"
+  | "enabled"
+>;
+
 /** Returns a ref made from the description, or else from the host of the URL. */
 function refOf({ description, url, format }: DesiredWebhook): string {
   return toRef(description ?? "") || toRef(new URL(url).hostname) || format;
@@ -109,6 +114,30 @@ function refOf({ description, url, format }: DesiredWebhook): string {
 function requireFreeRef(reader: Reader, ref: string): void {
   if (!findWebhookByRef(reader, { ref })) return;
   throw conflict(`The ref ${ref} is taken by another webhook.`);
+}
+
+/**
+ * Reads the page, the monitors and the events that a new endpoint names from the valid fields of its body. Adds an error
+ * for each unknown one, and for a URL, settings or a secret that the format does not take.
+ */
+export function readNewWebhook(
+  ctx: Ctx,
+  reader: Reader,
+  input: Partial<CreateWebhookBody>,
+  errors: FieldErrors,
+  isInvalid: IsInvalidField = () => false,
+) {
+  const { url, format = "standard", settings = {}, secret } = input;
+  const filters = readFilters(reader, errors, input);
+  if (url !== undefined) {
+    const reach = { url: storedUrl(format, url), format, settings };
+    validateReach(ctx, errors, reach, isInvalid);
+  }
+  validateSecret(errors, secret);
+  if (format === "email" && secret !== undefined) {
+    errors.add(["secret"], "must be left out, because mails are not signed");
+  }
+  return filters;
 }
 
 /**
@@ -128,20 +157,14 @@ export function updateWebhook(
   actor: Actor,
   metadata: Pick<ManagedMetadata, "ref"> & Silence = {},
 ): WebhookRecord {
-  validate(UpdateWebhookBody, input);
   const now = ctx.clock.now();
   const record = getWebhookRecord(tx, id, now);
   const { row: before } = record;
   const errors = new FieldErrors();
-  const desired = { ref: metadata.ref ?? before.ref, ...desiredAfter(tx, errors, before, input) };
-  validateEvents(errors, desired.events);
-  // An endpoint whose URL is no longer allowed can still be disabled.
-  const isReachChanged = REACH.some((field) => !Bun.deepEquals(before[field], desired[field]));
-  if (isReachChanged) {
-    validateKeptSecrets(errors, before, desired, input);
-    validateReach(ctx, errors, desired, hiddenUrlError(before, desired, input));
-  }
+  const change = readWebhookChange(ctx, tx, before, input, errors);
   errors.throwIfAny();
+  const desired = { ref: metadata.ref ?? before.ref, ...change };
+  const isReachChanged = changesReach(before, desired);
   if (desired.ref !== before.ref) requireFreeRef(tx, desired.ref);
   const changed = (Object.keys(WORDS) as (keyof typeof WORDS)[])
     .filter((field) => !Bun.deepEquals(before[field], desired[field]))
@@ -177,8 +200,6 @@ export function updateWebhook(
   return getWebhookRecord(tx, id, now);
 }
 
-const REACH = ["url", "format", "settings"] as const;
-
 /** Names of changed fields for the audit log. Values are left out, since they may be secret. */
 const WORDS: Readonly<Record<"ref" | Exclude<keyof DesiredWebhook, "enabled">, string>> = {
   ref: "ref",
@@ -192,25 +213,45 @@ const WORDS: Readonly<Record<"ref" | Exclude<keyof DesiredWebhook, "enabled">, s
   settings: "settings",
 };
 
-function desiredAfter(
-  tx: Tx,
-  errors: FieldErrors,
+/**
+ * Returns the columns of an endpoint after a change, from the valid fields of its body. Adds an error for each unknown
+ * page and monitor, and for a new destination that the format does not take or that would get a kept secret.
+ */
+export function readWebhookChange(
+  ctx: Ctx,
+  reader: Reader,
   before: WebhookRow,
   input: UpdateWebhookBody,
+  errors: FieldErrors,
+  isInvalid: IsInvalidField = () => false,
 ): DesiredWebhook {
-  const { description, page, format = before.format } = input;
+  const { description, format = before.format } = input;
+  const filters = readFilters(reader, errors, input);
   const settings = format === before.format ? before.settings : {};
-  return {
+  const desired: DesiredWebhook = {
     url: namesUrl(before, input) ? storedUrl(format, input.url) : before.url,
     description: description === undefined ? before.description : description,
-    events: input.events ?? before.events,
-    pageId: page === undefined ? before.pageId : readPage(tx, errors, page),
-    monitors: input.monitors ? readMonitors(tx, errors, input.monitors) : before.monitors,
+    events: input.events ? filters.events : before.events,
+    pageId: input.page === undefined ? before.pageId : filters.pageId,
+    monitors: input.monitors ? filters.monitors : before.monitors,
     format,
     groupSeconds: input.group_seconds ?? before.groupSeconds,
     settings: changedSettings(format, settings, input.settings ?? {}),
     enabled: input.enabled ?? before.enabled,
   };
+  // An endpoint whose URL is no longer allowed can still be disabled.
+  if (changesReach(before, desired)) {
+    if (!isInvalid("settings")) validateKeptSecrets(errors, before, desired, input);
+    const hidden = hiddenUrlError(before, desired, input);
+    validateReach(ctx, errors, desired, isInvalid, hidden);
+  }
+  return desired;
+}
+
+/** True if another destination, or the same one in another way, gets the events. */
+function changesReach(before: WebhookRow, desired: DesiredWebhook): boolean {
+  const fields = ["url", "format", "settings"] as const;
+  return fields.some((field) => !Bun.deepEquals(before[field], desired[field]));
 }
 
 /** Returns true if the input has a URL other than the stored one in its shortened form. */
@@ -254,6 +295,23 @@ function usesOf({ url, format, settings }: Pick<WebhookRow, "url" | "format" | "
     ([name]) => !isSecretField(schema, name),
   );
   return [URL.parse(url)?.href, ...open.map(([name, value]) => `${name} ${JSON.stringify(value)}`)];
+}
+
+/**
+ * Returns settings after a change: null clears one, others that are left out stay. Unknown names
+ * are kept, so that validation reports them.
+ */
+function changedSettings(
+  format: WebhookRow["format"],
+  before: Readonly<Record<string, unknown>>,
+  change: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const declared = FORMATS[format].settings.properties;
+  return Object.fromEntries(
+    Object.entries({ ...before, ...change }).filter(
+      ([name, value]) => value !== null || !Object.hasOwn(declared, name),
+    ),
+  );
 }
 
 /**
@@ -326,73 +384,36 @@ export function rotateSecret(
   return getWebhookRecord(tx, id, now);
 }
 
-const SCHEMES: ReadonlySet<string> = new Set(["http:", "https:"]);
+/* What a body names, for new and changed endpoints. */
+
+/** Reads the page, the monitors and the events that a body names; all of them if it names none. */
+function readFilters(
+  reader: Reader,
+  errors: FieldErrors,
+  {
+    page = null,
+    monitors = [ANY_MONITOR],
+    events = [ANY_EVENT],
+  }: Pick<UpdateWebhookBody, "page" | "monitors" | "events">,
+): Pick<DesiredWebhook, "pageId" | "monitors" | "events"> {
+  const pageId = readPage(reader, errors, page);
+  const monitorIds = readMonitors(reader, errors, monitors);
+  validateEvents(errors, events);
+  return { pageId, monitors: monitorIds, events };
+}
 
 /**
- * Returns the error of an endpoint's URL without repeating the URL; undefined for a valid one.
- * Recognises every spelling of an IP address. The addresses of a host name are checked at every
- * attempt.
+ * Returns the id of the page that a body names; null for none. Adds an error for an unknown page
+ * and for the sample page.
  */
-function urlError(text: string, policy: Policy): string | undefined {
-  if (text.includes(ELLIPSIS)) return "is the shortened URL: enter the whole URL";
-  // URL parsers drop these characters, so that the URL called would differ from the one shown.
-  if (/[\s\\]|\p{Cc}/u.test(text))
-    return "must not contain spaces, backslashes or control characters";
-  const url = URL.parse(text);
-  if (!url || !SCHEMES.has(url.protocol))
-    return "must be a URL that begins with https:// or http://";
-  if (url.username !== "" || url.password !== "") return "must not contain a user name or password";
-  const detail = hostError(url.hostname, policy);
-  return detail && `has a host that ${detail}`;
-}
-
-/** Returns the error of the URL or the address of an endpoint; undefined for a valid one. */
-function destinationError(ctx: Ctx, format: WebhookFormat, url: string): string | undefined {
-  if (format !== "email") return urlError(url, webhookPolicy(ctx.allowedNetworks));
-  const address = parseMailto(url);
-  return "error" in address ? address.error : undefined;
-}
-
-/** Returns the error of a format that needs mail while that is not ready. */
-function mailError(ctx: Ctx, format: WebhookFormat): string | undefined {
-  const readiness = format === "email" ? mailReadiness(ctx) : undefined;
-  return readiness?.ready === false
-    ? `needs mail, which needs ${describeMissing(readiness.missing)} first`
-    : undefined;
-}
-
-/** Returns a valid URL as it is stored. */
-export function storedUrl(format: WebhookFormat, url: string): string {
-  if (format !== "email") return url;
-  const address = parseMailto(url);
-  return "error" in address ? url : mailtoOf(address.address);
-}
-
-/** Columns of an endpoint that callers set. */
-type DesiredWebhook = Pick<
-  WebhookRow,
-  | "url"
-  | "description"
-  | "events"
-  | "pageId"
-  | "monitors"
-  | "format"
-  | "groupSeconds"
-  | "settings"
-  | "enabled"
->;
-
-/** Adds the error of a signing secret, if one is given. */
-export function validateSecret(errors: FieldErrors, secret: string | undefined): void {
-  const error = secret === undefined ? undefined : secretError(secret);
-  if (error !== undefined) errors.add(["secret"], error);
-}
-
-/** Adds an error for an event filter that mixes "*" with types. Its schema has passed. */
-export function validateEvents(errors: FieldErrors, events: readonly string[]): void {
-  if (events.includes(ANY_EVENT) && events.length > 1) {
-    errors.add(["events"], `must be ["${ANY_EVENT}"] alone or a list of types`);
+function readPage(reader: Reader, errors: FieldErrors, slugOrId: string | null): string | null {
+  if (slugOrId === null) return null;
+  const page = findNamedPage(reader, errors, slugOrId);
+  // Its webhooks would be deleted with it, unnoticed.
+  if (page?.isSample) {
+    errors.add(["page"], "is the sample page, which is removed when you create your first page");
   }
+  return page?.id ?? null;
 }
 
 /**
@@ -422,20 +443,39 @@ export function readMonitors(
   return ids;
 }
 
+/** Adds an error for an event filter that mixes "*" with types. Its schema has passed. */
+export function validateEvents(errors: FieldErrors, events: readonly string[]): void {
+  if (events.includes(ANY_EVENT) && events.length > 1) {
+    errors.add(["events"], `must be ["${ANY_EVENT}"] alone or a list of types`);
+  }
+}
+
+/** Adds the error of a signing secret, if one is given. */
+export function validateSecret(errors: FieldErrors, secret: string | undefined): void {
+  const error = secret === undefined ? undefined : secretError(secret);
+  if (error !== undefined) errors.add(["secret"], error);
+}
+
 /**
- * Adds errors of an endpoint's URL, format and settings. `knownUrlError` is a known error of the
- * URL.
+ * Adds errors of an endpoint's URL, format and settings: with an invalid format or invalid settings only of its URL.
+ * `knownUrlError` is a known error of the URL.
  */
 function validateReach(
   ctx: Ctx,
   errors: FieldErrors,
   { url, format, settings }: Pick<DesiredWebhook, "url" | "format" | "settings">,
+  isInvalid: IsInvalidField,
   knownUrlError?: string,
 ): void {
-  const detail = knownUrlError ?? destinationError(ctx, format, url) ?? mailError(ctx, format);
+  const isUrlAlone = isInvalid("format") || isInvalid("settings");
+  const detail =
+    knownUrlError ??
+    destinationError(ctx, format, url) ??
+    (isUrlAlone ? undefined : mailError(ctx, format));
   if (detail !== undefined) errors.add(["url"], detail);
+  if (isUrlAlone) return;
   const isReadable = URL.canParse(url);
-  const validationErrors = validateDestination(
+  const further = validateDestination(
     format,
     isReadable ? url : "https://unreadable.invalid",
     settings,
@@ -443,91 +483,48 @@ function validateReach(
   // At most one error for the URL.
   errors.addAll(
     [],
-    validationErrors.filter(({ pointer }) => detail === undefined || pointer !== "#/url"),
+    further.filter(({ pointer }) => detail === undefined || pointer !== "#/url"),
   );
 }
 
-/**
- * Returns the id of the page that a body names; null for none. Adds an error for an unknown page
- * and for the sample page.
- */
-function readPage(reader: Reader, errors: FieldErrors, slugOrId: string | null): string | null {
-  if (slugOrId === null) return null;
-  const page = findNamedPage(reader, errors, slugOrId);
-  // Its webhooks would be deleted with it, unnoticed.
-  if (page?.isSample) {
-    errors.add(["page"], "is the sample page, which is removed when you create your first page");
-  }
-  return page?.id ?? null;
+/** Returns the error of the URL or the address of an endpoint; undefined for a valid one. */
+function destinationError(ctx: Ctx, format: WebhookFormat, url: string): string | undefined {
+  if (format !== "email") return urlError(url, webhookPolicy(ctx.allowedNetworks));
+  const address = parseMailto(url);
+  return "error" in address ? address.error : undefined;
 }
+
+/** Returns the error of a format that needs mail while that is not ready. */
+function mailError(ctx: Ctx, format: WebhookFormat): string | undefined {
+  const readiness = format === "email" ? mailReadiness(ctx) : undefined;
+  return readiness?.ready === false
+    ? `needs mail, which needs ${describeMissing(readiness.missing)} first`
+    : undefined;
+}
+
+const SCHEMES: ReadonlySet<string> = new Set(["http:", "https:"]);
 
 /**
- * Returns settings after a change: null clears one, others that are left out stay. Unknown names
- * are kept, so that validation reports them.
+ * Returns the error of an endpoint's URL without repeating the URL; undefined for a valid one.
+ * Recognises every spelling of an IP address. The addresses of a host name are checked at every
+ * attempt.
  */
-function changedSettings(
-  format: WebhookRow["format"],
-  before: Readonly<Record<string, unknown>>,
-  change: Readonly<Record<string, unknown>>,
-): Record<string, unknown> {
-  const declared = FORMATS[format].settings.properties;
-  return Object.fromEntries(
-    Object.entries({ ...before, ...change }).filter(
-      ([name, value]) => value !== null || !Object.hasOwn(declared, name),
-    ),
-  );
+function urlError(text: string, policy: Policy): string | undefined {
+  if (text.includes(ELLIPSIS)) return "is the shortened URL: enter the whole URL";
+  // URL parsers drop these characters, so that the URL called would differ from the one shown.
+  if (/[\s\\]|\p{Cc}/u.test(text))
+    return "must not contain spaces, backslashes or control characters";
+  const url = URL.parse(text);
+  if (!url || !SCHEMES.has(url.protocol))
+    return "must be a URL that begins with https:// or http://";
+  if (url.username !== "" || url.password !== "") return "must not contain a user name or password";
+  const detail = hostError(url.hostname, policy);
+  return detail && `has a host that ${detail}`;
 }
 
-/** Returns an unknown page, unknown monitors and invalid values in the body of a new webhook. */
-export function createWebhookErrors(
-  ctx: Ctx,
-  reader: Reader,
-  input: Partial<CreateWebhookBody>,
-  isInvalid: IsInvalidField,
-): FieldErrors {
-  const errors = new FieldErrors();
-  const { url, format = "standard", settings = {}, secret } = input;
-  addFilters(reader, errors, input);
-  if (url !== undefined && !isInvalid("format") && !isInvalid("settings")) {
-    validateReach(ctx, errors, { url, format, settings });
-  } else addUrl(ctx, errors, isInvalid("format") ? "standard" : format, url);
-  validateSecret(errors, secret);
-  return errors;
-}
-
-/** Returns an unknown page, unknown monitors and invalid values in a change of a webhook. */
-export function updateWebhookErrors(
-  ctx: Ctx,
-  reader: Reader,
-  reference: string,
-  input: Partial<UpdateWebhookBody>,
-): FieldErrors {
-  const errors = new FieldErrors();
-  const row = findWebhook(reader, { id: resolveWebhookId(reader, reference) });
-  if (!row) return errors;
-  addFilters(reader, errors, input);
-  if (input.url !== shownUrl(row.format, row.url)) {
-    addUrl(ctx, errors, input.format ?? row.format, input.url);
-  }
-  return errors;
-}
-
-function addFilters(
-  reader: Reader,
-  errors: FieldErrors,
-  { page, events, monitors }: Partial<UpdateWebhookBody>,
-): void {
-  readPage(reader, errors, page ?? null);
-  readMonitors(reader, errors, monitors ?? []);
-  validateEvents(errors, events ?? []);
-}
-
-function addUrl(
-  ctx: Ctx,
-  errors: FieldErrors,
-  format: WebhookFormat,
-  url: string | undefined,
-): void {
-  const fault = url === undefined ? undefined : destinationError(ctx, format, url);
-  if (fault !== undefined) errors.add(["url"], fault);
+/** Returns a valid URL as it is stored. */
+export function storedUrl(format: WebhookFormat, url: string): string {
+  if (format !== "email") return url;
+  const address = parseMailto(url);
+  return "error" in address ? url : mailtoOf(address.address);
 }

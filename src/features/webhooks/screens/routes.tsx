@@ -1,3 +1,4 @@
+import { validate } from "../../../base/validation";
 import type { Reader } from "../../../db/statements";
 import { sessionOf } from "../../../http/request-context";
 import { Button } from "../../../ui/buttons";
@@ -14,7 +15,7 @@ import { sendTestEvent } from "../deliveries";
 import { getWebhookRecord } from "../records";
 import type { WebhookRow } from "../store";
 import { createWebhook, deleteWebhook, rotateSecret, updateWebhook } from "../webhooks";
-import { presentWebhook } from "../wire";
+import { CreateWebhookBody, presentWebhook, UpdateWebhookBody } from "../wire";
 import { DisableWebhook, RotateSecret } from "./confirm";
 import { addDeliveryRoutes } from "./delivery";
 import {
@@ -98,7 +99,7 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
       ),
     }),
     create(tx, body, actor) {
-      const { row } = createWebhook(ctx, tx, body, actor);
+      const { row } = createWebhook(ctx, tx, validate(CreateWebhookBody, body), actor);
       return { made: row, subjectId: row.id };
     },
     reveal: (reveal) => showSecret(reveal, "Your new secret"),
@@ -149,7 +150,8 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
       };
     },
     update(tx, changes, actor, { params }, { row }) {
-      const after = updateWebhook(ctx, tx, params.id, changes, actor);
+      const body = validate(UpdateWebhookBody, changes);
+      const after = updateWebhook(ctx, tx, params.id, body, actor);
       return after.row.version !== row.version;
     },
     done: ({ params }) => ({
