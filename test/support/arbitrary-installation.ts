@@ -25,7 +25,7 @@ import { deletePage } from "../../src/features/page-deletion/delete";
 import { createPage, updatePage } from "../../src/features/pages/pages";
 import { listAllPages } from "../../src/features/pages/store";
 import { deleteWebhook } from "../../src/features/webhooks/webhooks";
-import { listStoredWebhooks } from "../../src/features/webhooks/declared";
+import { listStoredWebhooks } from "../../src/features/webhooks/file";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { DescriptionText, NameText } from "../../src/base/texts";
 import { arbitraryTags, arbitraryMonitor } from "./arbitrary-monitor";

@@ -8,7 +8,7 @@ import {
   updateWebhook,
 } from "../../src/features/webhooks/webhooks";
 import type { CreateWebhookBody } from "../../src/features/webhooks/wire";
-import { listStoredWebhooks } from "../../src/features/webhooks/declared";
+import { listStoredWebhooks } from "../../src/features/webhooks/file";
 import { updateWebhookRow } from "../../src/features/webhooks/store";
 import { CLI_ACTOR } from "../../src/base/actor";
 import type { TestApp } from "./app";

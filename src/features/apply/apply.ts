@@ -13,12 +13,11 @@ import type { MonitorRow } from "../monitors/store";
 import { deletePage, type Exemptions } from "../page-deletion/delete";
 import { applyPage, findDesiredPage, freeMovedDomains } from "../pages/file";
 import { listAllPages } from "../pages/store";
-import { listStoredWebhooks } from "../webhooks/declared";
+import { applyWebhooks, listStoredWebhooks } from "../webhooks/file";
 import type { WebhookRow } from "../webhooks/store";
 import { monitorsIn, type ReadFile } from "./read";
 import { type ApplyOptions, type ApplyOutcome, ApplyRun, type Named, RowsByRef } from "./run";
 import type { ApplyFile } from "./schema";
-import { applyWebhooks } from "./webhooks";
 
 /**
  * Applies a file: creates and changes pages, groups, components, monitors, webhooks, incident templates and

@@ -5,9 +5,8 @@ import { exportSchedules } from "../maintenance/schedules/file";
 import { exportMonitors } from "../monitors/file";
 import { exportPage } from "../pages/file";
 import { listAllPages, type PageRow } from "../pages/store";
-import { declareWebhook, listStoredWebhooks } from "../webhooks/declared";
-import { monitorRefs } from "../webhooks/monitors";
-import type { ApplyFile, FileWebhook } from "./schema";
+import { exportWebhooks } from "../webhooks/file";
+import type { ApplyFile } from "./schema";
 
 /**
  * Exports the current state as a configuration file: objects in their order with refs, oldest page
@@ -95,26 +94,4 @@ function settleSeparators(scalar: Scalar, isOneLine: boolean): void {
   if (typeof value !== "string" || value.search(SEPARATORS) < 0) return;
   if (isOneLine) scalar.value = value.replace(SEPARATORS, " ");
   else scalar.type = Scalar.QUOTE_DOUBLE;
-}
-
-/**
- * Returns the webhooks of these pages for the file, oldest first, and with `every` those for all
- * pages.
- */
-function exportWebhooks(
-  reader: Reader,
-  pages: readonly PageRow[],
-  { every }: { every: boolean },
-): FileWebhook[] {
-  const slugs = new Map(pages.map(({ id, slug }) => [id, slug]));
-  return listStoredWebhooks(reader).flatMap(({ row }) => {
-    const slug = row.pageId === null ? null : slugs.get(row.pageId);
-    if (slug === undefined || (slug === null && !every)) return [];
-    return [
-      {
-        ref: row.ref,
-        ...declareWebhook(row, slug, monitorRefs(reader, row.monitors)),
-      },
-    ];
-  });
 }

@@ -18,7 +18,7 @@ import { mapDeclaredSecrets, validateDeclaredMonitor } from "../monitors/declare
 import type { FileMonitor } from "../monitors/file";
 import { type FilePage, pageFields } from "../pages/file";
 import { validatePageInput } from "../pages/pages";
-import { mapWebhookSecrets, validateDeclaredWebhook } from "../webhooks/declared";
+import { mapWebhookSecrets, validateDeclaredWebhook } from "../webhooks/file";
 import { ApplyFileError, type Named, nameOf, type Path, pathOf, refOf } from "./run";
 import { ApplyFile, EXTENSION } from "./schema";
 

@@ -1,22 +1,12 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { RefText } from "../../base/ids";
 import { WEBHOOK_FORMATS } from "../../base/webhook";
 import { FileComponent, FileGroup } from "../components/file";
 import { FileTemplate } from "../incident-templates/file";
 import { FileSchedule } from "../maintenance/schedules/file";
 import { FileMonitor, FileMonitors } from "../monitors/file";
 import { FilePage } from "../pages/file";
-import { DECLARED_WEBHOOK_FIELDS, webhookSettingsSchema } from "../webhooks/declared";
+import { FileWebhook, webhookSettingsSchema } from "../webhooks/file";
 import { isUrlSecret } from "../webhooks/formats/index";
-import { PreviousRefs } from "./run";
-
-/** A webhook in a file. It has no name: a missing ref is made from the description. */
-export const FileWebhook = Type.Object(
-  { ref: Type.Optional(RefText), ...DECLARED_WEBHOOK_FIELDS, previous_refs: PreviousRefs },
-  { additionalProperties: false },
-);
-
-export type FileWebhook = Static<typeof FileWebhook>;
 
 /** A configuration file, with the monitors without components. */
 export const ApplyFile = Type.Object(

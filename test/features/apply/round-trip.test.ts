@@ -8,7 +8,8 @@ import {
   readApplyFile,
   withMonitors,
 } from "../../../src/features/apply/read";
-import type { ApplyFile, FileWebhook } from "../../../src/features/apply/schema";
+import type { ApplyFile } from "../../../src/features/apply/schema";
+import type { FileWebhook } from "../../../src/features/webhooks/file";
 import { listAllPages, type PageRow } from "../../../src/features/pages/store";
 import type { WebhookFormat } from "../../../src/base/webhook";
 import { PROCESS_TEST_MS } from "../../support/binary";

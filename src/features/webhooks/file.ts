@@ -5,7 +5,8 @@
 
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import type { Actor } from "../../base/actor";
-import { type FieldError, pointer } from "../../base/errors";
+import { type FieldError, invalidFields, pointer } from "../../base/errors";
+import { RefText } from "../../base/ids";
 import { Nullable, Text } from "../../base/schema";
 import {
   ANOTHER_SECRET,
@@ -29,11 +30,16 @@ import {
 } from "../../base/webhook";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import { listAllPages, type PageRow } from "../pages/store";
+import { type ApplyRun, type Entry, PreviousRefs, RowsByRef } from "../apply/run";
+import { findPageBySlug, listAllPages, type PageRow } from "../pages/store";
+import { findQuestion } from "./alerts/confirmation";
 import { ELLIPSIS, FORMATS, isUrlSecret } from "./formats/index";
-import { listAllWebhooks, type WebhookRow } from "./store";
+import { monitorRefs } from "./monitors";
+import { findWebhook, listAllWebhooks, type WebhookRow } from "./store";
 import {
   createWebhook,
+  deleteWebhook,
+  readMonitors,
   rotateSecret,
   storedUrl,
   updateWebhook,
@@ -372,4 +378,93 @@ function currentOf({ row, page }: StoredWebhook): Record<string, unknown> {
     enabled,
     page: page ? page.slug : pageId,
   };
+}
+
+/** A webhook in a file. It has no name: a missing ref is made from the description. */
+export const FileWebhook = Type.Object(
+  { ref: Type.Optional(RefText), ...DECLARED_WEBHOOK_FIELDS, previous_refs: PreviousRefs },
+  { additionalProperties: false },
+);
+
+export type FileWebhook = Static<typeof FileWebhook>;
+
+type WebhookWithRef = StoredWebhook & { ref: string };
+
+type WebhookEntry = Entry<FileWebhook, WebhookWithRef>;
+
+/** Applies webhooks, after the pages and monitors. `before` are those before monitors were deleted. */
+export function applyWebhooks(
+  run: ApplyRun,
+  webhooks: readonly FileWebhook[],
+  before: readonly StoredWebhook[],
+): void {
+  const stored = before.map((one) => ({ ...one, ref: one.row.ref }));
+  const rows = new RowsByRef<WebhookWithRef>(stored);
+  const entries = webhooks.map((item, index) => rows.match(item, ["webhooks", index]));
+  // First, so that entries can take the refs of deleted ones.
+  run.handleLeftovers("webhook", stored, entries, (id) =>
+    deleteWebhook(run.ctx, run.tx, id, run.options.actor),
+  );
+  const known = new Set(entries.map(({ row }) => row?.row.id));
+  for (const { row, ref } of stored) {
+    if (known.has(row.id) || !findWebhook(run.tx, row)) continue;
+    run.noteLostMonitors("webhook", ref, "monitors", row.monitors);
+  }
+  for (const entry of entries) applyWebhook(run, entry);
+}
+
+function applyWebhook(run: ApplyRun, { item, ref, path, row: stored }: WebhookEntry): void {
+  const { ctx, tx, options } = run;
+  const plan = run.locatingErrors(path, () => {
+    const page = pageOf(tx, item, stored);
+    const errors = new FieldErrors();
+    const monitorIds = readMonitors(tx, errors, item.monitors ?? [ANY_MONITOR]);
+    errors.throwIfAny();
+    const refsOf = (ids: readonly string[]) => run.refsOfMonitors(ids);
+    return planWebhook(item, { ref, page, monitorIds, refsOf }, stored);
+  });
+  const row = run.apply({
+    noun: "webhook",
+    label: stored?.ref ?? ref,
+    address: ref,
+    path,
+    row: stored?.row,
+    current: () => plan.current,
+    desired: plan.desired,
+    create: () => plan.create(ctx, tx, options.actor),
+    update: () => plan.update(ctx, tx, options.actor),
+  });
+  const question = row.enabled ? findQuestion(tx, row) : undefined;
+  if (question) run.outcome.unconfirmed.push({ webhook: row.ref, question });
+}
+
+/** Returns the page of a webhook, also by an earlier slug; null for all pages. */
+function pageOf(tx: Tx, { page: slug }: FileWebhook, stored?: WebhookWithRef): PageRow | null {
+  if (slug === undefined || slug === null) return null;
+  if (stored?.page?.slug === slug) return stored.page;
+  const page = findPageBySlug(tx, { slug });
+  if (page) return page;
+  throw invalidFields([{ pointer: pointer("page"), detail: `is not the slug of a page: ${slug}` }]);
+}
+
+/**
+ * Returns the webhooks of these pages for the file, oldest first, and with `every` those for all
+ * pages.
+ */
+export function exportWebhooks(
+  reader: Reader,
+  pages: readonly PageRow[],
+  { every }: { every: boolean },
+): FileWebhook[] {
+  const slugs = new Map(pages.map(({ id, slug }) => [id, slug]));
+  return listStoredWebhooks(reader).flatMap(({ row }) => {
+    const slug = row.pageId === null ? null : slugs.get(row.pageId);
+    if (slug === undefined || (slug === null && !every)) return [];
+    return [
+      {
+        ref: row.ref,
+        ...declareWebhook(row, slug, monitorRefs(reader, row.monitors)),
+      },
+    ];
+  });
 }
