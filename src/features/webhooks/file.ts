@@ -1,10 +1,8 @@
 /*
- * Endpoints in a configuration file. A field that is left out has its default. A secret that is
- * null or left out keeps its stored value.
+ * Webhooks in the configuration file: their schema, `validateDeclaredWebhook`, `applyWebhooks` and `exportWebhooks`. A
+ * field that is left out has its default. A secret that is null or left out keeps its stored value.
  */
-
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import type { Actor } from "../../base/actor";
 import { type FieldError, invalidFields, pointer } from "../../base/errors";
 import { RefText } from "../../base/ids";
 import { Nullable, Text } from "../../base/schema";
@@ -28,7 +26,6 @@ import {
   isForPeople,
   type WebhookFormat,
 } from "../../base/webhook";
-import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { type ApplyRun, type Entry, PreviousRefs, RowsByRef } from "../apply/run";
 import { findPageBySlug, listAllPages, type PageRow } from "../pages/store";
@@ -46,6 +43,7 @@ import {
   validateEvents,
   validateSecret,
 } from "./webhooks";
+import { isDisabledByPerson } from "./rules";
 import { CreateWebhookBody, UpdateWebhookBody } from "./wire";
 
 const {
@@ -56,37 +54,39 @@ const {
 } = CreateWebhookBody.properties;
 
 /**
- * Fields of an endpoint in a configuration file. The format's own settings are validated
- * separately.
+ * A webhook in a file. It has no name: a missing ref is made from the description. The format's own settings are
+ * validated separately.
  */
-export const DECLARED_WEBHOOK_FIELDS = {
-  ...Open,
-  url: Type.Optional(Nullable(Url)),
-  settings: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  secret: Type.Optional(Nullable(SigningSecret)),
-};
+export const FileWebhook = Type.Object(
+  {
+    ref: Type.Optional(RefText),
+    ...Open,
+    url: Type.Optional(Nullable(Url)),
+    settings: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    secret: Type.Optional(Nullable(SigningSecret)),
+    previous_refs: PreviousRefs,
+  },
+  { additionalProperties: false },
+);
+export type FileWebhook = Static<typeof FileWebhook>;
 
-const DeclaredWebhook = Type.Object(DECLARED_WEBHOOK_FIELDS);
-
-type DeclaredWebhook = Static<typeof DeclaredWebhook>;
-
-function formatOf({ format = "standard" }: DeclaredWebhook): WebhookFormat {
-  return format;
-}
-
-/**
- * Returns true if receivers of this format verify signatures and need the signing secret. Formats
- * for people have none.
- */
-function isVerified(format: WebhookFormat): boolean {
-  return !isForPeople(format);
+/** Returns the schema of settings as they are written: secrets can contain variables, or be empty to be removed. */
+export function webhookSettingsSchema(format: WebhookFormat): TSchema {
+  const fields = Object.entries<TSchema>(FORMATS[format].settings.properties).map(
+    ([name, schema]) => {
+      if (!isSecret(schema)) return [name, schema];
+      const variable = Text({ pattern: "^$|\\$\\{" });
+      return [name, Type.Optional(Type.Union([Nullable(schema), variable]))];
+    },
+  );
+  return Type.Object(Object.fromEntries(fields), { additionalProperties: false });
 }
 
 /**
  * Returns errors that the schema of a declared endpoint cannot express. The addresses of its URL
  * are checked later.
  */
-export function validateDeclaredWebhook(webhook: DeclaredWebhook): readonly FieldError[] {
+export function validateDeclaredWebhook(webhook: FileWebhook): readonly FieldError[] {
   const errors = new FieldErrors();
   const { url, settings = {}, secret, events = [ANY_EVENT] } = webhook;
   const format = formatOf(webhook);
@@ -102,23 +102,15 @@ export function validateDeclaredWebhook(webhook: DeclaredWebhook): readonly Fiel
   return errors.all;
 }
 
-/** Returns the schema of settings as they are written: secrets can contain variables, or be empty to be removed. */
-export function webhookSettingsSchema(format: WebhookFormat): TSchema {
-  const fields = Object.entries<TSchema>(FORMATS[format].settings.properties).map(
-    ([name, schema]) => {
-      if (!isSecret(schema)) return [name, schema];
-      const variable = Text({ pattern: "^$|\\$\\{" });
-      return [name, Type.Optional(Type.Union([Nullable(schema), variable]))];
-    },
-  );
-  return Type.Object(Object.fromEntries(fields), { additionalProperties: false });
+function formatOf({ format = "standard" }: FileWebhook): WebhookFormat {
+  return format;
 }
 
 /** Returns the endpoint with each secret replaced by the result of `change`, which receives the secret and its pointer. */
-export function mapWebhookSecrets<Webhook extends DeclaredWebhook>(
-  webhook: Webhook,
+export function mapWebhookSecrets(
+  webhook: FileWebhook,
   change: (text: string, at: string) => string,
-): Webhook {
+): FileWebhook {
   const format = formatOf(webhook);
   const schema = Type.Object({
     url: isUrlSecret(format) ? Secret({}) : Url,
@@ -128,38 +120,130 @@ export function mapWebhookSecrets<Webhook extends DeclaredWebhook>(
   return mapSecrets(schema, webhook, change);
 }
 
-/**
- * Returns a stored endpoint as a configuration file describes it, with null for secrets. `monitors` are the
- * refs of its monitors, or `ANY_MONITOR`. An
- * endpoint that was disabled automatically is described as enabled, since the file holds intent,
- * not state.
- */
-export function declareWebhook(
-  row: WebhookRow,
-  pageSlug: string | null,
-  monitors: readonly string[],
-): DeclaredWebhook {
-  const { format, description, events, groupSeconds } = row;
-  const concealed = concealedSecrets(FORMATS[format].settings, row.settings);
-  const settings = { ...row.settings, ...concealed };
-  const isDefault = events.length === 1 && events[0] === ANY_EVENT;
+/** A stored endpoint with its page. */
+interface StoredWebhook {
+  row: WebhookRow;
+  /** Page of its events; null for every page, undefined if this transaction deleted the page. */
+  page: PageRow | null | undefined;
+}
+
+/** Lists all endpoints, oldest first. */
+export function listStoredWebhooks(reader: Reader): StoredWebhook[] {
+  const rows = listAllWebhooks(reader, {});
+  if (rows.every(({ pageId }) => pageId === null)) return rows.map((row) => ({ row, page: null }));
+  const pages = new Map(listAllPages(reader, {}).map((page) => [page.id, page]));
+  return rows.map((row) => ({ row, page: row.pageId === null ? null : pages.get(row.pageId) }));
+}
+
+type WebhookWithRef = StoredWebhook & { ref: string };
+type WebhookEntry = Entry<FileWebhook, WebhookWithRef>;
+
+/** Applies webhooks, after the pages and monitors. `before` are those before monitors were deleted. */
+export function applyWebhooks(
+  run: ApplyRun,
+  webhooks: readonly FileWebhook[],
+  before: readonly StoredWebhook[],
+): void {
+  const stored = before.map((one) => ({ ...one, ref: one.row.ref }));
+  const rows = new RowsByRef<WebhookWithRef>(stored);
+  const entries = webhooks.map((item, index) => rows.match(item, ["webhooks", index]));
+  // First, so that entries can take the refs of deleted ones.
+  run.handleLeftovers("webhook", stored, entries, (id) =>
+    deleteWebhook(run.ctx, run.tx, id, run.options.actor),
+  );
+  const known = new Set(entries.map(({ row }) => row?.row.id));
+  for (const { row, ref } of stored) {
+    if (known.has(row.id) || !findWebhook(run.tx, row)) continue;
+    run.noteLostMonitors("webhook", ref, "monitors", row.monitors);
+  }
+  for (const entry of entries) applyWebhook(run, entry);
+}
+
+function applyWebhook(run: ApplyRun, { item, ref, path, row: stored }: WebhookEntry): void {
+  const { ctx, tx, options } = run;
+  const row = stored?.row;
+  const { page, monitors, connection } = run.locatingErrors(path, () => {
+    const page = pageOf(tx, item, stored);
+    const errors = new FieldErrors();
+    const monitors = readMonitors(tx, errors, item.monitors ?? [ANY_MONITOR]);
+    errors.throwIfAny();
+    const connection = desiredConnection(item, row);
+    errors.addAll([], connection.missing);
+    errors.throwIfAny();
+    return { page, monitors, connection };
+  });
+  const { url, secret } = connection;
+  const fields = desiredFields(item, row);
+  const input = { ...fields, page: page?.id ?? null, monitors, ...(url !== undefined && { url }) };
+  const applied = run.apply<WebhookRow, Record<string, unknown>>({
+    noun: "webhook",
+    label: stored?.ref ?? ref,
+    address: ref,
+    path,
+    row,
+    current: () => ({
+      ...(stored && presentFields(stored)),
+      monitors: row && run.refsOfMonitors(row.monitors),
+      ...connection.current,
+    }),
+    desired: {
+      ref,
+      ...fields,
+      page: page?.slug ?? null,
+      monitors: run.refsOfMonitors(monitors),
+      ...connection.desired,
+    },
+    create() {
+      const { creation: settings } = connection;
+      const made = { ...input, settings, ...(secret !== undefined && { secret }) };
+      const body = validate(CreateWebhookBody, made);
+      return createWebhook(ctx, tx, body, options.actor, { ref, managedBy: "apply" }).row;
+    },
+    update({ id }) {
+      const body = validate(UpdateWebhookBody, { ...input, settings: connection.change });
+      const changed = updateWebhook(ctx, tx, id, body, options.actor, { ref }).row;
+      // The earlier secret signs for 24 hours.
+      return secret === undefined || secret === changed.secret
+        ? changed
+        : rotateSecret(ctx, tx, id, options.actor, secret).row;
+    },
+  });
+  const question = applied.enabled ? findQuestion(tx, applied) : undefined;
+  if (question) run.outcome.unconfirmed.push({ webhook: applied.ref, question });
+}
+
+/** Returns the page of a webhook, also by an earlier slug; null for all pages. */
+function pageOf(tx: Tx, { page: slug }: FileWebhook, stored?: WebhookWithRef): PageRow | null {
+  if (slug === undefined || slug === null) return null;
+  if (stored?.page?.slug === slug) return stored.page;
+  const page = findPageBySlug(tx, { slug });
+  if (page) return page;
+  throw invalidFields([{ pointer: pointer("page"), detail: `is not the slug of a page: ${slug}` }]);
+}
+
+function presentFields({ row, page }: StoredWebhook): Record<string, unknown> {
+  const { ref, description, events, format, groupSeconds, enabled, pageId } = row;
   return {
-    url: isUrlSecret(format) ? null : row.url,
-    ...(description !== null && { description }),
-    ...(!isDefault && { events: events as NonNullable<DeclaredWebhook["events"]> }),
-    ...(pageSlug !== null && { page: pageSlug }),
-    ...(!monitors.includes(ANY_MONITOR) && { monitors: [...monitors] }),
-    ...(format !== "standard" && { format }),
-    ...(groupSeconds !== GROUP_SECONDS.default && { group_seconds: groupSeconds }),
-    ...(Object.keys(settings).length > 0 && { settings }),
-    ...(isDisabledByPerson(row) && { enabled: false }),
-    ...(isVerified(format) && { secret: null }),
+    ref,
+    description,
+    events,
+    format,
+    group_seconds: groupSeconds,
+    enabled,
+    page: page ? page.slug : pageId,
   };
 }
 
-/** Returns true if a person disabled the endpoint, not the failures of its deliveries. */
-export function isDisabledByPerson({ enabled, disabledReason }: WebhookRow): boolean {
-  return !enabled && disabledReason === null;
+/** Returns the desired fields that are no references and no secrets. One that was disabled automatically stays disabled. */
+function desiredFields(webhook: FileWebhook, row: WebhookRow | undefined) {
+  const isDisabledAutomatically = row !== undefined && !row.enabled && !isDisabledByPerson(row);
+  return {
+    description: webhook.description ?? null,
+    events: webhook.events ?? [ANY_EVENT],
+    format: formatOf(webhook),
+    group_seconds: webhook.group_seconds ?? GROUP_SECONDS.default,
+    enabled: isDisabledAutomatically ? false : (webhook.enabled ?? true),
+  };
 }
 
 /**
@@ -181,14 +265,8 @@ interface DesiredConnection {
   missing: FieldError[];
 }
 
-/**
- * Returns the desired state of a new endpoint, or of an existing one. `webhook` has passed
- * `validateDeclaredWebhook`.
- */
-function desiredConnection(
-  webhook: DeclaredWebhook,
-  row: WebhookRow | undefined,
-): DesiredConnection {
+/** Returns the desired state of a new endpoint, or of an existing one. */
+function desiredConnection(webhook: FileWebhook, row: WebhookRow | undefined): DesiredConnection {
   const connection: DesiredConnection = {
     url: webhook.url ?? undefined,
     creation: {},
@@ -206,7 +284,7 @@ function desiredConnection(
 
 function addUrl(
   connection: DesiredConnection,
-  webhook: DeclaredWebhook,
+  webhook: FileWebhook,
   row: WebhookRow | undefined,
 ): void {
   const { url, current, desired, missing } = connection;
@@ -221,7 +299,7 @@ function addUrl(
 
 function addSettings(
   { creation, change, current, desired, missing }: DesiredConnection,
-  webhook: DeclaredWebhook,
+  webhook: FileWebhook,
   row: WebhookRow | undefined,
 ): void {
   const format = formatOf(webhook);
@@ -251,7 +329,7 @@ function addSettings(
 
 function addSecret(
   { secret, current, desired, missing }: DesiredConnection,
-  webhook: DeclaredWebhook,
+  webhook: FileWebhook,
   row: WebhookRow | undefined,
 ): void {
   current["secret"] = SECRET;
@@ -263,188 +341,12 @@ function addSecret(
   }
 }
 
-/** A stored endpoint with its page. */
-export interface StoredWebhook {
-  row: WebhookRow;
-  /** Page of its events; null for every page, undefined if this transaction deleted the page. */
-  page: PageRow | null | undefined;
-}
-
-/** Lists all endpoints, oldest first. */
-export function listStoredWebhooks(reader: Reader): StoredWebhook[] {
-  const rows = listAllWebhooks(reader, {});
-  if (rows.every(({ pageId }) => pageId === null)) return rows.map((row) => ({ row, page: null }));
-  const pages = new Map(listAllPages(reader, {}).map((page) => [page.id, page]));
-  return rows.map((row) => ({ row, page: row.pageId === null ? null : pages.get(row.pageId) }));
-}
-
-/** Identity of a file's endpoint, and the page and the monitors whose events it receives. */
-interface WebhookAssignment {
-  ref: string;
-  /** Null for every page. */
-  page: PageRow | null;
-  /** Ids of monitors, or `ANY_MONITOR`. */
-  monitorIds: string[];
-  /** Returns the refs of monitors. */
-  refsOf: (ids: readonly string[]) => string[];
-}
-
 /**
- * Desired state of an endpoint by field, for comparison and display, with the functions that create
- * and change it.
+ * Returns true if receivers of this format verify signatures and need the signing secret. Formats
+ * for people have none.
  */
-interface WebhookPlan {
-  /** Secrets are replaced by a marker. */
-  current: Readonly<Record<string, unknown>>;
-  desired: Readonly<Record<string, unknown>>;
-  /** Throws as `createWebhook` does. */
-  create(ctx: Ctx, tx: Tx, actor: Actor): WebhookRow;
-  /**
-   * Throws as `updateWebhook` does. A changed secret is rotated: the earlier one signs for 24
-   * hours.
-   */
-  update(ctx: Ctx, tx: Tx, actor: Actor): WebhookRow;
-}
-
-/**
- * Returns the plan for a new or existing endpoint. One that was disabled automatically stays
- * disabled. Throws `validation_failed` for a secret to keep that is not stored.
- */
-export function planWebhook(
-  webhook: DeclaredWebhook,
-  { ref, page, monitorIds, refsOf }: WebhookAssignment,
-  stored: StoredWebhook | undefined,
-): WebhookPlan {
-  const row = stored?.row;
-  const connection = desiredConnection(webhook, row);
-  const errors = new FieldErrors();
-  errors.addAll([], connection.missing);
-  errors.throwIfAny();
-  const format = formatOf(webhook);
-  const {
-    description = null,
-    events = [ANY_EVENT],
-    group_seconds = GROUP_SECONDS.default,
-  } = webhook;
-  const isDisabledAutomatically = row !== undefined && !row.enabled && !isDisabledByPerson(row);
-  const enabled = isDisabledAutomatically ? false : (webhook.enabled ?? true);
-  const open = { description, events, format, group_seconds, enabled };
-  const input = {
-    ...open,
-    page: page?.id ?? null,
-    monitors: monitorIds,
-    ...(connection.url !== undefined && { url: connection.url }),
-  };
-  return {
-    current: stored
-      ? { ...currentOf(stored), monitors: refsOf(stored.row.monitors), ...connection.current }
-      : {},
-    desired: {
-      ref,
-      ...open,
-      page: page?.slug ?? null,
-      monitors: refsOf(monitorIds),
-      ...connection.desired,
-    },
-    create(ctx, tx, actor) {
-      const { url } = connection;
-      if (url === undefined) throw new Error("an endpoint cannot be created without its URL");
-      const secret = connection.secret === undefined ? {} : { secret: connection.secret };
-      const made = { ...input, url, settings: connection.creation, ...secret };
-      return createWebhook(ctx, tx, validate(CreateWebhookBody, made), actor, {
-        ref,
-        managedBy: "apply",
-      }).row;
-    },
-    update(ctx, tx, actor) {
-      if (!row) throw new Error("a missing endpoint cannot be changed");
-      const change = validate(UpdateWebhookBody, { ...input, settings: connection.change });
-      const changed = updateWebhook(ctx, tx, row.id, change, actor, { ref }).row;
-      const { secret } = connection;
-      if (secret === undefined || secret === changed.secret) return changed;
-      return rotateSecret(ctx, tx, row.id, actor, secret).row;
-    },
-  };
-}
-
-function currentOf({ row, page }: StoredWebhook): Record<string, unknown> {
-  const { ref, description, events, format, groupSeconds, enabled, pageId } = row;
-  return {
-    ref,
-    description,
-    events,
-    format,
-    group_seconds: groupSeconds,
-    enabled,
-    page: page ? page.slug : pageId,
-  };
-}
-
-/** A webhook in a file. It has no name: a missing ref is made from the description. */
-export const FileWebhook = Type.Object(
-  { ref: Type.Optional(RefText), ...DECLARED_WEBHOOK_FIELDS, previous_refs: PreviousRefs },
-  { additionalProperties: false },
-);
-
-export type FileWebhook = Static<typeof FileWebhook>;
-
-type WebhookWithRef = StoredWebhook & { ref: string };
-
-type WebhookEntry = Entry<FileWebhook, WebhookWithRef>;
-
-/** Applies webhooks, after the pages and monitors. `before` are those before monitors were deleted. */
-export function applyWebhooks(
-  run: ApplyRun,
-  webhooks: readonly FileWebhook[],
-  before: readonly StoredWebhook[],
-): void {
-  const stored = before.map((one) => ({ ...one, ref: one.row.ref }));
-  const rows = new RowsByRef<WebhookWithRef>(stored);
-  const entries = webhooks.map((item, index) => rows.match(item, ["webhooks", index]));
-  // First, so that entries can take the refs of deleted ones.
-  run.handleLeftovers("webhook", stored, entries, (id) =>
-    deleteWebhook(run.ctx, run.tx, id, run.options.actor),
-  );
-  const known = new Set(entries.map(({ row }) => row?.row.id));
-  for (const { row, ref } of stored) {
-    if (known.has(row.id) || !findWebhook(run.tx, row)) continue;
-    run.noteLostMonitors("webhook", ref, "monitors", row.monitors);
-  }
-  for (const entry of entries) applyWebhook(run, entry);
-}
-
-function applyWebhook(run: ApplyRun, { item, ref, path, row: stored }: WebhookEntry): void {
-  const { ctx, tx, options } = run;
-  const plan = run.locatingErrors(path, () => {
-    const page = pageOf(tx, item, stored);
-    const errors = new FieldErrors();
-    const monitorIds = readMonitors(tx, errors, item.monitors ?? [ANY_MONITOR]);
-    errors.throwIfAny();
-    const refsOf = (ids: readonly string[]) => run.refsOfMonitors(ids);
-    return planWebhook(item, { ref, page, monitorIds, refsOf }, stored);
-  });
-  const row = run.apply({
-    noun: "webhook",
-    label: stored?.ref ?? ref,
-    address: ref,
-    path,
-    row: stored?.row,
-    current: () => plan.current,
-    desired: plan.desired,
-    create: () => plan.create(ctx, tx, options.actor),
-    update: () => plan.update(ctx, tx, options.actor),
-  });
-  const question = row.enabled ? findQuestion(tx, row) : undefined;
-  if (question) run.outcome.unconfirmed.push({ webhook: row.ref, question });
-}
-
-/** Returns the page of a webhook, also by an earlier slug; null for all pages. */
-function pageOf(tx: Tx, { page: slug }: FileWebhook, stored?: WebhookWithRef): PageRow | null {
-  if (slug === undefined || slug === null) return null;
-  if (stored?.page?.slug === slug) return stored.page;
-  const page = findPageBySlug(tx, { slug });
-  if (page) return page;
-  throw invalidFields([{ pointer: pointer("page"), detail: `is not the slug of a page: ${slug}` }]);
+function isVerified(format: WebhookFormat): boolean {
+  return !isForPeople(format);
 }
 
 /**
@@ -467,4 +369,33 @@ export function exportWebhooks(
       },
     ];
   });
+}
+
+/**
+ * Returns a stored endpoint as a configuration file describes it, with null for secrets. `monitors` are the
+ * refs of its monitors, or `ANY_MONITOR`. An
+ * endpoint that was disabled automatically is described as enabled, since the file holds intent,
+ * not state.
+ */
+function declareWebhook(
+  row: WebhookRow,
+  pageSlug: string | null,
+  monitors: readonly string[],
+): FileWebhook {
+  const { format, description, events, groupSeconds } = row;
+  const concealed = concealedSecrets(FORMATS[format].settings, row.settings);
+  const settings = { ...row.settings, ...concealed };
+  const isDefault = events.length === 1 && events[0] === ANY_EVENT;
+  return {
+    url: isUrlSecret(format) ? null : row.url,
+    ...(description !== null && { description }),
+    ...(!isDefault && { events: events as NonNullable<FileWebhook["events"]> }),
+    ...(pageSlug !== null && { page: pageSlug }),
+    ...(!monitors.includes(ANY_MONITOR) && { monitors: [...monitors] }),
+    ...(format !== "standard" && { format }),
+    ...(groupSeconds !== GROUP_SECONDS.default && { group_seconds: groupSeconds }),
+    ...(Object.keys(settings).length > 0 && { settings }),
+    ...(isDisabledByPerson(row) && { enabled: false }),
+    ...(isVerified(format) && { secret: null }),
+  };
 }

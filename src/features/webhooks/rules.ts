@@ -213,3 +213,11 @@ export function classifyRefusal({
     ...(isOver && { disable: "The receiver has refused all deliveries for 5 days." }),
   };
 }
+
+/** Returns true if a person disabled the endpoint, not the failures of its deliveries. */
+export function isDisabledByPerson(webhook: {
+  enabled: boolean;
+  disabledReason: string | null;
+}): boolean {
+  return !webhook.enabled && webhook.disabledReason === null;
+}

@@ -17,7 +17,7 @@ import { type Audience, countAudience, countAudienceOf } from "../../mailings/li
 import { mailingsLeft } from "../../mailings/mailings";
 import type { PageRow } from "../../pages/store";
 import { webhookName } from "../../webhooks/changes";
-import { isDisabledByPerson } from "../../webhooks/file";
+import { isDisabledByPerson } from "../../webhooks/rules";
 import type { DeliveryRecord } from "../../webhooks/deliveries";
 import { findNewestDeliveryAbout } from "../../webhooks/log-store";
 import { listAllWebhooks, type WebhookRow } from "../../webhooks/store";
