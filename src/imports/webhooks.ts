@@ -5,7 +5,7 @@ import { ANY_MONITOR } from "../base/webhook";
 import type { Egress } from "../egress/egress";
 import { Fault } from "../egress/model";
 import { hostError, parseHost, webhookPolicy } from "../egress/policy";
-import { isOpenToEvents } from "../features/webhooks/alerts/receivers";
+import { isOpenToEvents } from "../features/webhooks/recipient";
 import { findWebhook, type WebhookRow } from "../features/webhooks/store";
 import { createWebhook, updateWebhook } from "../features/webhooks/webhooks";
 import { requirePage } from "./pages";

@@ -21,7 +21,7 @@ import {
 } from "../../src/features/mail/suppressions";
 import { signUpMail } from "../../src/features/subscribers/subscribers";
 import { insertRequest, insertSubscriber } from "../../src/features/subscribers/store";
-import { isOpenToEvents } from "../../src/features/webhooks/alerts/receivers";
+import { isOpenToEvents } from "../../src/features/webhooks/recipient";
 import {
   insertWebhook,
   updateWebhookRow,

@@ -9,7 +9,17 @@ import { operation, scope } from "../../http/operation";
 import { ListOf, PageQuery, readPageRequest, toPage } from "../../http/pagination";
 import { actorOf } from "../../http/request-context";
 import { getDelivery, listDeliveries, redeliver, sendTestEvent } from "./deliveries";
-import { Delivery, DeliveryStatusText, presentDelivery } from "./delivery-model";
+import {
+  CreateWebhookBody,
+  Delivery,
+  DeliveryStatusText,
+  presentDelivery,
+  presentWebhook,
+  RevealedWebhook,
+  revealWebhook,
+  UpdateWebhookBody,
+  Webhook,
+} from "./wire";
 import { getWebhookByReference, getWebhookRecord, listWebhooks, resolveWebhookId } from "./records";
 import { findWebhook } from "./store";
 import {
@@ -20,14 +30,6 @@ import {
   rotateSecret,
   updateWebhook,
 } from "./webhooks";
-import {
-  CreateWebhookBody,
-  presentWebhook,
-  RevealedWebhook,
-  revealWebhook,
-  UpdateWebhookBody,
-  Webhook,
-} from "./wire";
 
 const PATH = "/api/v1/webhooks";
 const DECLARED = { tag: "Webhooks", access: scope("manage:webhooks") };

@@ -1,13 +1,22 @@
-import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db/statements";
-import { conflict, notFound } from "../../base/errors";
-import { audit } from "../../events/audit";
 import type { Actor } from "../../base/actor";
+import { conflict, notFound } from "../../base/errors";
 import { plural } from "../../base/text";
 import type { DeliveryStatus } from "../../base/webhook";
+import type { Ctx } from "../../context";
+import type { Reader, Tx } from "../../db/statements";
+import { audit } from "../../events/audit";
+import { deleteCancelledMail } from "../mail/store";
 import { findDefaultPage } from "../pages/store";
-import { nameInWords, wakeDeliverer } from "./changes";
-import { type DeliveryRow, type TryRow, hasBatches, findForTry } from "./delivery-store";
+import { alertMailId } from "./alerts/alerts";
+import { isOpenToEvents, recipientOf } from "./recipient";
+import { type DeliveryRecord, getWebhookRecord, nameInWords, wakeDeliverer } from "./records";
+import { sentWith } from "./gathering";
+import { groupOf } from "./rules";
+import { blanked, outgoingOf, type ReadHeadline, secretsIn, writeMessage } from "./deliver/message";
+import { findForTry, hasBatches, type TryRow } from "./delivery-store";
+import { queueTestEvent } from "./enqueue";
+import { shownUrl } from "./formats/index";
+import { deleteEmptyGroups } from "./gathering-store";
 import {
   deleteDeliveriesOf,
   deleteEvent,
@@ -21,29 +30,10 @@ import {
   queueAgain,
 } from "./log-store";
 import { findWebhook, type WebhookRow } from "./store";
-import { deleteCancelledMail } from "../mail/store";
-import { alertMailId } from "./alerts/alerts";
-import { isOpenToEvents } from "./alerts/receivers";
-import { queueTestEvent } from "./enqueue";
-import { groupOf, sentWith } from "./deliver/groups";
-import { deleteEmptyGroups } from "./gathering-store";
 import { presentWebhook } from "./wire";
-import { recipientOf } from "./recipient";
-import { getWebhookRecord } from "./records";
-import { blanked, outgoingOf, type ReadHeadline, secretsIn, writeMessage } from "./deliver/message";
-import { shownUrl } from "./formats";
 
 /** Number of deliveries queued again in one transaction. */
 const DELIVERIES_PER_BATCH = 500;
-
-/** A delivery with its event type and its last attempt, if there was one. */
-export interface DeliveryRecord {
-  row: DeliveryRow;
-  eventType: string;
-  lastTry: TryRow | null;
-  /** Number of other deliveries that are sent in the same message. */
-  sentWith: number;
-}
 
 interface DeliveryQuery {
   webhookId: string;

@@ -2,7 +2,7 @@ import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import type { EventGroup, EventSubscriber, EventType, RecordedEvent } from "../../events/outbox";
 import { ANY_EVENT, isForPeople, matchesMonitor } from "../../base/webhook";
-import { isOpenToEvents } from "./alerts/receivers";
+import { isOpenToEvents } from "./recipient";
 import {
   deleteBatch,
   findFirstBatch,

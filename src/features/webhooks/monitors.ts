@@ -5,7 +5,7 @@ import { audit } from "../../events/audit";
 import type { Actor } from "../../base/actor";
 import { ANY_MONITOR } from "../../base/webhook";
 import { MONITORS_MAX } from "./wire";
-import { nameInWords, webhookName } from "./changes";
+import { nameInWords, webhookName } from "./records";
 import { listMonitorsById } from "./monitor-store";
 import { listAllWebhooks, updateWebhookRow, type WebhookRow } from "./store";
 

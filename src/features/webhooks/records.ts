@@ -1,9 +1,14 @@
-import type { Reader } from "../../db/statements";
+/* What is read of an endpoint: its row, its record with page, success rate and pause, and its name. */
 import { notFound } from "../../base/errors";
+import { maskAddress } from "../../base/mail-address";
+import type { Ctx } from "../../context";
+import type { Reader, Tx } from "../../db/statements";
 import { findPage } from "../pages/store";
-import { isOpenToEvents } from "./alerts/receivers";
-import { successRate } from "./health";
 import { destinationKey } from "./deliver/delivery-queue";
+import type { DeliveryRow, TryRow } from "./delivery-store";
+import { cleanLine, clipTo } from "./formats/markup";
+import { successRate } from "./health";
+import { isOpenToEvents, recipientOf } from "./recipient";
 import { pauseLeft } from "./rules";
 import {
   findPause,
@@ -82,4 +87,44 @@ export function findPausedUntil(reader: Reader, row: WebhookRow, now: number): n
 /** A user's address needs no confirmation. */
 function openSince(reader: Reader, row: WebhookRow): number | null {
   return isOpenToEvents(reader, row) ? (row.confirmedAt ?? row.createdAt) : null;
+}
+
+/** A delivery with its event type and its last attempt, if there was one. */
+export interface DeliveryRecord {
+  row: DeliveryRow;
+  eventType: string;
+  lastTry: TryRow | null;
+  /** Number of other deliveries that are sent in the same message. */
+  sentWith: number;
+}
+
+const NAME_MAX = 80;
+
+/** Properties by which an endpoint is named. */
+export type NamedWebhook = Pick<WebhookRow, "description" | "format" | "ref" | "url">;
+
+/**
+ * Returns the name of an endpoint for people who may see its address: its description, or else its address for
+ * e-mail or its ref. A URL may be a secret.
+ */
+export function webhookName(row: NamedWebhook): string {
+  return nameWith(row, recipientOf);
+}
+
+/** Returns the name for use in a sentence of the audit log, which contains no address. */
+export function nameInWords(row: NamedWebhook): string {
+  return `the webhook “${nameWith(row, (url) => maskAddress(recipientOf(url)))}”`;
+}
+
+function nameWith(
+  { description, format, ref, url }: NamedWebhook,
+  addressOf: (url: string) => string,
+): string {
+  const name = cleanLine(description ?? "") || (format === "email" ? addressOf(url) : ref);
+  return clipTo(name, NAME_MAX);
+}
+
+/** Wakes the deliverer after the commit, since an endpoint may accept deliveries again or none. */
+export function wakeDeliverer(ctx: Ctx, tx: Tx, id: string): void {
+  tx.afterCommit(() => ctx.signals.deliveriesQueued.emit(id));
 }

@@ -1,5 +1,6 @@
-import type { DeliveryStatus } from "../../base/webhook";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../base/time";
+import type { DeliveryStatus } from "../../base/webhook";
+import type { DeliveryRow } from "./delivery-store";
 
 /**
  * Delays after each failed attempt. A delivery that fails after the last one is given up: 76 hours
@@ -42,11 +43,14 @@ export const LONGEST_WAIT_MS = DAY_MS * (1 + SPREAD);
 const DISABLE_AFTER_REFUSING_MS = DAY_MS;
 
 const TOO_MANY_REQUESTS = 429;
+
 const UNAVAILABLE = 503;
+
 const GONE = 410;
 
 /** Shortest and longest pause that a receiver can ask for. */
 const PAUSE_MIN_MS = 100;
+
 const PAUSE_MAX_MS = 15 * MINUTE_MS;
 
 /** Outcome of an attempt, with the facts that its consequences depend on. */
@@ -180,6 +184,7 @@ function secondsMs(value: unknown): number {
 
 /** The current and the two obsolete forms of RFC 9110. The last one names no zone, and is in UTC. */
 const DATE_WITH_ZONE = /^[A-Z][a-z]{2,8}, \d{2}[ -][A-Z][a-z]{2}[ -]\d{2,4} \d{2}:\d{2}:\d{2} GMT$/;
+
 const DATE_WITHOUT_ZONE = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
 
 function parseHttpDate(text: string | undefined): number | undefined {
@@ -220,4 +225,12 @@ export function isDisabledByPerson(webhook: {
   disabledReason: string | null;
 }): boolean {
   return !webhook.enabled && webhook.disabledReason === null;
+}
+
+/** Returns the group with which a delivery is sent; null if it is sent by itself. */
+export function groupOf({
+  groupId,
+  triesBefore,
+}: Pick<DeliveryRow, "groupId" | "triesBefore">): string | null {
+  return triesBefore === 0 ? groupId : null;
 }

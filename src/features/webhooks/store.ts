@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, isNotNull, isNull, lt, sql } from "drizzle-orm";
 import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db/statements";
 import { components } from "../../db/tables/components";
+import { mails } from "../../db/tables/mail";
 import { users } from "../../db/tables/users";
 import { webhookPauses, webhooks } from "../../db/tables/webhooks";
 
@@ -132,4 +133,41 @@ export const listConfirmedRecipients = selectMany((orm, _$: Record<string, never
         isNull(webhooks.deletedAt),
       ),
     ),
+);
+
+/* Mails that ask the addresses of endpoints to confirm alerts. */
+
+/** Columns of a mail that asks an address to confirm alerts. `dueAt` is when it could be sent first (unix ms). */
+const QUESTION = {
+  recipient: mails.recipient,
+  status: mails.status,
+  reply: mails.reply,
+  dueAt: sql<number>`coalesce(json_extract(${mails.params}, '$.due_at'), ${mails.createdAt})`,
+  finishedAt: mails.finishedAt,
+};
+
+/** Lists the newest mails that ask addresses to confirm alerts, newest first. `subjectId` is the one of all. */
+export const listQuestions = selectMany((orm, $: { subjectId: string; limit: number }) =>
+  orm
+    .select(QUESTION)
+    .from(mails)
+    .where(and(eq(mails.subjectId, $.subjectId), sql`${mails.mailingId} IS NULL`))
+    .orderBy(desc(mails.id))
+    .limit($.limit),
+);
+
+/** Finds the newest mail that asks an address, in lower case, to confirm alerts. */
+export const findNewestQuestion = selectOne((orm, $: { subjectId: string; recipient: string }) =>
+  orm
+    .select(QUESTION)
+    .from(mails)
+    .where(
+      and(
+        eq(mails.subjectId, $.subjectId),
+        sql`${mails.mailingId} IS NULL`,
+        sql`lower(${mails.recipient}) = ${$.recipient}`,
+      ),
+    )
+    .orderBy(desc(mails.id))
+    .limit(1),
 );

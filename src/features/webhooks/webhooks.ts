@@ -23,13 +23,17 @@ import { audit } from "../../events/audit";
 import { describeMissing, mailReadiness } from "../mail/settings";
 import { findNamedPage } from "../pages/filter";
 import { mailConfirmation } from "./alerts/confirmation";
-import { confirmedAtOf, isOpenToEvents } from "./alerts/receivers";
-import { nameInWords, wakeDeliverer } from "./changes";
+import { confirmedAtOf, isOpenToEvents, mailtoOf, maskedMailto, parseMailto } from "./recipient";
+import {
+  getWebhookRecord,
+  getWebhookRow,
+  nameInWords,
+  wakeDeliverer,
+  type WebhookRecord,
+} from "./records";
 import { ELLIPSIS, FORMATS, isUrlSecret, shownUrl, validateDestination } from "./formats";
 import { endGathering } from "./gathering-store";
 import { findMonitorId } from "./monitor-store";
-import { mailtoOf, maskedMailto, parseMailto } from "./recipient";
-import { getWebhookRecord, getWebhookRow, type WebhookRecord } from "./records";
 import { newSecret, ROTATION_OVERLAP_MS, secretError } from "./signing";
 import { findWebhookByRef, insertWebhook, updateWebhookRow, type WebhookRow } from "./store";
 import type { CreateWebhookBody, UpdateWebhookBody } from "./wire";

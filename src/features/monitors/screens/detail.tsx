@@ -43,7 +43,7 @@ import { type TimeBand, TimeChart, type TimePoint } from "../../../ui/time-chart
 import { RelativeTime, shortDay } from "../../../ui/times";
 import type { Span } from "../../components/rules";
 import { presetOf, ReportLink } from "../../incidents/screens/list";
-import { webhookName } from "../../webhooks/changes";
+import { webhookName } from "../../webhooks/records";
 import type { CheckRow } from "../checks-store";
 import { originOf } from "../probes/unsupported";
 import { type StateTimes, uptimeOf } from "../records";

@@ -25,7 +25,7 @@ import type { Area } from "../../../ui/screens/area";
 import { FormScreen, ManagedByFile } from "../../../ui/screens/form-screen";
 import type { At, SentAt } from "../../../ui/screens/routes";
 import { longDay, zoneTime } from "../../../ui/times";
-import { webhookName } from "../../webhooks/changes";
+import { webhookName } from "../../webhooks/records";
 import { listSelectiveWebhooks, selectWebhooksOfMonitor } from "../../webhooks/monitors";
 import type { WebhookRow } from "../../webhooks/store";
 import { invertResult } from "../monitoring";

@@ -16,9 +16,8 @@ import { mailReadiness } from "../../mail/settings";
 import { type Audience, countAudience, countAudienceOf } from "../../mailings/lists";
 import { mailingsLeft } from "../../mailings/mailings";
 import type { PageRow } from "../../pages/store";
-import { webhookName } from "../../webhooks/changes";
+import { type DeliveryRecord, webhookName } from "../../webhooks/records";
 import { isDisabledByPerson } from "../../webhooks/rules";
-import type { DeliveryRecord } from "../../webhooks/deliveries";
 import { findNewestDeliveryAbout } from "../../webhooks/log-store";
 import { listAllWebhooks, type WebhookRow } from "../../webhooks/store";
 

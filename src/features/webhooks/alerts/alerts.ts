@@ -10,12 +10,11 @@ import { addressHmac, findMailKey } from "../../mail/tokens";
 import { queueDirectly } from "../../mail/mail";
 import { QueueChanges } from "../../outgoing/waiting-rows";
 import type { Begun } from "../deliver/delivery-queue";
-import { groupOf } from "../deliver/groups";
+import { groupOf } from "../rules";
 import { type NoTry, type Outgoing, type TryResult, writeMessage } from "../deliver/message";
 import { type DeliveryRow, findForTry } from "../delivery-store";
-import { parseMailto, recipientKeyOf } from "../recipient";
+import { isOpenToEvents, parseMailto, recipientKeyOf } from "../recipient";
 import type { WebhookRow } from "../store";
-import { isOpenToEvents } from "./receivers";
 
 /** Time after which an alert that could not be sent is given up. */
 const LIFE_MS = DAY_MS;

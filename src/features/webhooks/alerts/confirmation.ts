@@ -22,11 +22,9 @@ import {
   isTokenOf,
   subjectOfToken,
 } from "../../mail/tokens";
-import { nameInWords } from "../changes";
-import { parseMailto, recipientKeyOf } from "../recipient";
-import { updateWebhookRow, type WebhookRow } from "../store";
-import { findNewestQuestion, listQuestions } from "./question-store";
-import { isOpenToEvents, listWebhooksTo } from "./receivers";
+import { nameInWords } from "../records";
+import { isOpenToEvents, listWebhooksTo, parseMailto, recipientKeyOf } from "../recipient";
+import { findNewestQuestion, listQuestions, updateWebhookRow, type WebhookRow } from "../store";
 
 export const CONFIRMATION_TEMPLATE = "alert_confirmation";
 

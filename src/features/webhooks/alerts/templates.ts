@@ -11,17 +11,18 @@ import type {
 } from "../../mail/compose";
 import { findEarlierMail, type MailRow } from "../../mail/store";
 import { type NamedWebhook, webhookName } from "../changes";
+import type { MailTemplate, TemplateEnvironment, Templates } from "../../mail/templates";
+import { type NamedWebhook, webhookName } from "../records";
 import { findForTry } from "../delivery-store";
 import { contextOf, outgoingOf } from "../deliver/message";
 import { alertLetter, alertSubject } from "../formats/email";
 import { buildNotification } from "../formats/notification";
-import { type Member, overtakenAmong } from "../deliver/groups";
+import { type Member, overtakenAmong } from "../gathering";
 import { listMembers } from "../gathering-store";
-import { recipientOf } from "../recipient";
+import { isOpenToEvents, recipientOf } from "../recipient";
 import type { WebhookRow } from "../store";
 import { CONFIRMATION_TEMPLATE, isStillAsked } from "./confirmation";
 import { alertMailId } from "./alerts";
-import { isOpenToEvents } from "./receivers";
 
 const PRODUCT = "Allclear";
 

@@ -10,7 +10,7 @@ import type { FormatContext, Message } from "../formats/format";
 import { countKnownDown } from "../gathering-store";
 import type { RefusedMessage } from "../rules";
 import { findShownStatus } from "../store";
-import type { Member } from "./groups";
+import type { Member } from "../gathering";
 
 /** An event with the parts of the endpoint that its format needs. */
 export interface Outgoing {

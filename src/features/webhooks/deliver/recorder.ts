@@ -5,7 +5,7 @@ import { SYSTEM_ACTOR } from "../../../base/actor";
 import type { DeliveryStatus } from "../../../base/webhook";
 import { HOUR_MS } from "../../../base/time";
 import { ResultRecorder } from "../../outgoing/result-recorder";
-import { nameInWords, wakeDeliverer } from "../changes";
+import { nameInWords, wakeDeliverer } from "../records";
 import {
   addToWebhookHour,
   findDeliveryProgress,

@@ -21,9 +21,8 @@ import { RelativeTime } from "../../../ui/times";
 import { findPage } from "../../pages/store";
 import { readHeadline } from "../../status/snapshots";
 import { NoMatch, NoOlder } from "../../../ui/screens/list";
-import { webhookName } from "../changes";
+import { type DeliveryRecord, getWebhookRecord, webhookName } from "../records";
 import {
-  type DeliveryRecord,
   getDelivery,
   getTries,
   redeliver,
@@ -33,7 +32,6 @@ import {
 } from "../deliveries";
 import type { TryRow } from "../delivery-store";
 import type { Failure } from "../health";
-import { getWebhookRecord } from "../records";
 import { isSuccess } from "../rules";
 import type { WebhookRow } from "../store";
 import { RedeliverFailed } from "./confirm";

@@ -7,7 +7,7 @@ import { Icon } from "../../../ui/icons";
 import { Cell, CellNote, OneLine, Row, RowLink, Table } from "../../../ui/list";
 import { PageHead, Pagination } from "../../../ui/navigation";
 import { NoOlder } from "../../../ui/screens/list";
-import { webhookName } from "../changes";
+import { webhookName } from "../records";
 import { FORMATS } from "../formats";
 import type { WebhookRow } from "../store";
 import { DisabledNotice, LastError, SuccessRate, Waiting, WebhookState } from "./detail";

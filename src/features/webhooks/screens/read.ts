@@ -8,11 +8,16 @@ import { pageIdOf } from "../../monitors/engine/transitions";
 import { listComponentsOfMonitors } from "../../monitors/store";
 import { findPage, type PageRow } from "../../pages/store";
 import { findQuestion, type Question } from "../alerts/confirmation";
-import { webhookName } from "../changes";
-import { type DeliveryRecord, listDeliveries } from "../deliveries";
+import {
+  type DeliveryRecord,
+  getWebhookRecord,
+  listWebhooks,
+  webhookName,
+  type WebhookRecord,
+} from "../records";
+import { listDeliveries } from "../deliveries";
 import { type Backlog, deliveryHealth, type Failure, lastFailure } from "../health";
 import { listMonitorsById } from "../monitor-store";
-import { getWebhookRecord, listWebhooks, type WebhookRecord } from "../records";
 import { listAllWebhooks, type WebhookRow } from "../store";
 
 /** Number of endpoints on one screen, and of deliveries of one endpoint. */
