@@ -39,6 +39,7 @@ export const ANALYTICS_PATH = "/admin/analytics";
 export const KEYS_PATH = "/admin/settings/keys";
 
 export const WEBHOOKS_PATH = "/admin/settings/webhooks";
+export const NEW_WEBHOOK_PATH = `${WEBHOOKS_PATH}/new`;
 
 export const USERS_PATH = "/admin/settings/users";
 

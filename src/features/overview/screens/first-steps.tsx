@@ -1,8 +1,10 @@
+import { NEW_MONITOR_PATH } from "../../monitors/screens/paths";
 import { type Role, roleAllows } from "../../../base/actor";
 import type { Reader } from "../../../db/statements";
 import { ButtonLink, PostButton } from "../../../ui/buttons";
 import { choosePage } from "../../../ui/frame/page-choice";
 import { KEYS_PATH, newComponentPath, PAGES_PATH } from "../../../ui/frame/paths";
+import { KEYS_PATH, NEW_WEBHOOK_PATH, PAGES_PATH } from "../../../ui/frame/paths";
 import { Icon } from "../../../ui/icons";
 import { countKeys } from "../../keys/records";
 import { NEW_MONITOR_PATH } from "../../monitors/screens/paths";

@@ -1,7 +1,6 @@
 import { NEW_MONITOR_PATH } from "../../monitors/screens/paths";
 import { targetOf } from "../../monitors/screens/words";
 import { IMPORT_PATH } from "../../subscribers/screens/read";
-import { NEW_WEBHOOK_PATH } from "../../webhooks/screens/read";
 import { type Role, roleAllows } from "../../../base/actor";
 import { stepsUntil, WHOLE_TURN } from "../../../base/in-slices";
 import { IMPACT_TONES, MONITOR_TONES, STATUS_TONES, type Tone } from "../../../base/status";
@@ -12,6 +11,7 @@ import { INCIDENT_WORDS, MAINTENANCE_WORDS } from "../../../public/words";
 import { MONITOR_WORDS, STATUS_WORDS } from "../../../ui/blocks";
 import { readPages } from "../../../ui/frame/page-choice";
 import {
+  NEW_WEBHOOK_PATH,
   ACCOUNT_PATH,
   componentPath,
   incidentPath,

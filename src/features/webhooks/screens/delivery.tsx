@@ -11,11 +11,21 @@ import { ButtonLink, PostButton } from "../../../ui/buttons";
 import type { TimeZoneContext } from "../../../ui/forms/fields";
 import { keptNotice, type StateOf } from "../../../ui/forms/form";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
-import { WEBHOOKS_PATH } from "../../../ui/frame/paths";
+import { webhookPath, WEBHOOKS_PATH, withQuery } from "../../../ui/frame/paths";
 import type { Screen } from "../../../ui/frame/render";
-import { Cell, CellNote, OneLine, Row, RowLink, Table } from "../../../ui/list";
+import {
+  Cell,
+  CellNote,
+  type DataColumn,
+  DataTable,
+  OneLine,
+  Row,
+  RowLink,
+  Table,
+} from "../../../ui/list";
 import { PageHead, Pagination, Tabs } from "../../../ui/navigation";
 import type { Area } from "../../../ui/screens/area";
+import { formScreen } from "../../../ui/screens/form-screen";
 import { KEEPS_TYPED, screenOperation } from "../../../ui/screens/routes";
 import { RelativeTime } from "../../../ui/times";
 import { findPage } from "../../pages/store";
@@ -34,9 +44,8 @@ import type { TryRow } from "../delivery-store";
 import type { Failure } from "../health";
 import { isSuccess } from "../rules";
 import type { WebhookRow } from "../store";
-import { RedeliverFailed } from "./confirm";
 import { REDELIVER_FORM } from "./forms";
-import { pathsOfWebhook, type WebhookView } from "./read";
+import type { WebhookView } from "./read";
 
 interface DeliveryDetailProps {
   row: WebhookRow;
@@ -55,7 +64,6 @@ interface DeliveryDetailProps {
 /** One delivery: its request, attempts and responses. */
 function DeliveryDetail(props: DeliveryDetailProps) {
   const { row, pausedUntil, delivery, tries, shown, request, now } = props;
-  const paths = pathsOfWebhook(row.id);
   const isMail = row.format === "email";
   const isWaiting = delivery.row.status === "pending";
   return (
@@ -64,15 +72,17 @@ function DeliveryDetail(props: DeliveryDetailProps) {
         title={delivery.eventType}
         crumbs={[
           { href: WEBHOOKS_PATH, label: "Webhooks" },
-          { href: paths.home, label: webhookName(row) },
+          { href: webhookPath(row.id), label: webhookName(row) },
         ]}
         actions={
           <>
             {isWaiting ? (
-              <ButtonLink href={paths.delivery(delivery.row.id)}>Refresh</ButtonLink>
+              <ButtonLink href={webhookPath(row.id, "deliveries", delivery.row.id)}>
+                Refresh
+              </ButtonLink>
             ) : null}
             {row.enabled ? (
-              <PostButton action={paths.sendAgain(delivery.row.id)}>
+              <PostButton action={webhookPath(row.id, "deliveries", delivery.row.id, "redeliver")}>
                 {isWaiting ? "Send now" : "Redeliver"}
               </PostButton>
             ) : null}
@@ -181,7 +191,7 @@ function Answer({ shown, now }: { shown: TryRow | undefined; now: number }) {
   );
 }
 
-const COLUMNS = [
+const TRY_COLUMNS = [
   { label: "Attempt" },
   { label: "When" },
   { label: "Response" },
@@ -198,16 +208,17 @@ interface TryTableProps {
 
 /** Attempts of a delivery, newest first, each linked to its response. */
 function TryTable({ tries, shown, webhookId, now }: TryTableProps) {
-  const { delivery } = pathsOfWebhook(webhookId);
+  const pathOf = ({ deliveryId, number }: TryRow) =>
+    withQuery(webhookPath(webhookId, "deliveries", deliveryId), { try: String(number) });
   return (
-    <Table columns={COLUMNS} caption="Attempts">
+    <Table columns={TRY_COLUMNS} caption="Attempts">
       {tries.toReversed().map((one) => (
         <Row key={one.number}>
           <Cell label="Attempt">
             {one.number === shown?.number ? (
               `${one.number}, shown above`
             ) : (
-              <RowLink href={delivery(one.deliveryId, one.number)}>{one.number}</RowLink>
+              <RowLink href={pathOf(one)}>{one.number}</RowLink>
             )}
           </Cell>
           <Cell label="When">
@@ -257,8 +268,18 @@ export function addDeliveryRoutes(area: Area, deps: AdminDependencies): void {
   }
 
   function askSince(row: WebhookRow, state: StateOf<typeof REDELIVER_FORM>): Screen {
-    const title = `Redeliver failed deliveries of “${webhookName(row)}”`;
-    return { title, children: <RedeliverFailed title={title} row={row} state={state} /> };
+    const texts = {
+      title: `Redeliver failed deliveries of “${webhookName(row)}”`,
+      button: "Redeliver",
+      dialog: (
+        <p>
+          Failed and cancelled deliveries that were queued since this time are sent again, in order.
+          Events keep their ids, so receivers can ignore duplicates.
+        </p>
+      ),
+    };
+    const action = webhookPath(row.id, "redeliver");
+    return formScreen(texts, { form: REDELIVER_FORM, state, action, hasPreview: false });
   }
 
   /** Queues failed deliveries again, in transactions of bounded size, and returns their number. */
@@ -283,7 +304,7 @@ export function addDeliveryRoutes(area: Area, deps: AdminDependencies): void {
 
   area.screen("/:id/redeliver", (at) => {
     const row = rowOf(at.params.id);
-    if (!row.enabled) return { path: pathsOfWebhook(row.id).home };
+    if (!row.enabled) return { path: webhookPath(row.id) };
     const values = REDELIVER_FORM.stored({ since: toIso(ctx.clock.now() - DAY_MS) });
     return askSince(row, REDELIVER_FORM.state(values, zoneOf(row)));
   });
@@ -310,7 +331,7 @@ export function addDeliveryRoutes(area: Area, deps: AdminDependencies): void {
       const count = await redeliverSince(requestContext, id, Date.parse(body.since));
       const text =
         count === 0 ? undefined : `${plural(count, "event")} will be sent again, in order.`;
-      return flashes.redirect(sessionOf(requestContext).id, pathsOfWebhook(id).home, text);
+      return flashes.redirect(sessionOf(requestContext).id, webhookPath(id), text);
     },
     {
       ...formBody(),
@@ -333,7 +354,7 @@ export function addDeliveryRoutes(area: Area, deps: AdminDependencies): void {
   area.action("/:id/deliveries/:delivery_id/redeliver", {
     run: (tx, { params }, actor) => redeliver(ctx, tx, params.id, params.delivery_id, actor),
     done: ({ row }, { params }) => ({
-      path: pathsOfWebhook(params.id).delivery(row.id),
+      path: webhookPath(params.id, "deliveries", row.id),
       text: "The event was queued to be sent again.",
     }),
   });
@@ -346,14 +367,6 @@ const STATUS_LOOKS: Readonly<Record<DeliveryStatus, { label: string; tone: Tone 
   cancelled: { label: "Cancelled", tone: "none" },
   superseded: { label: "Superseded", tone: "none" },
 };
-
-const LIST_COLUMNS = [
-  { label: "Event" },
-  { label: "Status" },
-  { label: "Attempts" },
-  { label: "Last response" },
-  { label: "Queued" },
-];
 
 interface DeliveryProgress {
   status: DeliveryStatus;
@@ -372,39 +385,36 @@ function DeliveryState(delivery: DeliveryProgress) {
 /** Deliveries of an endpoint, newest first, with filters by status. */
 export function DeliveryList({ view, now }: { view: WebhookView; now: number }) {
   const { record, deliveries, status, nextBefore, isContinued } = view;
-  const paths = pathsOfWebhook(record.row.id);
-  const shown = status === undefined ? {} : { status };
   return (
     <>
       <Tabs
         label="Deliveries by status"
         items={[
-          { href: paths.deliveries({}), label: "All", isCurrent: status === undefined },
+          { href: webhookPath(record.row.id), label: "All", isCurrent: status === undefined },
           ...DELIVERY_STATUSES.map((one) => ({
-            href: paths.deliveries({ status: one }),
+            href: withQuery(webhookPath(record.row.id), { show: one }),
             label: STATUS_LOOKS[one].label,
             isCurrent: one === status,
           })),
         ]}
       />
       {deliveries.length > 0 ? (
-        <Table columns={LIST_COLUMNS} caption="Deliveries">
-          {deliveries.map((delivery) => (
-            <DeliveryLine
-              key={delivery.row.id}
-              delivery={delivery}
-              pausedUntil={record.pausedUntil}
-              now={now}
-            />
-          ))}
-        </Table>
+        <DataTable
+          caption="Deliveries"
+          columns={columnsOf({ pausedUntil: record.pausedUntil, now })}
+          entries={deliveries}
+        />
       ) : (
         <NoDeliveries view={view} />
       )}
       <Pagination
-        newestHref={isContinued ? paths.deliveries(shown) : undefined}
+        newestHref={
+          isContinued ? withQuery(webhookPath(record.row.id), { show: status }) : undefined
+        }
         olderHref={
-          nextBefore === undefined ? undefined : paths.deliveries({ ...shown, before: nextBefore })
+          nextBefore === undefined
+            ? undefined
+            : withQuery(webhookPath(record.row.id), { show: status, before: nextBefore })
         }
       />
     </>
@@ -419,50 +429,63 @@ function describeGathering({ row, sentWith }: DeliveryRecord): string | undefine
   return row.status === "pending" ? `Together with ${others}` : `Sent with ${others}`;
 }
 
-interface DeliveryLineProps {
-  delivery: DeliveryRecord;
+interface ListContext {
   /** As in `WebhookRecord`. */
   pausedUntil: number | null;
   now: number;
 }
 
-function DeliveryLine({ delivery, pausedUntil, now }: DeliveryLineProps) {
-  const { row, eventType, lastTry } = delivery;
-  const gathering = describeGathering(delivery);
-  return (
-    <Row>
-      <Cell>
-        <RowLink href={pathsOfWebhook(row.webhookId).delivery(row.id)}>{eventType}</RowLink>
-        {gathering === undefined ? null : <CellNote>{gathering}</CellNote>}
-      </Cell>
-      <Cell label="Status">
-        <DeliveryState status={row.status} tries={row.tries} />
-      </Cell>
-      <Cell label="Attempts">
-        {row.tries}
-        {row.nextTryAt === null ? null : (
-          <CellNote>
-            <OneLine>
-              <NextTry at={Math.max(row.nextTryAt, pausedUntil ?? 0)} now={now} />
-            </OneLine>
-          </CellNote>
-        )}
-      </Cell>
-      <Cell label="Last response">
-        {lastTry ? (
+function columnsOf({ pausedUntil, now }: ListContext): DataColumn<DeliveryRecord>[] {
+  return [
+    {
+      label: "Event",
+      cell(delivery) {
+        const { id, webhookId } = delivery.row;
+        const gathering = describeGathering(delivery);
+        return (
+          <>
+            <RowLink href={webhookPath(webhookId, "deliveries", id)}>{delivery.eventType}</RowLink>
+            {gathering === undefined ? null : <CellNote>{gathering}</CellNote>}
+          </>
+        );
+      },
+    },
+    {
+      label: "Status",
+      cell: ({ row: { status, tries } }) => <DeliveryState status={status} tries={tries} />,
+    },
+    {
+      label: "Attempts",
+      cell: ({ row: { tries, nextTryAt } }) => (
+        <>
+          {tries}
+          {nextTryAt === null ? null : (
+            <CellNote>
+              <OneLine>
+                <NextTry at={Math.max(nextTryAt, pausedUntil ?? 0)} now={now} />
+              </OneLine>
+            </CellNote>
+          )}
+        </>
+      ),
+    },
+    {
+      label: "Last response",
+      cell: ({ lastTry }) =>
+        lastTry ? (
           <>
             {describeFailure(lastTry)}
             <CellNote>{`${lastTry.latencyMs.toLocaleString("en")} ms`}</CellNote>
           </>
         ) : (
           <span class="quiet-text">None</span>
-        )}
-      </Cell>
-      <Cell label="Queued">
-        <RelativeTime at={toIso(row.createdAt)} now={now} />
-      </Cell>
-    </Row>
-  );
+        ),
+    },
+    {
+      label: "Queued",
+      cell: ({ row: { createdAt } }) => <RelativeTime at={toIso(createdAt)} now={now} />,
+    },
+  ];
 }
 
 /** Time of the next attempt; `at` is in unix ms. */
@@ -476,7 +499,6 @@ export function NextTry({ at, now }: { at: number; now: number }) {
 }
 
 function NoDeliveries({ view: { record, status, isContinued } }: { view: WebhookView }) {
-  const paths = pathsOfWebhook(record.row.id);
   if (status === undefined && !isContinued) {
     return (
       <EmptyState title="No deliveries yet">
@@ -486,9 +508,9 @@ function NoDeliveries({ view: { record, status, isContinued } }: { view: Webhook
     );
   }
   return isContinued ? (
-    <NoOlder what="deliveries" newest={paths.deliveries(status === undefined ? {} : { status })} />
+    <NoOlder what="deliveries" newest={withQuery(webhookPath(record.row.id), { show: status })} />
   ) : (
-    <NoMatch title="No deliveries match this filter" home={paths.home} />
+    <NoMatch title="No deliveries match this filter" home={webhookPath(record.row.id)} />
   );
 }
 

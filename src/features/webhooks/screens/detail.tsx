@@ -19,7 +19,7 @@ import { ButtonLink, PostButton } from "../../../ui/buttons";
 import { MoreMenu } from "../../../ui/detail";
 import { Actions } from "../../../ui/form";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
-import { monitorPath, pagePath, WEBHOOKS_PATH } from "../../../ui/frame/paths";
+import { monitorPath, pagePath, webhookPath, WEBHOOKS_PATH } from "../../../ui/frame/paths";
 import type { Screen } from "../../../ui/frame/render";
 import { Icon } from "../../../ui/icons";
 import { CellNote, OneLine } from "../../../ui/list";
@@ -38,7 +38,7 @@ import { requestConfirmation } from "../webhooks";
 import { presentWebhook } from "../wire";
 import { adviceFor, DeliveryList, describeFailure, reasonOf } from "./delivery";
 import { javaScriptSnippet, settingsOf, shellSnippet } from "./forms";
-import { pathsOfWebhook, type WebhookView } from "./read";
+import type { WebhookView } from "./read";
 
 interface WebhookDetailProps {
   view: WebhookView;
@@ -54,7 +54,6 @@ interface WebhookDetailProps {
 export function WebhookDetail({ view, formToken, now }: WebhookDetailProps) {
   const { question } = view;
   const { row } = view.record;
-  const paths = pathsOfWebhook(row.id);
   const isMail = row.format === "email";
   const isOpen = row.enabled && !question;
   return (
@@ -65,26 +64,26 @@ export function WebhookDetail({ view, formToken, now }: WebhookDetailProps) {
         actions={
           <>
             {isOpen ? (
-              <PostButton action={paths.test} name="form" value={formToken}>
+              <PostButton action={webhookPath(row.id, "test")} name="form" value={formToken}>
                 Send test event
               </PostButton>
             ) : null}
-            <ButtonLink href={paths.edit}>
+            <ButtonLink href={webhookPath(row.id, "edit")}>
               <Icon name="pencil" />
               Edit
             </ButtonLink>
             <MoreMenu label="More actions">
               {isMail ? null : (
-                <ButtonLink href={paths.rotate} dialog>
+                <ButtonLink href={webhookPath(row.id, "rotate")} dialog>
                   Rotate secret
                 </ButtonLink>
               )}
               {row.enabled ? (
-                <ButtonLink href={paths.disable} dialog>
+                <ButtonLink href={webhookPath(row.id, "disable")} dialog>
                   Disable
                 </ButtonLink>
               ) : null}
-              <ButtonLink href={paths.delete} kind="danger" dialog>
+              <ButtonLink href={webhookPath(row.id, "delete")} kind="danger" dialog>
                 Delete
               </ButtonLink>
             </MoreMenu>
@@ -112,7 +111,7 @@ export function WebhookDetail({ view, formToken, now }: WebhookDetailProps) {
         title="Deliveries"
         actions={
           isOpen ? (
-            <ButtonLink href={paths.redeliver} dialog>
+            <ButtonLink href={webhookPath(row.id, "redeliver")} dialog>
               Redeliver failed deliveries
             </ButtonLink>
           ) : undefined
@@ -286,13 +285,12 @@ function NoMonitorsNotice({ row }: { row: WebhookRow }) {
   const { events, monitors } = row;
   const hasMonitorEvents = events.includes(ANY_EVENT) || events.some(isOfMonitors);
   if (monitors.length > 0 || !hasMonitorEvents) return null;
-  const { edit } = pathsOfWebhook(row.id);
   return (
     <Notice tone="degraded" title="No monitor is selected">
       {isForMonitorsAlone(row)
         ? "This webhook gets no events. It is only for events of selected monitors, and none is selected or left."
         : "This webhook gets no events of monitors. It is for selected ones, and none is selected or left."}{" "}
-      <a href={edit}>Edit the webhook</a> to select others, or all monitors.
+      <a href={webhookPath(row.id, "edit")}>Edit the webhook</a> to select others, or all monitors.
     </Notice>
   );
 }
@@ -368,14 +366,13 @@ interface FailingNoticeProps {
 function FailingNotice({ row, failure, backlog, now }: FailingNoticeProps) {
   const { failingSince: since } = row;
   if (since === null) return null;
-  const { edit } = pathsOfWebhook(row.id);
   return (
     <Notice tone="partial" title="This webhook is failing">
       <p>
         {failure === undefined
           ? "Every attempt fails."
           : [reasonOf(failure), adviceFor(failure)].filter(Boolean).join(" ")}{" "}
-        Then send a test event, or <a href={edit}>edit the webhook</a>.
+        Then send a test event, or <a href={webhookPath(row.id, "edit")}>edit the webhook</a>.
       </p>
       <p>
         The first attempt failed <RelativeTime at={toIso(since)} now={now} />, and none has
@@ -401,7 +398,6 @@ interface DisabledNoticeProps {
 
 /** Notice of an endpoint that was disabled, automatically or by a user. */
 export function DisabledNotice({ row, now, isLink = false }: DisabledNoticeProps) {
-  const { home, enable } = pathsOfWebhook(row.id);
   const { disabledReason: reason, disabledAt } = row;
   const name = webhookName(row);
   const title =
@@ -421,9 +417,9 @@ export function DisabledNotice({ row, now, isLink = false }: DisabledNoticeProps
         </>
       )}
       {isLink ? (
-        <a href={home}>Open webhook</a>
+        <a href={webhookPath(row.id)}>Open webhook</a>
       ) : (
-        <PostButton action={enable}>Enable webhook</PostButton>
+        <PostButton action={webhookPath(row.id, "enable")}>Enable webhook</PostButton>
       )}
     </Notice>
   );
@@ -445,14 +441,13 @@ export function RevealedSecret({ title, row, formToken, now }: RevealedSecretPro
   const { secret, previousSecretEndsAt } = row;
   const { label } = FORMATS[row.format];
   const name = webhookName(row);
-  const paths = pathsOfWebhook(row.id);
   return (
     <>
       <PageHead
         title={title}
         crumbs={[
           { href: WEBHOOKS_PATH, label: "Webhooks" },
-          { href: paths.home, label: name },
+          { href: webhookPath(row.id), label: name },
         ]}
       />
       <Notice tone="degraded" title="This secret is shown only once">
@@ -481,10 +476,10 @@ export function RevealedSecret({ title, row, formToken, now }: RevealedSecretPro
         <CodeBlock text={javaScriptSnippet(secret)} copyLabel="Copy" isSecret />
       </Card>
       <Actions>
-        <PostButton action={paths.test} name="form" value={formToken}>
+        <PostButton action={webhookPath(row.id, "test")} name="form" value={formToken}>
           Send test event
         </PostButton>
-        <ButtonLink href={paths.home}>Open webhook</ButtonLink>
+        <ButtonLink href={webhookPath(row.id)}>Open webhook</ButtonLink>
       </Actions>
     </>
   );
@@ -501,7 +496,6 @@ interface MadeWithoutSecret {
 /** Screen after the creation of an endpoint for e-mail, which has no secret. */
 export function madeWithoutSecret({ row, question, formToken, now }: MadeWithoutSecret): Screen {
   const address = maskAddress(recipientOf(row.url));
-  const paths = pathsOfWebhook(row.id);
   const title = "Webhook created";
   return {
     title,
@@ -516,11 +510,11 @@ export function madeWithoutSecret({ row, question, formToken, now }: MadeWithout
           </p>
         </Card>
         <Actions>
-          <ButtonLink href={paths.home} kind="primary">
+          <ButtonLink href={webhookPath(row.id)} kind="primary">
             Open webhook
           </ButtonLink>
           {question ? null : (
-            <PostButton action={paths.test} name="form" value={formToken}>
+            <PostButton action={webhookPath(row.id, "test")} name="form" value={formToken}>
               Send test event
             </PostButton>
           )}
@@ -553,7 +547,7 @@ function UnconfirmedNotice({ row, question, now }: UnconfirmedNoticeProps) {
         confirms. {describeQuestion(question, now)}
       </p>
       {question.state === "waiting" ? null : (
-        <PostButton action={pathsOfWebhook(row.id).confirmation}>
+        <PostButton action={webhookPath(row.id, "confirmation")}>
           {question.state === "unasked" ? "Mail the link" : "Mail the link again"}
         </PostButton>
       )}
@@ -566,7 +560,7 @@ export function addConfirmationRoutes(area: Area, { ctx }: AdminDependencies): v
   area.action("/:id/confirmation", {
     run: (tx, { params }, actor) => requestConfirmation(ctx, tx, params.id, actor),
     done: (dueAt, { params }) => ({
-      path: pathsOfWebhook(params.id).home,
+      path: webhookPath(params.id),
       text:
         dueAt === undefined
           ? "No mail was sent. One address gets a link at most every 10 minutes and three a day, all addresses together 20 an hour and 100 a day."

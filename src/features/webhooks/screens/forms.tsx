@@ -259,10 +259,7 @@ interface WebhookFormContext extends FilterContext {
   storedSettings: readonly string[];
 }
 
-/**
- * Form for a new endpoint and for a stored one. The buttons for formats precede the main button, so
- * it needs `enter`.
- */
+/** Form for a new endpoint and for a stored one. */
 export const WEBHOOK_FORM = defineForm<CreateWebhookBody, WebhookFormContext>()({
   format: formatField(),
   url: urlField(sentFormat),
@@ -310,8 +307,8 @@ export function readFormContext(
 /** Name of the buttons that select a format. */
 const CHOOSE_FORMAT = "choose_format";
 
-/** Returns true if a button was pressed that shows a form again with the fields of a format. */
-export function isChoosingFormat(sent: SentForm): boolean {
+/** True if a button was pressed that shows the form again with the fields of a format. */
+function isChoosingFormat(sent: SentForm): boolean {
   return formatNamed(sent.text(CHOOSE_FORMAT)) !== undefined;
 }
 
@@ -356,6 +353,7 @@ function formatField(): Field<string, WebhookFormat, WebhookFormContext> {
     read: sentFormat,
     toBody: (typed) => typed as WebhookFormat,
     fromStored: (format) => format,
+    isPressed: isChoosingFormat,
     Input: ({ name, context: { format: shown } }) => (
       <div class="field">
         <HiddenFields values={{ [name]: shown }} />

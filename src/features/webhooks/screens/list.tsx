@@ -2,25 +2,16 @@ import { plural } from "../../../base/text";
 import { ANY_EVENT } from "../../../base/webhook";
 import { EmptyState } from "../../../ui/blocks";
 import { ButtonLink } from "../../../ui/buttons";
-import { pagePath, WEBHOOKS_PATH } from "../../../ui/frame/paths";
+import { NEW_WEBHOOK_PATH, pagePath, webhookPath, WEBHOOKS_PATH } from "../../../ui/frame/paths";
 import { Icon } from "../../../ui/icons";
-import { Cell, CellNote, OneLine, Row, RowLink, Table } from "../../../ui/list";
+import { CellNote, type DataColumn, DataTable, OneLine, RowLink } from "../../../ui/list";
 import { PageHead, Pagination } from "../../../ui/navigation";
 import { NoOlder } from "../../../ui/screens/list";
 import { webhookName } from "../records";
 import { FORMATS } from "../formats";
 import type { WebhookRow } from "../store";
 import { DisabledNotice, LastError, SuccessRate, Waiting, WebhookState } from "./detail";
-import { type ListedWebhook, NEW_WEBHOOK_PATH, pathsOfWebhook, type WebhookListing } from "./read";
-
-const COLUMNS = [
-  { label: "Webhook" },
-  { label: "Events" },
-  { label: "State" },
-  { label: "Succeeded, 24 h" },
-  { label: "Pending" },
-  { label: "Last error" },
-];
+import type { ListedWebhook, WebhookListing } from "./read";
 
 /** Settings → Webhooks. */
 export function WebhookList({ list, now }: { list: WebhookListing; now: number }) {
@@ -37,11 +28,12 @@ export function WebhookList({ list, now }: { list: WebhookListing; now: number }
           <DisabledNotice key={row.id} row={row} now={now} isLink />
         ))}
       {webhooks.length > 0 ? (
-        <Table columns={COLUMNS} caption="Webhooks">
-          {webhooks.map((webhook) => (
-            <WebhookLine key={webhook.record.row.id} webhook={webhook} list={list} now={now} />
-          ))}
-        </Table>
+        <DataTable
+          caption="Webhooks"
+          columns={columnsOf(list, now)}
+          entries={webhooks}
+          isOver={({ record: { row } }) => !row.enabled}
+        />
       ) : isFirstUse ? (
         <EmptyState title="No webhooks yet" action={<CreateLink />}>
           A webhook sends events of incidents, maintenance, components and monitors to your program,
@@ -71,43 +63,38 @@ function CreateLink() {
   );
 }
 
-interface WebhookLineProps {
-  webhook: ListedWebhook;
-  list: WebhookListing;
-  now: number;
-}
-
-function WebhookLine({ webhook, list, now }: WebhookLineProps) {
-  const { record, backlog, failure } = webhook;
-  const { row } = record;
-  return (
-    <Row isOver={!row.enabled}>
-      <Cell>
-        <RowLink href={pathsOfWebhook(row.id).home}>{webhookName(row)}</RowLink>
-        <CellNote>{FORMATS[row.format].label}</CellNote>
-      </Cell>
-      <Cell label="Events">
-        <OneLine>{describeEvents(row)}</OneLine>
-        {row.pageId === null ? null : (
-          <CellNote>
-            <a href={pagePath(row.pageId)}>{pageNameOf(row.pageId, list)}</a>
-          </CellNote>
-        )}
-      </Cell>
-      <Cell label="State">
-        <WebhookState record={record} />
-      </Cell>
-      <Cell label="Succeeded, 24 h">
-        <SuccessRate rate={record.successRate} />
-      </Cell>
-      <Cell label="Pending">
-        <Waiting backlog={backlog} now={now} />
-      </Cell>
-      <Cell label="Last error">
-        <LastError failure={failure} now={now} />
-      </Cell>
-    </Row>
-  );
+function columnsOf(list: WebhookListing, now: number): DataColumn<ListedWebhook>[] {
+  return [
+    {
+      label: "Webhook",
+      cell: ({ record: { row } }) => (
+        <>
+          <RowLink href={webhookPath(row.id)}>{webhookName(row)}</RowLink>
+          <CellNote>{FORMATS[row.format].label}</CellNote>
+        </>
+      ),
+    },
+    {
+      label: "Events",
+      cell: ({ record: { row } }) => (
+        <>
+          <OneLine>{describeEvents(row)}</OneLine>
+          {row.pageId === null ? null : (
+            <CellNote>
+              <a href={pagePath(row.pageId)}>{pageNameOf(row.pageId, list)}</a>
+            </CellNote>
+          )}
+        </>
+      ),
+    },
+    { label: "State", cell: ({ record }) => <WebhookState record={record} /> },
+    {
+      label: "Succeeded, 24 h",
+      cell: ({ record }) => <SuccessRate rate={record.successRate} />,
+    },
+    { label: "Pending", cell: ({ backlog }) => <Waiting backlog={backlog} now={now} /> },
+    { label: "Last error", cell: ({ failure }) => <LastError failure={failure} now={now} /> },
+  ];
 }
 
 /** Returns "All events", or the number of event types. */

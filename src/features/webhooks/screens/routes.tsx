@@ -1,13 +1,12 @@
 import { validate } from "../../../base/validation";
 import type { Reader } from "../../../db/statements";
 import { sessionOf } from "../../../http/request-context";
-import { Button } from "../../../ui/buttons";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
-import { WEBHOOKS_PATH } from "../../../ui/frame/paths";
+import { webhookPath, WEBHOOKS_PATH } from "../../../ui/frame/paths";
 import type { Screen } from "../../../ui/frame/render";
 import { newFormToken, type Reveal } from "../../../ui/frame/changes";
 import { createArea } from "../../../ui/screens/area";
-import { FormScreen, ManagedByFile, shownBefore } from "../../../ui/screens/form-screen";
+import { ManagedByFile, shownBefore } from "../../../ui/screens/form-screen";
 import { makeOnce } from "../../submissions/store";
 import { findQuestion } from "../alerts/confirmation";
 import { getWebhookRecord, webhookName } from "../records";
@@ -15,7 +14,6 @@ import { sendTestEvent } from "../deliveries";
 import type { WebhookRow } from "../store";
 import { createWebhook, deleteWebhook, rotateSecret, updateWebhook } from "../webhooks";
 import { CreateWebhookBody, presentWebhook, UpdateWebhookBody } from "../wire";
-import { DisableWebhook, RotateSecret } from "./confirm";
 import { addDeliveryRoutes } from "./delivery";
 import {
   addConfirmationRoutes,
@@ -25,16 +23,9 @@ import {
   TEST_RESULTS,
   WebhookDetail,
 } from "./detail";
-import {
-  CONFIRM_FORM,
-  formatNamed,
-  isChoosingFormat,
-  readFormContext,
-  shownFormat,
-  WEBHOOK_FORM,
-} from "./forms";
+import { CONFIRM_FORM, formatNamed, readFormContext, shownFormat, WEBHOOK_FORM } from "./forms";
 import { WebhookList } from "./list";
-import { NEW_WEBHOOK_PATH, pathsOfWebhook, readWebhookList, readWebhookView } from "./read";
+import { readWebhookList, readWebhookView } from "./read";
 
 const WEBHOOKS_CRUMB = { href: WEBHOOKS_PATH, label: "Webhooks" };
 
@@ -53,7 +44,7 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
       return shownBefore({
         secret: "secret",
         ifLost: "rotate it to get a new one",
-        object: { href: pathsOfWebhook(reveal.shownBefore).home, label: "Open webhook" },
+        object: { href: webhookPath(reveal.shownBefore), label: "Open webhook" },
         list: WEBHOOKS_CRUMB,
       });
     }
@@ -79,23 +70,12 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
         { sent },
       ),
     initial: (_, { format }) => ({ format }),
-    redisplay: (values, sent) => (isChoosingFormat(sent) ? values : undefined),
-    show: (state) => ({
+    show: () => ({
       title: "Create webhook",
       // The typed URL may be a secret.
       isSecret: true,
-      children: (
-        <FormScreen
-          title="Create webhook"
-          crumbs={[WEBHOOKS_CRUMB]}
-          form={WEBHOOK_FORM}
-          state={state}
-          action={NEW_WEBHOOK_PATH}
-          enter={{}}
-        >
-          <Button kind="primary">Create webhook</Button>
-        </FormScreen>
-      ),
+      crumbs: [WEBHOOKS_CRUMB],
+      button: "Create webhook",
     }),
     create(tx, body, actor) {
       const { row } = createWebhook(ctx, tx, validate(CreateWebhookBody, body), actor);
@@ -125,27 +105,16 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
         context: { ...readFormContext(reader, format, { row, sent }), row },
       };
     },
-    redisplay: (values, sent) => (isChoosingFormat(sent) ? values : undefined),
-    show(state) {
-      const { row } = state.context;
-      const { home, edit } = pathsOfWebhook(row.id);
+    show({ context: { row } }) {
+      const name = webhookName(row);
       return {
-        title: `Edit “${webhookName(row)}”`,
+        title: `Edit “${name}”`,
+        heading: "Edit webhook",
         // The typed URL may be a secret.
         isSecret: true,
-        children: (
-          <FormScreen
-            title="Edit webhook"
-            crumbs={[WEBHOOKS_CRUMB, { href: home, label: webhookName(row) }]}
-            above={row.managedBy === "apply" ? <ManagedByFile what="webhook" /> : null}
-            form={WEBHOOK_FORM}
-            state={state}
-            action={edit}
-            enter={{}}
-          >
-            <Button kind="primary">Save changes</Button>
-          </FormScreen>
-        ),
+        crumbs: [WEBHOOKS_CRUMB, { href: webhookPath(row.id), label: name }],
+        above: row.managedBy === "apply" ? <ManagedByFile what="webhook" /> : null,
+        button: "Save changes",
       };
     },
     update(tx, changes, actor, { params }, { row }) {
@@ -154,7 +123,7 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
       return after.row.version !== row.version;
     },
     done: ({ params }) => ({
-      path: pathsOfWebhook(params.id).home,
+      path: webhookPath(params.id),
       text: "The webhook was changed.",
     }),
   });
@@ -170,7 +139,7 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
     async done({ subjectId }, { params }) {
       const { row } = await awaitFirstTry(ctx, params.id, subjectId);
       return {
-        path: pathsOfWebhook(params.id).delivery(subjectId),
+        path: webhookPath(params.id, "deliveries", subjectId),
         text: TEST_RESULTS[row.status],
       };
     },
@@ -179,10 +148,21 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
   area.secretForm("/:id/rotate", {
     form: CONFIRM_FORM,
     load: (reader, { params }) => rowOf(reader, params.id),
-    show({ context: row, hidden }) {
-      const title = `Rotate the secret of “${webhookName(row)}”`;
-      return { title, children: <RotateSecret title={title} row={row} hidden={hidden} /> };
-    },
+    show: ({ context: row }) => ({
+      title: `Rotate the secret of “${webhookName(row)}”`,
+      button: "Rotate secret",
+      dialog: (
+        <>
+          <p>
+            The webhook gets a new secret, which is shown once. For 24 hours, requests are signed
+            with the new and the current secret, so that you can update the receiver in time.
+          </p>
+          {row.previousSecret === null ? null : (
+            <p>The previous secret, from an earlier rotation, stops signing requests at once.</p>
+          )}
+        </>
+      ),
+    }),
     create(tx, _, actor, { params }) {
       const { row } = rotateSecret(ctx, tx, params.id, actor);
       return { made: row, subjectId: row.id };
@@ -193,13 +173,22 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
   area.confirmation("/:id/disable", {
     show({ params }) {
       const row = rowOf(ctx.db, params.id);
-      if (!row.enabled) return { path: pathsOfWebhook(row.id).home };
-      const title = `Disable “${webhookName(row)}”`;
-      return { title, children: <DisableWebhook title={title} row={row} /> };
+      if (!row.enabled) return { path: webhookPath(row.id) };
+      return {
+        title: `Disable “${webhookName(row)}”`,
+        button: "Disable webhook",
+        isDanger: true,
+        dialog: (
+          <p>
+            No events are sent until you enable the webhook again. Pending deliveries are cancelled.
+            You can redeliver them later.
+          </p>
+        ),
+      };
     },
     run: (tx, { params }, actor) => updateWebhook(ctx, tx, params.id, { enabled: false }, actor),
     done: (_, { params }) => ({
-      path: pathsOfWebhook(params.id).home,
+      path: webhookPath(params.id),
       text: "The webhook was disabled.",
     }),
   });
@@ -207,7 +196,7 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
   area.action("/:id/enable", {
     run: (tx, { params }, actor) => updateWebhook(ctx, tx, params.id, { enabled: true }, actor),
     done: (_, { params }) => ({
-      path: pathsOfWebhook(params.id).home,
+      path: webhookPath(params.id),
       text: "The webhook was enabled. To send cancelled deliveries, redeliver them.",
     }),
   });
