@@ -1,5 +1,4 @@
 import { formatNetwork, parseNetworks } from "../base/config/parse";
-import type { ImportChange } from "../base/import-report";
 import { validate } from "../base/validation";
 import { ANY_MONITOR } from "../base/webhook";
 import type { Egress } from "../egress/egress";
@@ -8,12 +7,12 @@ import { hostError, parseHost, webhookPolicy } from "../egress/policy";
 import { isOpenToEvents } from "../features/webhooks/recipient";
 import { findWebhook, type WebhookRow } from "../features/webhooks/store";
 import { createWebhook, updateWebhook } from "../features/webhooks/webhooks";
-import { requirePage } from "./pages";
-import { fitDescription, idsOf, knownOf, type Writer, type Written } from "./objects";
-import type { Notes } from "./kit";
 import { CreateWebhookBody, UpdateWebhookBody } from "../features/webhooks/wire";
-import type { ImportRun } from "./run";
 import type { Found, FoundWebhook } from "./found";
+import type { Notes } from "./kit";
+import { fitDescription, idsOf, knownOf, type Writer, type Written } from "./objects";
+import { requirePage } from "./pages";
+import type { ImportRun } from "./run";
 
 /** Networks of all addresses. Those that no request may reach stay forbidden. */
 const ALL = parseNetworks("0.0.0.0/0,::/0");

@@ -1,26 +1,26 @@
 import { Database } from "bun:sqlite";
-import { rmSync } from "node:fs";
 import { expect, test } from "bun:test";
 import { eq, sql } from "drizzle-orm";
+import { rmSync } from "node:fs";
 import { CLI_ACTOR } from "../../src/base/actor";
-import { insertInto, mutate, selectOne } from "../../src/db/statements";
-import { mailReports, subscriberChoices, subscribers } from "../../src/db/tables/mail";
 import { attachReplaced } from "../../src/db/restore";
 import { CARRIED_TABLES } from "../../src/db/restore-rules";
-import { insertMails } from "../../src/features/mail/store";
+import { insertInto, mutate, selectOne } from "../../src/db/statements";
+import { mailReports, subscriberChoices, subscribers } from "../../src/db/tables/mail";
 import { ALERTS_AS_PAGE } from "../../src/features/mail/alert-stop-store";
-import { enqueueMails } from "../../src/features/mail/mail";
-import { addressHmac, ensureMailKey } from "../../src/features/mail/tokens";
 import { findMailHold, holdAllMailings, releaseAllMailings } from "../../src/features/mail/hold";
+import { enqueueMails } from "../../src/features/mail/mail";
 import { isReportToken, makeReportToken, revokeReportToken } from "../../src/features/mail/reports";
+import { insertMails } from "../../src/features/mail/store";
 import {
   markOfAddress,
   suppress,
   suppressionsOfAddress,
   undoSuppression,
 } from "../../src/features/mail/suppressions";
-import { signUpMail } from "../../src/features/subscribers/subscribers";
+import { addressHmac, ensureMailKey } from "../../src/features/mail/tokens";
 import { insertRequest, insertSubscriber } from "../../src/features/subscribers/store";
+import { signUpMail } from "../../src/features/subscribers/subscribers";
 import { isOpenToEvents } from "../../src/features/webhooks/recipient";
 import {
   insertWebhook,
@@ -28,9 +28,9 @@ import {
   type WebhookRow,
 } from "../../src/features/webhooks/store";
 import type { TestApp } from "../support/app";
+import { TEST_START } from "../support/clock";
 import { commandLine } from "../support/command-line";
 import { damageTable } from "../support/damage-table";
-import { TEST_START } from "../support/clock";
 import { mailRow, subscriberRow } from "../support/mail-rows";
 import { backedUpSite } from "../support/restored-app";
 

@@ -1,6 +1,8 @@
 import fc from "fast-check";
-import type { Tx } from "../../src/db/statements";
+import { CLI_ACTOR } from "../../src/base/actor";
 import { Problem } from "../../src/base/errors";
+import { DescriptionText, NameText } from "../../src/base/texts";
+import type { Tx } from "../../src/db/statements";
 import {
   createComponent,
   createGroup,
@@ -12,7 +14,9 @@ import {
 } from "../../src/features/components/components";
 import { listComponentsOfPage, listGroups } from "../../src/features/components/store";
 import { setManualStatuses } from "../../src/features/components/statuses";
+import { setManualStatuses } from "../../src/features/components/set-status";
 import { deleteTemplate, listAllTemplates } from "../../src/features/incident-templates/templates";
+import { listStoredMonitors } from "../../src/features/monitors/declared";
 import { createMonitor } from "../../src/features/monitors/monitors";
 import {
   deleteMonitor,
@@ -20,20 +24,17 @@ import {
   resumeMonitor,
   updateMonitor,
 } from "../../src/features/monitors/update";
-import { listStoredMonitors } from "../../src/features/monitors/declared";
 import { deletePage } from "../../src/features/page-deletion/delete";
 import { createPage, updatePage } from "../../src/features/pages/pages";
 import { listAllPages } from "../../src/features/pages/store";
-import { deleteWebhook } from "../../src/features/webhooks/webhooks";
 import { listStoredWebhooks } from "../../src/features/webhooks/file";
-import { CLI_ACTOR } from "../../src/base/actor";
-import { DescriptionText, NameText } from "../../src/base/texts";
-import { arbitraryTags, arbitraryMonitor } from "./arbitrary-monitor";
-import { textOf } from "./arbitrary-text";
-import { arbitraryWebhook } from "./arbitrary-webhook";
+import { deleteWebhook } from "../../src/features/webhooks/webhooks";
 import type { TestApp } from "./app";
+import { arbitraryMonitor, arbitraryTags } from "./arbitrary-monitor";
 import { arbitrarySchedule, performOnSchedule } from "./arbitrary-schedule";
 import { arbitraryTemplate, performOnTemplate } from "./arbitrary-template";
+import { textOf } from "./arbitrary-text";
+import { arbitraryWebhook } from "./arbitrary-webhook";
 import { performOnWebhook, WEBHOOK_ACTS } from "./webhook-actions";
 
 const name = textOf(NameText, 12);

@@ -1,6 +1,9 @@
+import { CLI_ACTOR } from "../../src/base/actor";
 import type { Tx } from "../../src/db/statements";
 import { listStoredMonitors } from "../../src/features/monitors/declared";
 import { listAllPages } from "../../src/features/pages/store";
+import { listStoredWebhooks } from "../../src/features/webhooks/file";
+import { updateWebhookRow } from "../../src/features/webhooks/store";
 import {
   createWebhook,
   deleteWebhook,
@@ -8,9 +11,6 @@ import {
   updateWebhook,
 } from "../../src/features/webhooks/webhooks";
 import type { CreateWebhookBody } from "../../src/features/webhooks/wire";
-import { listStoredWebhooks } from "../../src/features/webhooks/file";
-import { updateWebhookRow } from "../../src/features/webhooks/store";
-import { CLI_ACTOR } from "../../src/base/actor";
 import type { TestApp } from "./app";
 
 /** Actions on webhooks. Their objects are selected by an index modulo the number of objects. */

@@ -9,6 +9,16 @@ import { operation, scope } from "../../http/operation";
 import { ListOf, PageQuery, readPageRequest, toPage } from "../../http/pagination";
 import { actorOf } from "../../http/request-context";
 import { getDelivery, listDeliveries, redeliver, sendTestEvent } from "./deliveries";
+import { getWebhookByReference, getWebhookRecord, listWebhooks, resolveWebhookId } from "./records";
+import { findWebhook } from "./store";
+import {
+  createWebhook,
+  deleteWebhook,
+  readNewWebhook,
+  readWebhookChange,
+  rotateSecret,
+  updateWebhook,
+} from "./webhooks";
 import {
   CreateWebhookBody,
   Delivery,
@@ -20,16 +30,6 @@ import {
   UpdateWebhookBody,
   Webhook,
 } from "./wire";
-import { getWebhookByReference, getWebhookRecord, listWebhooks, resolveWebhookId } from "./records";
-import { findWebhook } from "./store";
-import {
-  createWebhook,
-  deleteWebhook,
-  readNewWebhook,
-  readWebhookChange,
-  rotateSecret,
-  updateWebhook,
-} from "./webhooks";
 
 const PATH = "/api/v1/webhooks";
 const DECLARED = { tag: "Webhooks", access: scope("manage:webhooks") };

@@ -8,14 +8,11 @@ import { audit } from "../../events/audit";
 import { deleteCancelledMail } from "../mail/store";
 import { findDefaultPage } from "../pages/store";
 import { alertMailId } from "./alerts/alerts";
-import { isOpenToEvents, recipientOf } from "./recipient";
-import { type DeliveryRecord, getWebhookRecord, nameInWords, wakeDeliverer } from "./records";
-import { sentWith } from "./gathering";
-import { groupOf } from "./rules";
 import { blanked, outgoingOf, type ReadHeadline, secretsIn, writeMessage } from "./deliver/message";
 import { findForTry, hasBatches, type TryRow } from "./delivery-store";
 import { queueTestEvent } from "./enqueue";
 import { shownUrl } from "./formats/index";
+import { sentWith } from "./gathering";
 import { deleteEmptyGroups } from "./gathering-store";
 import {
   deleteDeliveriesOf,
@@ -29,6 +26,9 @@ import {
   listUndelivered,
   queueAgain,
 } from "./log-store";
+import { isOpenToEvents, recipientOf } from "./recipient";
+import { type DeliveryRecord, getWebhookRecord, nameInWords, wakeDeliverer } from "./records";
+import { groupOf } from "./rules";
 import { findWebhook, type WebhookRow } from "./store";
 import { presentWebhook } from "./wire";
 

@@ -1,8 +1,7 @@
+import { ANY_EVENT, isForPeople, matchesMonitor } from "../../base/webhook";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import type { EventGroup, EventSubscriber, EventType, RecordedEvent } from "../../events/outbox";
-import { ANY_EVENT, isForPeople, matchesMonitor } from "../../base/webhook";
-import { isOpenToEvents } from "./recipient";
 import {
   deleteBatch,
   findFirstBatch,
@@ -11,9 +10,10 @@ import {
   insertDeliveries,
   setBatchWritten,
 } from "./delivery-store";
-import { type NewDelivery, setTurns } from "./gathering";
-import { listLiveWebhooks } from "./store";
 import { recordsOf } from "./formats/reading";
+import { type NewDelivery, setTurns } from "./gathering";
+import { isOpenToEvents } from "./recipient";
+import { listLiveWebhooks } from "./store";
 
 type LiveWebhook = ReturnType<typeof listLiveWebhooks>[number];
 /** Properties of an event that decide which endpoints subscribe to it. */

@@ -32,6 +32,7 @@ import { findPageBySlug, listAllPages, type PageRow } from "../pages/store";
 import { findQuestion } from "./alerts/confirmation";
 import { ELLIPSIS, FORMATS, isUrlSecret } from "./formats/index";
 import { monitorRefs } from "./monitors";
+import { isDisabledByPerson } from "./rules";
 import { findWebhook, listAllWebhooks, type WebhookRow } from "./store";
 import {
   createWebhook,
@@ -43,7 +44,6 @@ import {
   validateEvents,
   validateSecret,
 } from "./webhooks";
-import { isDisabledByPerson } from "./rules";
 import { CreateWebhookBody, UpdateWebhookBody } from "./wire";
 
 const {

@@ -1,13 +1,13 @@
+import type { Actor } from "../../base/actor";
+import { FieldErrors } from "../../base/validation";
+import { ANY_MONITOR } from "../../base/webhook";
 import type { Ctx } from "../../context";
 import { changedRow, type Reader, type Tx } from "../../db/statements";
-import { FieldErrors } from "../../base/validation";
 import { audit } from "../../events/audit";
-import type { Actor } from "../../base/actor";
-import { ANY_MONITOR } from "../../base/webhook";
-import { MONITORS_MAX } from "./wire";
-import { nameInWords, webhookName } from "./records";
 import { listMonitorsById } from "./monitor-store";
+import { nameInWords, webhookName } from "./records";
 import { listAllWebhooks, updateWebhookRow, type WebhookRow } from "./store";
+import { MONITORS_MAX } from "./wire";
 
 /** Returns the refs of monitors by their ids, in their order; `ANY_MONITOR` is unchanged. */
 export function monitorRefs(reader: Reader, ids: readonly string[]): string[] {

@@ -23,6 +23,9 @@ import { audit } from "../../events/audit";
 import { describeMissing, mailReadiness } from "../mail/settings";
 import { findNamedPage } from "../pages/filter";
 import { mailConfirmation } from "./alerts/confirmation";
+import { ELLIPSIS, FORMATS, isUrlSecret, shownUrl, validateDestination } from "./formats/index";
+import { endGathering } from "./gathering-store";
+import { findMonitorId } from "./monitor-store";
 import { confirmedAtOf, isOpenToEvents, mailtoOf, maskedMailto, parseMailto } from "./recipient";
 import {
   getWebhookRecord,
@@ -31,9 +34,6 @@ import {
   wakeDeliverer,
   type WebhookRecord,
 } from "./records";
-import { ELLIPSIS, FORMATS, isUrlSecret, shownUrl, validateDestination } from "./formats";
-import { endGathering } from "./gathering-store";
-import { findMonitorId } from "./monitor-store";
 import { newSecret, ROTATION_OVERLAP_MS, secretError } from "./signing";
 import { findWebhookByRef, insertWebhook, updateWebhookRow, type WebhookRow } from "./store";
 import type { CreateWebhookBody, UpdateWebhookBody } from "./wire";

@@ -8,7 +8,7 @@ import { toIso, toIsoOrNull } from "../../base/time";
 import { ANY_EVENT, DELIVERY_STATUSES, GROUP_SECONDS, WEBHOOK_FORMATS } from "../../base/webhook";
 import { EVENTS, type EventType } from "../../events/outbox";
 import type { TryRow } from "./delivery-store";
-import { FORMATS, shownSettings, shownUrl } from "./formats";
+import { FORMATS, shownSettings, shownUrl } from "./formats/index";
 import type { DeliveryRecord, WebhookRecord } from "./records";
 import { groupOf } from "./rules";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
-import { describeChange } from "../../../src/features/apply/run";
+import type { WebhookFormat } from "../../../src/base/webhook";
 import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
 import {
   monitorsIn,
@@ -8,19 +8,19 @@ import {
   readApplyFile,
   withMonitors,
 } from "../../../src/features/apply/read";
+import { describeChange } from "../../../src/features/apply/run";
 import type { ApplyFile } from "../../../src/features/apply/schema";
-import type { FileWebhook } from "../../../src/features/webhooks/file";
 import { listAllPages, type PageRow } from "../../../src/features/pages/store";
-import type { WebhookFormat } from "../../../src/base/webhook";
-import { PROCESS_TEST_MS } from "../../support/binary";
+import type { FileWebhook } from "../../../src/features/webhooks/file";
+import { createTestApp, type TestApp } from "../../support/app";
+import { apply } from "../../support/apply";
 import {
   arbitraryActions,
   createArbitraryInstallation,
 } from "../../support/arbitrary-installation";
 import { MONITOR_SECRET } from "../../support/arbitrary-monitor";
 import { WEBHOOK_SECRET } from "../../support/arbitrary-webhook";
-import { createTestApp, type TestApp } from "../../support/app";
-import { apply } from "../../support/apply";
+import { PROCESS_TEST_MS } from "../../support/binary";
 import { createSchemaCheck } from "../../support/config-file-schema";
 import { monitorSecrets } from "../../support/monitor-secrets";
 import { usePingProgram } from "../../support/ping-program";

@@ -2,7 +2,6 @@ import { Fragment } from "preact";
 import { type Role, roleAllows } from "../../../base/actor";
 import { PRODUCTS } from "../../../base/import-report";
 import { percent, sum } from "../../../base/numbers";
-import { DAY_MS, EXPIRES_SOON_MS, SECOND_MS, toIso } from "../../../base/time";
 import {
   IMPACT_TONES,
   MONITOR_TONES,
@@ -12,6 +11,7 @@ import {
   type Tone,
 } from "../../../base/status";
 import { plural } from "../../../base/text";
+import { DAY_MS, EXPIRES_SOON_MS, SECOND_MS, toIso } from "../../../base/time";
 import type { Step, StepName } from "../../../egress/steps";
 import { INCIDENT_WORDS } from "../../../public/words";
 import {

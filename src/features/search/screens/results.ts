@@ -1,6 +1,3 @@
-import { NEW_MONITOR_PATH } from "../../monitors/screens/paths";
-import { targetOf } from "../../monitors/screens/words";
-import { IMPORT_PATH } from "../../subscribers/screens/read";
 import { type Role, roleAllows } from "../../../base/actor";
 import { stepsUntil, WHOLE_TURN } from "../../../base/in-slices";
 import { IMPACT_TONES, MONITOR_TONES, STATUS_TONES, type Tone } from "../../../base/status";
@@ -11,7 +8,6 @@ import { INCIDENT_WORDS, MAINTENANCE_WORDS } from "../../../public/words";
 import { MONITOR_WORDS, STATUS_WORDS } from "../../../ui/blocks";
 import { readPages } from "../../../ui/frame/page-choice";
 import {
-  NEW_WEBHOOK_PATH,
   ACCOUNT_PATH,
   componentPath,
   incidentPath,
@@ -20,6 +16,7 @@ import {
   MAIL_PATH,
   maintenancePath,
   monitorPath,
+  NEW_WEBHOOK_PATH,
   pagePath,
   PAGES_PATH,
   PLAN_PATH,
@@ -35,7 +32,10 @@ import { searchComponents } from "../../components/store";
 import { searchIncidents } from "../../incidents/store";
 import { type KeyListing, listKeyPage } from "../../keys/keys";
 import { searchMaintenances } from "../../maintenance/store";
+import { NEW_MONITOR_PATH } from "../../monitors/screens/paths";
+import { targetOf } from "../../monitors/screens/words";
 import { searchMonitors } from "../../monitors/search-store";
+import { IMPORT_PATH } from "../../subscribers/screens/read";
 import { listUsers } from "../../users/users";
 import { webhookName } from "../../webhooks/records";
 import { listAllWebhooks } from "../../webhooks/store";

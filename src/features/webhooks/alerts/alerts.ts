@@ -2,18 +2,18 @@ import { ALERT_TEMPLATE } from "../../../base/mail-address";
 import { DAY_MS, MINUTE_MS } from "../../../base/time";
 import type { Ctx } from "../../../context";
 import type { Reader } from "../../../db/statements";
-import { findRelayRecord } from "../../mail/settings";
+import { queueDirectly } from "../../mail/mail";
 import { withoutAddresses } from "../../mail/reply";
+import { findRelayRecord } from "../../mail/settings";
 import { deleteCancelledMail, findMail, type MailRow } from "../../mail/store";
 import { findSuppression } from "../../mail/suppressions";
 import { addressHmac, findMailKey } from "../../mail/tokens";
-import { queueDirectly } from "../../mail/mail";
 import { QueueChanges } from "../../outgoing/waiting-rows";
 import type { Begun } from "../deliver/delivery-queue";
-import { groupOf } from "../rules";
 import { type NoTry, type Outgoing, type TryResult, writeMessage } from "../deliver/message";
 import { type DeliveryRow, findForTry } from "../delivery-store";
 import { isOpenToEvents, parseMailto, recipientKeyOf } from "../recipient";
+import { groupOf } from "../rules";
 import type { WebhookRow } from "../store";
 
 /** Time after which an alert that could not be sent is given up. */

@@ -11,8 +11,8 @@ import { changedRow, type Reader, type Tx } from "../../../db/statements";
 import { audit } from "../../../events/audit";
 import { ALERTS_AS_PAGE, hasStoppedAlerts } from "../../mail/alert-stop-store";
 import { enqueueMails } from "../../mail/mail";
-import { ENDED_BY_CONFIRMING } from "../../mail/rules";
 import { withoutAddresses } from "../../mail/reply";
+import { ENDED_BY_CONFIRMING } from "../../mail/rules";
 import { findMail, type MailRow } from "../../mail/store";
 import { endSuppressions, findSuppression, suppress } from "../../mail/suppressions";
 import {
@@ -22,8 +22,8 @@ import {
   isTokenOf,
   subjectOfToken,
 } from "../../mail/tokens";
-import { nameInWords } from "../records";
 import { isOpenToEvents, listWebhooksTo, parseMailto, recipientKeyOf } from "../recipient";
+import { nameInWords } from "../records";
 import { findNewestQuestion, listQuestions, updateWebhookRow, type WebhookRow } from "../store";
 
 export const CONFIRMATION_TEMPLATE = "alert_confirmation";

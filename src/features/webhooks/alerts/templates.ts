@@ -1,28 +1,26 @@
+import { ALERT_TEMPLATE } from "../../../base/mail-address";
 import type { Ctx } from "../../../context";
 import type { Reader } from "../../../db/statements";
-import { ALERT_TEMPLATE } from "../../../base/mail-address";
-import { addressHmac, findMailKey, tokenOf } from "../../mail/tokens";
-import { type Block, type Letter, renderLetter } from "../../mail/letter";
 import type {
   ComposedMail,
   MailTemplate,
   TemplateEnvironment,
   Templates,
 } from "../../mail/compose";
+import { type Block, type Letter, renderLetter } from "../../mail/letter";
 import { findEarlierMail, type MailRow } from "../../mail/store";
-import { type NamedWebhook, webhookName } from "../changes";
-import type { MailTemplate, TemplateEnvironment, Templates } from "../../mail/templates";
-import { type NamedWebhook, webhookName } from "../records";
-import { findForTry } from "../delivery-store";
+import { addressHmac, findMailKey, tokenOf } from "../../mail/tokens";
 import { contextOf, outgoingOf } from "../deliver/message";
+import { findForTry } from "../delivery-store";
 import { alertLetter, alertSubject } from "../formats/email";
 import { buildNotification } from "../formats/notification";
 import { type Member, overtakenAmong } from "../gathering";
 import { listMembers } from "../gathering-store";
 import { isOpenToEvents, recipientOf } from "../recipient";
+import { type NamedWebhook, webhookName } from "../records";
 import type { WebhookRow } from "../store";
-import { CONFIRMATION_TEMPLATE, isStillAsked } from "./confirmation";
 import { alertMailId } from "./alerts";
+import { CONFIRMATION_TEMPLATE, isStillAsked } from "./confirmation";
 
 const PRODUCT = "Allclear";
 

@@ -1,23 +1,23 @@
-import type { Ctx } from "../../../context";
-import type { Tx } from "../../../db/statements";
-import type { Egress } from "../../../egress/egress";
-import { Fault, type HttpAnswer } from "../../../egress/model";
-import { readBody } from "../../../egress/body";
-import type { WebhookFormat } from "../../../base/webhook";
 import { charsetOf, decodeText, UNREAD_CHARSET } from "../../../base/charset";
 import { parseJson } from "../../../base/text";
 import { SECOND_MS } from "../../../base/time";
+import type { WebhookFormat } from "../../../base/webhook";
+import type { Ctx } from "../../../context";
+import type { Tx } from "../../../db/statements";
+import { readBody } from "../../../egress/body";
+import type { Egress } from "../../../egress/egress";
+import { Fault, type HttpAnswer } from "../../../egress/model";
 import { attemptOnce, QueueChanges } from "../../outgoing/waiting-rows";
+import { createMailAttempt } from "../alerts/alerts";
 import { type DeliveryRow, findForTry } from "../delivery-store";
-import { FORMATS } from "../formats";
 import type { Message } from "../formats/format";
-import { canRetry, groupOf, refusalOf } from "../rules";
+import { FORMATS } from "../formats/index";
+import { clean } from "../formats/markup";
 import { closeGroup, type Member, membersOf, needsGroup, overtakenAmong } from "../gathering";
 import { supersedeDeliveries } from "../gathering-store";
+import { canRetry, groupOf, refusalOf } from "../rules";
 import { secretsInForce, signatureHeaders } from "../signing";
 import type { WebhookRow } from "../store";
-import { createMailAttempt } from "../alerts/alerts";
-import { clean } from "../formats/markup";
 import {
   blanked,
   type NoTry,

@@ -5,12 +5,12 @@ import type { Reader } from "../../../db/statements";
 import type { RecordedEvent } from "../../../events/outbox";
 import { type PageAddress, pageUrl as addressOf } from "../../pages/addresses";
 import { type DeliveryToTry, findEventPage } from "../delivery-store";
-import { ELLIPSIS, FORMATS } from "../formats";
 import type { FormatContext, Message } from "../formats/format";
+import { ELLIPSIS, FORMATS } from "../formats/index";
+import type { Member } from "../gathering";
 import { countKnownDown } from "../gathering-store";
 import type { RefusedMessage } from "../rules";
 import { findShownStatus } from "../store";
-import type { Member } from "../gathering";
 
 /** An event with the parts of the endpoint that its format needs. */
 export interface Outgoing {

@@ -1,11 +1,10 @@
+import { SYSTEM_ACTOR } from "../../../base/actor";
+import { HOUR_MS } from "../../../base/time";
+import type { DeliveryStatus } from "../../../base/webhook";
 import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db/statements";
 import { audit } from "../../../events/audit";
-import { SYSTEM_ACTOR } from "../../../base/actor";
-import type { DeliveryStatus } from "../../../base/webhook";
-import { HOUR_MS } from "../../../base/time";
 import { ResultRecorder } from "../../outgoing/result-recorder";
-import { nameInWords, wakeDeliverer } from "../records";
 import {
   addToWebhookHour,
   findDeliveryProgress,
@@ -14,6 +13,7 @@ import {
   type TryRow,
 } from "../delivery-store";
 import { clipTo } from "../formats/markup";
+import { nameInWords, wakeDeliverer } from "../records";
 import { canRetry, classifyAttempt, classifyRefusal, isSuccess } from "../rules";
 import { findWebhook, setFailingSince, setPause, updateWebhookRow } from "../store";
 import { isPutOff, type TryResult } from "./message";

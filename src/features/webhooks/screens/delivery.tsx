@@ -26,12 +26,11 @@ import {
 import { PageHead, Pagination, Tabs } from "../../../ui/navigation";
 import type { Area } from "../../../ui/screens/area";
 import { formScreen } from "../../../ui/screens/form-screen";
+import { NoMatch, NoOlder } from "../../../ui/screens/list";
 import { KEEPS_TYPED, screenOperation } from "../../../ui/screens/routes";
 import { RelativeTime } from "../../../ui/times";
 import { findPage } from "../../pages/store";
 import { readHeadline } from "../../status/snapshots";
-import { NoMatch, NoOlder } from "../../../ui/screens/list";
-import { type DeliveryRecord, getWebhookRecord, webhookName } from "../records";
 import {
   getDelivery,
   getTries,
@@ -42,6 +41,7 @@ import {
 } from "../deliveries";
 import type { TryRow } from "../delivery-store";
 import type { Failure } from "../health";
+import { type DeliveryRecord, getWebhookRecord, webhookName } from "../records";
 import { isSuccess } from "../rules";
 import type { WebhookRow } from "../store";
 import { REDELIVER_FORM } from "./forms";

@@ -32,7 +32,7 @@ import {
 } from "../../../ui/forms/object-fields";
 import { labelAmong, readPages } from "../../../ui/frame/page-choice";
 import type { PageRow } from "../../pages/store";
-import { FORMATS, isUrlSecret } from "../formats";
+import { FORMATS, isUrlSecret } from "../formats/index";
 import { mailtoOf, recipientOf } from "../recipient";
 import { signatureHeaders } from "../signing";
 import type { WebhookRow } from "../store";

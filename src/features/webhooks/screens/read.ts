@@ -7,6 +7,9 @@ import { pageIdOf } from "../../monitors/engine/transitions";
 import { listComponentsOfMonitors } from "../../monitors/store";
 import { findPage, type PageRow } from "../../pages/store";
 import { findQuestion, type Question } from "../alerts/confirmation";
+import { listDeliveries } from "../deliveries";
+import { type Backlog, deliveryHealth, type Failure, lastFailure } from "../health";
+import { listMonitorsById } from "../monitor-store";
 import {
   type DeliveryRecord,
   getWebhookRecord,
@@ -14,9 +17,6 @@ import {
   webhookName,
   type WebhookRecord,
 } from "../records";
-import { listDeliveries } from "../deliveries";
-import { type Backlog, deliveryHealth, type Failure, lastFailure } from "../health";
-import { listMonitorsById } from "../monitor-store";
 import { listAllWebhooks, type WebhookRow } from "../store";
 
 /** Number of endpoints on one screen, and of deliveries of one endpoint. */

@@ -1,16 +1,16 @@
 import { validate } from "../../../base/validation";
 import type { Reader } from "../../../db/statements";
 import { sessionOf } from "../../../http/request-context";
+import { newFormToken, type Reveal } from "../../../ui/frame/changes";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { webhookPath, WEBHOOKS_PATH } from "../../../ui/frame/paths";
 import type { Screen } from "../../../ui/frame/render";
-import { newFormToken, type Reveal } from "../../../ui/frame/changes";
 import { createArea } from "../../../ui/screens/area";
 import { ManagedByFile, shownBefore } from "../../../ui/screens/form-screen";
 import { makeOnce } from "../../submissions/store";
 import { findQuestion } from "../alerts/confirmation";
-import { getWebhookRecord, webhookName } from "../records";
 import { sendTestEvent } from "../deliveries";
+import { getWebhookRecord, webhookName } from "../records";
 import type { WebhookRow } from "../store";
 import { createWebhook, deleteWebhook, rotateSecret, updateWebhook } from "../webhooks";
 import { CreateWebhookBody, presentWebhook, UpdateWebhookBody } from "../wire";
