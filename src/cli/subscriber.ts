@@ -20,14 +20,15 @@ import {
   listSubscribersOfPage,
   type SubscriberLine,
 } from "../features/subscribers/list";
-import { addConsentedSubscriber, readConsent } from "../features/subscribers/sign-up";
-import { listSubscribersOfAddress } from "../features/subscribers/store";
+import { inviteSubscriber } from "../features/subscribers/sign-up";
 import {
-  createChoicesReader,
+  addConsentedSubscriber,
   eraseAddress,
-  inviteSubscriber,
+  readConsent,
   removeSubscriber,
 } from "../features/subscribers/subscribers";
+import { listSubscribersOfAddress } from "../features/subscribers/store";
+import { createChoicesReader } from "../features/subscribers/choices";
 import {
   exportSubscribers,
   IMPORT_RESULTS,

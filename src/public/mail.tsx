@@ -12,21 +12,16 @@ import { logoPath } from "../features/pages/addresses";
 import type { PageRow } from "../features/pages/store";
 import { type HistoryEntry, readOpenIncidents } from "../features/status/past-entries";
 import {
-  changeChoices,
   choicesOf,
   type Choosable,
-  eraseSubscriber,
   existingChoices,
   parseChoices,
   readChoosable,
   type TypedChoices,
-  unsubscribe,
-} from "../features/subscribers/subscribers";
+} from "../features/subscribers/choices";
+import { changeChoices, eraseSubscriber, unsubscribe } from "../features/subscribers/subscribers";
 import {
-  confirmSignUp,
-  consentText,
   deadLink,
-  declineSignUps,
   type LinkUse,
   managePath,
   openConfirmation,
@@ -34,7 +29,8 @@ import {
   openManagement,
   openUnsubscribing,
   type SubscriberLink,
-} from "../features/subscribers/sign-up";
+} from "../features/subscribers/links";
+import { confirmSignUp, consentText, declineSignUps } from "../features/subscribers/sign-up";
 import type { SubscriberRow } from "../features/subscribers/store";
 import {
   confirmAlerts,

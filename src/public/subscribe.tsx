@@ -11,7 +11,7 @@ import { takesSubscribers } from "../features/pages/mail";
 import { findPageBySlug, type PageRow } from "../features/pages/store";
 import type { StatusDocument } from "../features/status/wire";
 import type { Snapshot, Snapshots } from "../features/status/snapshots";
-import { type Choosable, parseChoices, readChoosable } from "../features/subscribers/subscribers";
+import { type Choosable, parseChoices, readChoosable } from "../features/subscribers/choices";
 import { requestSubscription } from "../features/subscribers/sign-up";
 import { seeOther, sendHtml, toProblem } from "../http/answers";
 import { declareRoutes } from "../http/elysia";

@@ -2,11 +2,7 @@ import { Type } from "@sinclair/typebox";
 import type { FieldError } from "../base/errors";
 import { SUBSCRIBER_EVENTS, type SubscriberEvent } from "../base/mail-address";
 import { OneOf } from "../base/schema";
-import {
-  type Choosable,
-  namesOfTargets,
-  type TypedChoices,
-} from "../features/subscribers/subscribers";
+import { type Choosable, namesOfTargets, type TypedChoices } from "../features/subscribers/choices";
 import type { Form } from "../http/form-body";
 import { Icon } from "../ui/icons";
 

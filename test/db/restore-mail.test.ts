@@ -20,7 +20,7 @@ import {
 } from "../../src/features/mail/suppressions";
 import { addressHmac, ensureMailKey } from "../../src/features/mail/tokens";
 import { insertRequest, insertSubscriber } from "../../src/features/subscribers/store";
-import { signUpMail } from "../../src/features/subscribers/subscribers";
+import { signUpMail } from "../../src/features/subscribers/sign-up";
 import { isOpenToEvents } from "../../src/features/webhooks/recipient";
 import {
   insertWebhook,

@@ -8,8 +8,9 @@ import { findMailKey, type LinkPurpose, tokenOf } from "../../src/features/mail/
 import { setMailSettings, type StoredMailSettings } from "../../src/features/mail/settings";
 import type { PageInput } from "../../src/features/pages/wire";
 import { updatePage } from "../../src/features/pages/pages";
-import { choicesOf } from "../../src/features/subscribers/subscribers";
-import { mailPath, startSignUps } from "../../src/features/subscribers/sign-up";
+import { choicesOf } from "../../src/features/subscribers/choices";
+import { mailPath } from "../../src/features/subscribers/links";
+import { startSignUps } from "../../src/features/subscribers/sign-up";
 import type { SubscriberRow } from "../../src/features/subscribers/store";
 import { type Answer, type CallOptions, createTestApp, type TestApp, type TestPage } from "./app";
 import { settle } from "./clock";

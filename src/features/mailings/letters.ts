@@ -39,7 +39,7 @@ import { getMaintenanceRecord } from "../maintenance/records";
 import { mailSettingsOf } from "../pages/mail";
 import { pageUrl } from "../pages/addresses";
 import { findPage, type PageRow } from "../pages/store";
-import { mailLink } from "../subscribers/sign-up";
+import { mailLink } from "../subscribers/links";
 import { reachOf, REPLY_PREFIX, subjectLine, targetsOf } from "./lists";
 import { readStatusChange } from "./mailings";
 import { choiceOf, updateOf } from "./rules";

@@ -1,9 +1,11 @@
+/* Lists of subscribers and sign-ups of a page, their numbers, and the mails to one. Each reads a bounded part. */
 import { NEWEST } from "../../base/ids";
 import type { SubscriberEvent, SubscriberScope, SuppressionReason } from "../../base/mail-address";
 import { toIso } from "../../base/time";
 import type { Reader } from "../../db/statements";
 import type { RequestedChoices } from "../../db/tables/mail";
 import type { PageRow } from "../pages/store";
+import { choicesOf, readRefs, refsOf } from "./choices";
 import {
   countSuppressedOfPage,
   countUnconfirmed,
@@ -22,21 +24,34 @@ import {
   type PartQuery,
   type SuppressedKey,
 } from "./list-store";
-import { countStatusesOfPage, findSubscriber } from "./store";
-import { choicesOf, readRefs, refsOf } from "./subscribers";
+import { signUpSubject } from "./rules";
+import {
+  countStatusesOfPage,
+  findSubscriber,
+  listMailsOfSubscriber,
+  listSignUpMailsOfPage,
+  type SubscriberRow,
+} from "./store";
 
 /** Entries that one part of a list looks at: some milliseconds of work. */
 const EXAMINED = 2_000;
+
 /** As for suppressions, each of which is looked up among the subscribers. */
 const EXAMINED_SUPPRESSIONS = 1_000;
+
 /** Entries up to which numbers are counted: sign-ups, and suppressions of each reason. */
 const COUNTED = 500;
+
 const COUNTED_SUPPRESSIONS = 200;
+
 /** Number of characters of the parts by which addresses are searched. */
 const PART = 3;
+
 /** Parts of a search that are compared, and those of them that are looked for: the rarest. */
 const PARTS_COMPARED = 24;
+
 const PARTS_USED = 2;
+
 /** Number of the newest addresses with a part by which it is compared with others. */
 const COMPARED = 200;
 
@@ -48,6 +63,7 @@ export const STOPPING_REASONS = [
   "declined",
   "blocked",
 ] as const satisfies readonly SuppressionReason[];
+
 export type StoppingReason = (typeof STOPPING_REASONS)[number];
 
 /** Query for a part of the list of a page's subscribers. */
@@ -67,6 +83,7 @@ interface SubscriberQuery {
 }
 
 export type ListedSubscriber = ReturnType<typeof listActive>[number];
+
 export type ListedSignUp = ReturnType<typeof listUnconfirmed>[number];
 
 /** Lists subscribers of a page, newest first; those of a short search by address. */
@@ -229,6 +246,7 @@ function suppressed(
 const ROWS_PER_PART = 500;
 
 export const LISTED_STATUSES = ["active", "suppressed", "unconfirmed", "unsubscribed"] as const;
+
 type ListedStatus = (typeof LISTED_STATUSES)[number];
 
 /** Subscriber, or a person who has not confirmed. Names as in the command's JSON. */
@@ -362,4 +380,25 @@ function merged<Row extends { id: string }, Key>(
   const last = shown.at(-1);
   const next = unique.length > limit && last ? keyOf(last) : end;
   return { rows: shown, nextBefore: next === undefined ? undefined : toText(next) };
+}
+
+export type SubscriberMail = ReturnType<typeof listMailsOfSubscriber>[number];
+
+/** Lists the mails to a subscriber, with those that answered sign-ups on the page, newest first. */
+export function listSubscriberMails(
+  reader: Reader,
+  { id: subscriberId, pageId, addressHmac }: SubscriberRow,
+  { before = NEWEST, limit }: { before?: string | undefined; limit: number },
+): ListPart<SubscriberMail> {
+  const part = { before, limit: limit + 1 };
+  const subjectId = signUpSubject(addressHmac);
+  const found = [
+    ...listMailsOfSubscriber(reader, { subscriberId, ...part }),
+    ...listSignUpMailsOfPage(reader, { subjectId, pageId, ...part }),
+  ];
+  const rows = [...new Map(found.map((mail) => [mail.id, mail])).values()].sort((a, b) =>
+    a.id < b.id ? 1 : -1,
+  );
+  const shown = rows.slice(0, limit);
+  return { rows: shown, nextBefore: rows.length > limit ? shown.at(-1)?.id : undefined };
 }

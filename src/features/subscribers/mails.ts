@@ -1,7 +1,6 @@
-import { NEWEST } from "../../base/ids";
+/* Mails that answer sign-ups. */
 import type { SubscriberEvent } from "../../base/mail-address";
-import { DAY_MS } from "../../base/time";
-import type { Reader, Tx } from "../../db/statements";
+import type { Reader } from "../../db/statements";
 import type { ComposedMail, TemplateEnvironment, Templates } from "../mail/compose";
 import { type Block, footerOf, type Inline, type Letter, renderLetter } from "../mail/letter";
 import type { MailRow } from "../mail/store";
@@ -10,49 +9,9 @@ import { addressHmac, findMailKey, type LinkPurpose, tokenOf } from "../mail/tok
 import { mailSettingsOf, takesSubscribers } from "../pages/mail";
 import { pageUrl } from "../pages/addresses";
 import { findPage, type PageRow } from "../pages/store";
-import type { ListPart } from "./list";
-import { mailLink } from "./sign-up";
-import {
-  deleteChoicesOfTarget,
-  deleteExpiredRequests,
-  deleteReportsOf,
-  deleteReportsOfSignUps,
-  deleteSignUpMails,
-  deleteSubscriber,
-  findDeletedTarget,
-  findRequest,
-  findSubscriber,
-  listMailsOfSubscriber,
-  listSignUpMailsOfPage,
-  listSubscribersOfOldPages,
-  mergeSearchIndex,
-  removeConsentAddresses,
-  removeOldAddresses,
-  type RequestRow,
-  type SubscriberRow,
-} from "./store";
-import { existingChoices, namesOfTargets, readChoosable, signUpSubject } from "./subscribers";
-
-export type SubscriberMail = ReturnType<typeof listMailsOfSubscriber>[number];
-
-/** Lists the mails to a subscriber, with those that answered sign-ups on the page, newest first. */
-export function listSubscriberMails(
-  reader: Reader,
-  { id: subscriberId, pageId, addressHmac }: SubscriberRow,
-  { before = NEWEST, limit }: { before?: string | undefined; limit: number },
-): ListPart<SubscriberMail> {
-  const part = { before, limit: limit + 1 };
-  const subjectId = signUpSubject(addressHmac);
-  const found = [
-    ...listMailsOfSubscriber(reader, { subscriberId, ...part }),
-    ...listSignUpMailsOfPage(reader, { subjectId, pageId, ...part }),
-  ];
-  const rows = [...new Map(found.map((mail) => [mail.id, mail])).values()].sort((a, b) =>
-    a.id < b.id ? 1 : -1,
-  );
-  const shown = rows.slice(0, limit);
-  return { rows: shown, nextBefore: rows.length > limit ? shown.at(-1)?.id : undefined };
-}
+import { existingChoices, namesOfTargets, readChoosable } from "./choices";
+import { mailLink } from "./links";
+import { findRequest, findSubscriber, type RequestRow } from "./store";
 
 const EVENT_WORDS: Record<SubscriberEvent, string> = {
   incidents: "incidents and their updates",
@@ -250,44 +209,4 @@ function targetNames(targets: SignUp["targets"]): Inline[] {
       .flatMap((name, index) => [...(index > 0 ? [", "] : []), { name }]),
     ...(left > 0 ? [` and ${left} more`] : []),
   ];
-}
-
-/** Time for which the address of an unsubscribed person, and subscribers of a deleted page, are kept. */
-const KEPT_MS = 30 * DAY_MS;
-
-/** Limits of one transaction. Deleting a subscriber deletes mails as well. */
-const ROWS_PER_RUN = 500;
-
-const SUBSCRIBERS_PER_RUN = 50;
-
-/** Pages of the search index, of 4 KB each, that one transaction rewrites. */
-const PAGES_PER_RUN = 100;
-
-/**
- * Deletes expired sign-ups, addresses of people who unsubscribed, subscribers of deleted pages, deleted
- * components in selections, and client addresses of consents from before `addressesUntil`. Times are unix ms. Returns true if more may be left.
- */
-export function sweepSubscribers(
-  tx: Tx,
-  { now, addressesUntil }: { now: number; addressesUntil: number },
-): boolean {
-  const limit = ROWS_PER_RUN;
-  const counts = [
-    deleteExpiredRequests(tx, { now, limit }),
-    removeOldAddresses(tx, { until: now - KEPT_MS, limit }),
-    removeConsentAddresses(tx, { until: addressesUntil, limit }),
-  ];
-  const deleted = findDeletedTarget(tx, {});
-  if (deleted) counts.push(deleteChoicesOfTarget(tx, { ...deleted, limit }));
-  mergeSearchIndex(tx, { pages: PAGES_PER_RUN });
-  const until = now - KEPT_MS;
-  const ofOldPages = listSubscribersOfOldPages(tx, { until, limit: SUBSCRIBERS_PER_RUN });
-  for (const { id, pageId, addressHmac } of ofOldPages) {
-    const subjectId = signUpSubject(addressHmac);
-    deleteReportsOf(tx, { subscriberId: id });
-    deleteReportsOfSignUps(tx, { subjectId, pageId });
-    deleteSignUpMails(tx, { subjectId, pageId });
-    deleteSubscriber(tx, { id });
-  }
-  return counts.includes(limit) || ofOldPages.length === SUBSCRIBERS_PER_RUN || !!deleted;
 }

@@ -33,10 +33,12 @@ export const STORED_HOURLY = 20_000;
 
 /** Number of earlier sign-ups by which it is decided if many are made up. */
 export const SAMPLE_SIZE = 200;
+
 const CONFIRMED_SHARE_MIN = 0.05;
 
 /** Limits of sign-up mails to one recipient. */
 const RECIPIENT_WAIT_MS = 10 * MINUTE_MS;
+
 const RECIPIENT_DAILY = { page: 3, all: 5 } as const;
 
 /** Waits after which an address gets another mail, if such a mail to it was sent before. */
@@ -113,4 +115,9 @@ export function decideSignUp(
   }
   if (!facts.isSubscribed) return "confirmation";
   return isWithin(lastReminderAt, WAITS_MS.subscribed) ? undefined : "already_subscribed";
+}
+
+/** Returns the subject of all sign-up mails to an address, by its mark. */
+export function signUpSubject(hmac: string): string {
+  return `signup_${hmac}`;
 }

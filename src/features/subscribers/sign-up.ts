@@ -1,41 +1,48 @@
-import { Type } from "@sinclair/typebox";
+/*
+ * Sign-ups: a person asks on a page, or the team asks the person. A request stores the sign-up, the worker decides a
+ * moment later which mail it gets, so that the answer tells nothing about the address, and the link of the mail confirms.
+ */
 import type { Actor } from "../../base/actor";
 import { type ClientAddress, networksOfSite } from "../../base/client-address";
 import type { Timer } from "../../base/clock";
 import { Problem } from "../../base/errors";
-import type { ConsentSource, MailAddress, SuppressionReason } from "../../base/mail-address";
-import { Text } from "../../base/schema";
+import {
+  type ConsentSource,
+  type MailAddress,
+  maskAddress,
+  parseMailAddress,
+} from "../../base/mail-address";
 import { plural } from "../../base/text";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../base/time";
-import { validate } from "../../base/validation";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import type { RequestedChoices } from "../../db/tables/mail";
+import { audit } from "../../events/audit";
+import { enqueueMails, type NewMail } from "../mail/mail";
 import { ENDED_BY_CONFIRMING } from "../mail/rules";
 import { listSuppressionsOf } from "../mail/suppression-store";
 import { endSuppressions, findSuppression, suppress } from "../mail/suppressions";
-import {
-  addressHmac,
-  ensureMailKey,
-  findMailKey,
-  isTokenOf,
-  type LinkPurpose,
-  type MailKey,
-  subjectOfToken,
-  tokenOf,
-} from "../mail/tokens";
+import { addressHmac, ensureMailKey, type MailKey } from "../mail/tokens";
 import { startWaitingRows } from "../outgoing/waiting-rows";
-import type { DomainPage } from "../pages/custom-domains";
 import { takesSubscribers } from "../pages/mail";
 import { pageBaseUrl } from "../pages/addresses";
 import { findPageOrDeleted, type PageRow } from "../pages/store";
+import { getPage } from "../pages/pages";
+import { findPage, type PageRow } from "../pages/store";
+import { existingChoices, readChoosable } from "./choices";
+import { deadLink, type RequestLink } from "./links";
 import {
   CLIENT_LIMITS,
   clientWait,
+  decideSignUp,
   HOURLY_LIMITS,
   hourlyLimit,
+  LONGEST_WAIT_MS,
   REQUEST_LIFETIME_MS,
   SAMPLE_SIZE,
+  type SignUpFacts,
+  type SignUpMail,
+  signUpSubject,
   SITE_LIMITS,
   STORED_HOURLY,
 } from "./rules";
@@ -44,11 +51,11 @@ import {
   findNthOfAll,
   findNthOfPage,
   findNthStored,
-  findRequest,
-  findSubscriber,
   findSubscriberByAddress,
   insertRequest,
   listBusyPages,
+  listSentToRecipient,
+  listSignUpMails,
   listStatesOfAll,
   listStatesOfPage,
   listTimesOfClient,
@@ -59,14 +66,7 @@ import {
   type SubscriberRow,
   voidOpenRequests,
 } from "./store";
-import {
-  auditSubscriber,
-  decideSignUps,
-  enrol,
-  existingChoices,
-  readChoosable,
-  type SignUpResult,
-} from "./subscribers";
+import { enrol } from "./subscribers";
 
 interface SignUp {
   pageId: string;
@@ -240,76 +240,6 @@ export function declineSignUps(
   declineRequestsOfAddress(tx, { addressKey });
 }
 
-/** Maximum length of the words of a consent, in code points. */
-export const CONSENT_MAX = 1_000;
-
-/** Address whose owner has already consented, by the team's word. */
-interface ConsentedAddress {
-  pageId: string;
-  address: MailAddress;
-  /** Choices that name only what exists. */
-  choices: RequestedChoices;
-  source: Exclude<ConsentSource, "form">;
-  /** Words by which the consent is documented. */
-  consent: string;
-}
-
-type ConsentResult =
-  | { result: "added"; subscriber: SubscriberRow }
-  /** Is a subscriber already, whose choices stay. */
-  | { result: "subscribed"; subscriber: SubscriberRow }
-  /** Only the person can begin a subscription that ended, by confirming. */
-  | { result: "suppressed"; reason: SuppressionReason };
-
-/**
- * Subscribes an address without a mail. A person who unsubscribed, declined, complained, bounced or is blocked is
- * not brought back. `actor` is null for an import, which has an audit entry of its own.
- */
-export function addConsentedSubscriber(
-  ctx: Ctx,
-  tx: Tx,
-  { pageId, address, choices, source, consent }: ConsentedAddress,
-  actor: Actor | null,
-): ConsentResult {
-  const { key: addressKey } = address;
-  const current = findSubscriberByAddress(tx, { pageId, addressKey });
-  const hmac = addressHmac(ensureMailKey(ctx, tx), addressKey);
-  // A mark of an erased address stops nothing.
-  const stop = listSuppressionsOf(tx, { addressHmac: hmac, pageId }).find(
-    ({ reason }) => reason !== "erased",
-  );
-  if (stop) return { result: "suppressed", reason: stop.reason };
-  if (current?.status === "active") return { result: "subscribed", subscriber: current };
-  if (current) return { result: "suppressed", reason: "unsubscribed" };
-  const enrolment = { pageId, address: address.address, addressKey, choices };
-  const subscriber = enrol(
-    ctx,
-    tx,
-    enrolment,
-    { current, hmac },
-    {
-      confirmedAt: ctx.clock.now(),
-      consentSource: source,
-      consentText: consent,
-      consentIp: null,
-    },
-  );
-  if (actor) {
-    auditSubscriber(ctx, tx, actor, subscriber, {
-      action: "add",
-      summarize: (who, page) => `Subscribed ${who} to ${page} by an earlier consent`,
-    });
-  }
-  return { result: "added", subscriber };
-}
-
-const ConsentBody = Type.Object({ consent: Text({ minLength: 1, maxLength: CONSENT_MAX }) });
-
-/** Returns the words of a consent, trimmed. Throws `validation_failed` for `consent`. */
-export function readConsent(text: string): string {
-  return validate(ConsentBody, { consent: text.trim() }).consent;
-}
-
 /** Counters of the sign-ups since the start. */
 export interface SignUpFigures {
   decided(result: SignUpResult): number;
@@ -332,143 +262,169 @@ export function startSignUps(ctx: Ctx): Timer & SignUpFigures {
   return { decided: (result) => counts.get(result) ?? 0, cancel: () => worker.cancel() };
 }
 
-/** Earlier versions of a subscriber's links that are recognised, so that their page is named. */
-const OLD_VERSIONS_MAX = 20;
+/** Sign-ups that one transaction decides about. */
+const REQUESTS_PER_BATCH = 50;
 
-/** Circumstances of a request for a link. */
-export interface LinkUse {
-  /** Page whose custom domain the request was sent to; undefined on every other host. */
-  domain: DomainPage | undefined;
-  /** Unix ms. */
-  now: number;
-}
+/** Sign-up mails to one recipient and to one address that are read: more than the limits allow. */
+const RECENT_MAX = 10;
 
-/** Sign-up that a link of a confirmation mail names. */
-interface RequestLink {
-  request: RequestRow;
-  page: PageRow;
-}
+const EARLIER_MAX = 200;
 
-/** Subscriber whom a link names. */
-export interface SubscriberLink {
-  subscriber: SubscriberRow;
-  page: PageRow;
-}
+/** Results of the decision about a sign-up: the queued mail, or none. */
+export const SIGN_UP_RESULTS = ["confirmation", "already_subscribed", "none"] as const;
+
+export type SignUpResult = (typeof SIGN_UP_RESULTS)[number];
 
 /**
- * Returns the sign-up of a link that confirms it. A sign-up that was confirmed already is found too. Throws
- * `not_found`, with a link to the page's form where the token was right once.
+ * Decides which mails the oldest waiting sign-ups get, and queues them. Returns the result of each.
  */
-export function openConfirmation(reader: Reader, token: string, use: LinkUse): RequestLink {
-  const link = findRequestLink(reader, "confirm", token, use);
-  const { request, page } = link;
-  const isOpen = request.state === "sent" || request.state === "confirmed";
-  if (!isOpen || use.now >= request.expiresAt || !takesSubscribers(page)) throw deadLink(page);
-  return link;
+export function decideSignUps(ctx: Ctx, tx: Tx): SignUpResult[] {
+  const waiting = listWaitingRequests(tx, { limit: REQUESTS_PER_BATCH });
+  if (waiting.length === 0) return [];
+  const key = ensureMailKey(ctx, tx);
+  const now = ctx.clock.now();
+  return waiting.map((request) => {
+    const mail = mailFor(tx, request, key, now);
+    // Stored before the next decision, which counts it.
+    setRequestState(tx, { id: request.id, state: mail ? "sent" : "unsent" });
+    if (mail) enqueueMails(ctx, tx, [mail.queued]);
+    return mail?.result ?? "none";
+  });
 }
 
-/** Returns the sign-up of a link that declines further mails. Throws `not_found`. */
-export function openDecline(reader: Reader, token: string, use: LinkUse): RequestLink {
-  return findRequestLink(reader, "decline", token, use);
-}
-
-function findRequestLink(
+function mailFor(
   reader: Reader,
-  purpose: "confirm" | "decline",
-  token: string,
-  use: LinkUse,
-): RequestLink {
-  const { key, id } = readToken(reader, token, "mrq_");
-  if (!isTokenOf(key, purpose, { id }, token)) throw deadLink();
-  const request = findRequest(reader, { id });
-  const page = request && findPageOrDeleted(reader, { id: request.pageId });
-  if (!request || !page) throw deadLink();
-  requireOwnHost(page, use);
-  return { request, page };
-}
-
-/** Returns the subscriber of a link for managing. Throws `not_found`. */
-export function openManagement(reader: Reader, token: string, use: LinkUse): SubscriberLink {
-  const { key, id } = readToken(reader, token, "sub_");
-  const subscriber = findSubscriber(reader, { id });
-  const page = subscriber && findPageOrDeleted(reader, { id: subscriber.pageId });
-  if (!subscriber || !page) throw deadLink();
-  const { tokenVersion: version } = subscriber;
-  const isRight = isTokenOf(key, "manage", { id, version }, token);
-  if (!isRight && !isEarlier(key, subscriber, token)) throw deadLink();
-  requireOwnHost(page, use);
-  if (!isRight || subscriber.status !== "active") throw deadLink(page);
-  return { subscriber, page };
-}
-
-/** Returns true for a link from before the last change of the version. */
-function isEarlier(key: MailKey, { id, tokenVersion }: SubscriberRow, token: string): boolean {
-  const oldest = Math.max(1, tokenVersion - OLD_VERSIONS_MAX);
-  for (let version = tokenVersion - 1; version >= oldest; version--) {
-    if (isTokenOf(key, "manage", { id, version }, token)) return true;
+  request: RequestRow,
+  key: MailKey,
+  now: number,
+): { result: SignUpMail; queued: NewMail } | undefined {
+  const page = findPage(reader, { id: request.pageId });
+  const recipient = parseMailAddress(request.address, { allowUtf8Local: true });
+  if (!page || !takesSubscribers(page) || "error" in recipient || now >= request.expiresAt) {
+    return undefined;
   }
-  return false;
+  const hmac = addressHmac(key, request.addressKey);
+  const { subscriber, facts } = readSignUpFacts(reader, request, hmac, now);
+  const template = decideSignUp(facts, { pageId: page.id, now });
+  if (!template) return undefined;
+  return {
+    result: template,
+    queued: signUpMail(request, recipient, template, { hmac, subscriber }),
+  };
 }
+
+/** Reads what decides about the mail that a sign-up of an address gets, with the subscriber on the page. */
+function readSignUpFacts(
+  reader: Reader,
+  { pageId, addressKey, throttleKey }: Pick<RequestRow, "pageId" | "addressKey" | "throttleKey">,
+  hmac: string,
+  now: number,
+): { subscriber: SubscriberRow | undefined; facts: SignUpFacts } {
+  const subscriber = findSubscriberByAddress(reader, { pageId, addressKey });
+  const suppressions = listSuppressionsOf(reader, { addressHmac: hmac, pageId });
+  const since = now - LONGEST_WAIT_MS;
+  const subjectId = signUpSubject(hmac);
+  const earlier = listSignUpMails(reader, { subjectId, since, limit: EARLIER_MAX });
+  const reminder = earlier.find(
+    (mail) => mail.template === "already_subscribed" && mail.pageId === pageId,
+  );
+  // Erasing deletes the mails, of which the last may have been sent just before.
+  const erased = suppressions.find(({ reason }) => reason === "erased");
+  const lastMailAt = Math.max(earlier[0]?.at ?? -1, erased?.at ?? -1);
+  const recipientQuery = { throttleKey, since: now - DAY_MS, limit: RECENT_MAX };
+  const facts = {
+    isSubscribed: subscriber?.status === "active",
+    suppressions: suppressions.map(({ reason }) => reason),
+    recent: listSentToRecipient(reader, recipientQuery),
+    lastMailAt: lastMailAt < 0 ? undefined : lastMailAt,
+    lastReminderAt: reminder?.at,
+  };
+  return { subscriber, facts };
+}
+
+/** Returns the mail that answers a sign-up. */
+export function signUpMail(
+  { id, pageId, expiresAt }: Pick<RequestRow, "id" | "pageId" | "expiresAt">,
+  recipient: Pick<MailAddress, "address" | "domain">,
+  template: SignUpMail,
+  { hmac, subscriber }: { hmac: string; subscriber: SubscriberRow | undefined },
+): NewMail {
+  return {
+    class: 1,
+    recipient,
+    subjectId: signUpSubject(hmac),
+    template,
+    params: { request: id, page: pageId },
+    ...(template === "already_subscribed" && subscriber ? { subscriberId: subscriber.id } : {}),
+    expiresAt,
+  };
+}
+
+/** Address that a member of the team proposes for a page. The person must confirm. */
+interface Invitation {
+  pageId: string;
+  address: MailAddress;
+  choices: RequestedChoices;
+  source: Exclude<ConsentSource, "form">;
+  /** Time (unix ms) before which the mail is not sent; now if omitted. */
+  dueAt?: number;
+}
+
+export type InvitationResult =
+  /** A mail with a link to confirm was queued. */
+  | { result: "invited"; requestId: string }
+  | { result: "subscribed"; subscriber: SubscriberRow }
+  /** The person declined such mails, or an admin blocked the address. */
+  | { result: "suppressed"; reason: "declined" | "blocked" }
+  /** The person got as many of these mails as the limits allow for now. */
+  | { result: "limited" };
 
 /**
- * Returns the subscriber of a link for unsubscribing; undefined if the subscriber was erased, since the link is
- * right for ever. Throws `not_found`.
+ * Queues a mail by which a person confirms a subscription. The limits of mails to one recipient hold, those of
+ * clients, pages and the installation do not. `actor` is null for an import, which has an audit entry of its own.
  */
-export function openUnsubscribing(
-  reader: Reader,
-  token: string,
-  use: LinkUse,
-): SubscriberLink | undefined {
-  const { key, id } = readToken(reader, token, "sub_");
-  if (!isTokenOf(key, "unsubscribe", { id }, token)) throw deadLink();
-  const subscriber = findSubscriber(reader, { id });
-  const page = subscriber && findPageOrDeleted(reader, { id: subscriber.pageId });
-  if (!subscriber || !page) return undefined;
-  requireOwnHost(page, use);
-  return { subscriber, page };
-}
-
-function readToken(reader: Reader, token: string, prefix: string): { key: MailKey; id: string } {
-  const id = subjectOfToken(token);
-  const key = id?.startsWith(prefix) ? findMailKey(reader) : undefined;
-  if (id === undefined || !key) throw deadLink();
-  return { key, id };
-}
-
-/** Throws `not_found` on a custom domain of another page. Deleted pages have no domain. */
-function requireOwnHost(page: PageRow, { domain }: LinkUse): void {
-  if (domain && (page.deletedAt !== null || !domain.slugs.has(page.slug))) throw deadLink();
-}
-
-/** Returns the error of a link that is unknown or has ended. `page` is the one that it was once for. */
-export function deadLink(page?: PageRow): Problem {
-  const detail = "This link is unknown, has expired or was replaced.";
-  if (!page || page.visibility !== "public" || page.deletedAt !== null) {
-    return new Problem("not_found", detail);
+export function inviteSubscriber(
+  ctx: Ctx,
+  tx: Tx,
+  { pageId, address, choices, source, dueAt }: Invitation,
+  actor: Actor | null,
+): InvitationResult {
+  const now = ctx.clock.now();
+  const { key: addressKey, throttleKey } = address;
+  const hmac = addressHmac(ensureMailKey(ctx, tx), addressKey);
+  const { subscriber, facts } = readSignUpFacts(tx, { pageId, addressKey, throttleKey }, hmac, now);
+  const stop = facts.suppressions.find((reason) => reason === "declined" || reason === "blocked");
+  if (stop === "declined" || stop === "blocked") return { result: "suppressed", reason: stop };
+  const isReached = !facts.suppressions.some((reason) => CONFIRMED_AGAIN.has(reason));
+  if (subscriber?.status === "active" && isReached) return { result: "subscribed", subscriber };
+  // A subscriber who gets no mail confirms again, like everybody else.
+  const template = decideSignUp({ ...facts, isSubscribed: false }, { pageId, now });
+  if (!template) return { result: "limited" };
+  const requestId = ctx.newId("mrq");
+  // A link can be used for as long, whenever its mail is sent.
+  const expiresAt = (dueAt ?? now) + REQUEST_LIFETIME_MS;
+  const request = { id: requestId, pageId, expiresAt };
+  insertRequest(tx, {
+    ...request,
+    address: address.address,
+    addressKey,
+    throttleKey,
+    choices,
+    source,
+    ip: null,
+    clientKey: null,
+    requestedAt: now,
+    state: "sent",
+  });
+  const mail = signUpMail(request, address, template, { hmac, subscriber });
+  enqueueMails(ctx, tx, [dueAt === undefined ? mail : { ...mail, dueAt }]);
+  if (actor) {
+    const { name } = getPage(tx, pageId);
+    const who = maskAddress(address.address);
+    audit(ctx, tx, actor, "subscriber.add", pageId, `Asked ${who} to subscribe to ${name}`);
   }
-  const next = { path: `/status/${page.slug}/subscribe`, label: "Subscribe again" };
-  return new Problem("not_found", detail, { next });
+  return { result: "invited", requestId };
 }
 
-/** Returns the address of a link in a mail: on the page's own domain, where it has one. */
-export function mailLink(
-  baseUrl: string,
-  page: PageRow,
-  purpose: LinkPurpose,
-  token: string,
-): string {
-  const isServed = page.deletedAt === null && page.visibility === "public";
-  return `${isServed ? pageBaseUrl(baseUrl, page) : baseUrl}${mailPath(purpose, token)}`;
-}
-
-/** Returns the path of a link in a mail. */
-export function mailPath(purpose: LinkPurpose, token: string): string {
-  return `/mail/${purpose}/${token}`;
-}
-
-/** Returns the path at which a subscriber manages the subscription. */
-export function managePath(reader: Reader, { id, tokenVersion: version }: SubscriberRow): string {
-  const key = findMailKey(reader);
-  if (!key) throw new Error("there is no key, although there is a subscriber");
-  return mailPath("manage", tokenOf(key, "manage", { id, version }));
-}
+/** Suppressions that end when the person confirms again. */
+const CONFIRMED_AGAIN: ReadonlySet<string> = new Set(["bounced", "soft", "complained"]);

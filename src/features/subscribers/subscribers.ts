@@ -1,53 +1,44 @@
+/* Verbs of subscribers, for the person, the team and imports: subscribe, change, end, block, send again, erase. */
+import { Type } from "@sinclair/typebox";
 import type { Actor } from "../../base/actor";
-import { conflict, type FieldError, invalidFields, notFound, Problem } from "../../base/errors";
+import { conflict, invalidFields, notFound, Problem } from "../../base/errors";
 import {
   type ConsentSource,
   type MailAddress,
   maskAddress,
-  parseMailAddress,
-  SUBSCRIBER_EVENTS,
-  type SubscriberEvent,
   type SuppressionReason,
 } from "../../base/mail-address";
+import { Text } from "../../base/schema";
 import { plural } from "../../base/text";
 import { DAY_MS } from "../../base/time";
+import { validate } from "../../base/validation";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import type { RequestedChoices } from "../../db/tables/mail";
 import { audit } from "../../events/audit";
-import {
-  type ComponentRow,
-  type GroupRow,
-  listComponentsOfPage,
-  listGroups,
-} from "../components/store";
-import { cancelMailsOfSubscriber, enqueueMails, type NewMail } from "../mail/mail";
-import { eraseReportsAbout } from "../mail/reports";
+import { cancelMailsOfSubscriber, enqueueMails } from "../mail/mail";
 import { withoutAddresses } from "../mail/reply";
+import { eraseReportsAbout } from "../mail/reports";
 import {
   listSuppressionsOf,
   removeNotesOfMails,
   type SuppressionRow,
 } from "../mail/suppression-store";
 import { endByAdmin, findSuppression, suppress, type Undo, undoOf } from "../mail/suppressions";
-import { addressHmac, ensureMailKey, type MailKey } from "../mail/tokens";
-import { takesSubscribers } from "../pages/mail";
-import { getPage } from "../pages/pages";
-import { findPage, findPageBySlug, findPageOrDeleted, type PageRow } from "../pages/store";
-import {
-  decideSignUp,
-  LONGEST_WAIT_MS,
-  REQUEST_LIFETIME_MS,
-  type SignUpFacts,
-  type SignUpMail,
-} from "./rules";
+import { addressHmac, ensureMailKey } from "../mail/tokens";
+import { findPage, findPageOrDeleted, type PageRow } from "../pages/store";
+import { choicesOf } from "./choices";
+import { signUpSubject } from "./rules";
 import {
   deleteChoices,
+  deleteChoicesOfTarget,
+  deleteExpiredRequests,
   deleteReportsOf,
   deleteReportsOfSignUps,
   deleteRequestsOfAddress,
   deleteSignUpMails,
   deleteSubscriber,
+  findDeletedTarget,
   findLastAudience,
   findLastCopy,
   findLastSeq,
@@ -55,16 +46,13 @@ import {
   findSubscriber,
   findSubscriberByAddress,
   insertChoice,
-  insertRequest,
   insertSubscriber,
-  listChoices,
-  listSentToRecipient,
-  listSignUpMails,
   listSubscribersByHmac,
   listSubscribersOfAddress,
-  listWaitingRequests,
-  type RequestRow,
-  setRequestState,
+  listSubscribersOfOldPages,
+  mergeSearchIndex,
+  removeConsentAddresses,
+  removeOldAddresses,
   type SubscriberRow,
   updateSubscriberRow,
   voidConfirmedRequests,
@@ -134,94 +122,6 @@ export function enrol(
 /** Returns a number that no subscriber and no audience has had. The last subscriber may have been erased. */
 function nextSeq(tx: Tx): number {
   return Math.max(findLastSeq(tx, {})?.seq ?? 0, findLastAudience(tx, {})?.seq ?? 0) + 1;
-}
-
-/** Events of a subscription for which none are named. */
-const DEFAULT_EVENTS: readonly SubscriberEvent[] = ["incidents", "maintenance"];
-
-/** Choices as a form sends them. */
-export interface TypedChoices {
-  scope: string;
-  components: readonly string[];
-  groups: readonly string[];
-  events: readonly string[];
-}
-
-/** Components and groups of a page that can be chosen. */
-export interface Choosable {
-  components: readonly Pick<ComponentRow, "id" | "name" | "groupId">[];
-  groups: readonly Pick<GroupRow, "id" | "name">[];
-}
-
-export function readChoosable(reader: Reader, pageId: string): Choosable {
-  return {
-    components: listComponentsOfPage(reader, { pageId }),
-    groups: listGroups(reader, { pageId }),
-  };
-}
-
-/**
- * Returns the choices of a form, or its errors. `needsEvents` is true where a form without any event is an
- * error, and not one that leaves the choice to the default.
- */
-export function parseChoices(
-  typed: TypedChoices,
-  { components, groups }: Choosable,
-  { needsEvents }: { needsEvents: boolean },
-): { choices: RequestedChoices } | { errors: FieldError[] } {
-  const errors: FieldError[] = [];
-  const { scope } = typed;
-  if (scope !== "page" && scope !== "selection") {
-    errors.push({ pointer: "#/scope", detail: "Choose everything or a selection." });
-  }
-  const targets = scope === "selection" ? [...typed.groups, ...typed.components] : [];
-  const known = new Set([...components, ...groups].map(({ id }) => id));
-  if (targets.some((id) => !known.has(id))) {
-    const detail = "A component that you chose no longer exists. Check the selection.";
-    errors.push({ pointer: "#/component", detail });
-  } else if (scope === "selection" && targets.length === 0) {
-    errors.push({ pointer: "#/component", detail: "Choose at least one component." });
-  }
-  const events = SUBSCRIBER_EVENTS.filter((event) => typed.events.includes(event));
-  const hasUnknown = typed.events.some((event) => !(events as string[]).includes(event));
-  if (hasUnknown || (needsEvents && events.length === 0)) {
-    errors.push({ pointer: "#/events", detail: "Choose at least one kind of message." });
-  }
-  if (errors.length > 0) return { errors };
-  return {
-    choices: {
-      scope: scope as RequestedChoices["scope"],
-      targets: [...new Set(targets)],
-      events: events.length > 0 ? events : [...DEFAULT_EVENTS],
-    },
-  };
-}
-
-/** Returns the choices without components and groups that no longer exist. */
-export function existingChoices(
-  choices: RequestedChoices,
-  { components, groups }: Choosable,
-): RequestedChoices {
-  const known = new Set([...components, ...groups].map(({ id }) => id));
-  return { ...choices, targets: choices.targets.filter((id) => known.has(id)) };
-}
-
-/** Returns the names of chosen groups and components, in the order of the page. */
-export function namesOfTargets(
-  targets: readonly string[],
-  { components, groups }: Choosable,
-): string[] {
-  const chosen = new Set(targets);
-  return [...groups, ...components].filter(({ id }) => chosen.has(id)).map(({ name }) => name);
-}
-
-/** Returns the current choices of a subscriber. */
-export function choicesOf(
-  reader: Reader,
-  { id, scope, events }: Pick<SubscriberRow, "id" | "scope" | "events">,
-): RequestedChoices {
-  const targets = listChoices(reader, { subscriberId: id }).map(({ targetId }) => targetId);
-  return { scope, targets, events };
 }
 
 /** Stores the components and groups of a subscriber. */
@@ -454,75 +354,6 @@ export function eraseAddress(
   return { subscriptions: rows.length, requests };
 }
 
-/** Address that a member of the team proposes for a page. The person must confirm. */
-interface Invitation {
-  pageId: string;
-  address: MailAddress;
-  choices: RequestedChoices;
-  source: Exclude<ConsentSource, "form">;
-  /** Time (unix ms) before which the mail is not sent; now if omitted. */
-  dueAt?: number;
-}
-
-export type InvitationResult =
-  /** A mail with a link to confirm was queued. */
-  | { result: "invited"; requestId: string }
-  | { result: "subscribed"; subscriber: SubscriberRow }
-  /** The person declined such mails, or an admin blocked the address. */
-  | { result: "suppressed"; reason: "declined" | "blocked" }
-  /** The person got as many of these mails as the limits allow for now. */
-  | { result: "limited" };
-
-/**
- * Queues a mail by which a person confirms a subscription. The limits of mails to one recipient hold, those of
- * clients, pages and the installation do not. `actor` is null for an import, which has an audit entry of its own.
- */
-export function inviteSubscriber(
-  ctx: Ctx,
-  tx: Tx,
-  { pageId, address, choices, source, dueAt }: Invitation,
-  actor: Actor | null,
-): InvitationResult {
-  const now = ctx.clock.now();
-  const { key: addressKey, throttleKey } = address;
-  const hmac = addressHmac(ensureMailKey(ctx, tx), addressKey);
-  const { subscriber, facts } = readSignUpFacts(tx, { pageId, addressKey, throttleKey }, hmac, now);
-  const stop = facts.suppressions.find((reason) => reason === "declined" || reason === "blocked");
-  if (stop === "declined" || stop === "blocked") return { result: "suppressed", reason: stop };
-  const isReached = !facts.suppressions.some((reason) => CONFIRMED_AGAIN.has(reason));
-  if (subscriber?.status === "active" && isReached) return { result: "subscribed", subscriber };
-  // A subscriber who gets no mail confirms again, like everybody else.
-  const template = decideSignUp({ ...facts, isSubscribed: false }, { pageId, now });
-  if (!template) return { result: "limited" };
-  const requestId = ctx.newId("mrq");
-  // A link can be used for as long, whenever its mail is sent.
-  const expiresAt = (dueAt ?? now) + REQUEST_LIFETIME_MS;
-  const request = { id: requestId, pageId, expiresAt };
-  insertRequest(tx, {
-    ...request,
-    address: address.address,
-    addressKey,
-    throttleKey,
-    choices,
-    source,
-    ip: null,
-    clientKey: null,
-    requestedAt: now,
-    state: "sent",
-  });
-  const mail = signUpMail(request, address, template, { hmac, subscriber });
-  enqueueMails(ctx, tx, [dueAt === undefined ? mail : { ...mail, dueAt }]);
-  if (actor) {
-    const { name } = getPage(tx, pageId);
-    const who = maskAddress(address.address);
-    audit(ctx, tx, actor, "subscriber.add", pageId, `Asked ${who} to subscribe to ${name}`);
-  }
-  return { result: "invited", requestId };
-}
-
-/** Suppressions that end when the person confirms again. */
-const CONFIRMED_AGAIN: ReadonlySet<string> = new Set(["bounced", "soft", "complained"]);
-
 /** Returns a subscriber. Throws `not_found`. */
 export function getSubscriber(reader: Reader, id: string): SubscriberRow {
   const row = findSubscriber(reader, { id });
@@ -608,209 +439,112 @@ export function auditSubscriber(
   audit(ctx, tx, actor, `subscriber.${entry.action}`, subscriber.id, summary);
 }
 
-/** Sign-ups that one transaction decides about. */
-const REQUESTS_PER_BATCH = 50;
-/** Sign-up mails to one recipient and to one address that are read: more than the limits allow. */
-const RECENT_MAX = 10;
-const EARLIER_MAX = 200;
+/** Maximum length of the words of a consent, in code points. */
+export const CONSENT_MAX = 1_000;
 
-/** Results of the decision about a sign-up: the queued mail, or none. */
-export const SIGN_UP_RESULTS = ["confirmation", "already_subscribed", "none"] as const;
-export type SignUpResult = (typeof SIGN_UP_RESULTS)[number];
+/** Address whose owner has already consented, by the team's word. */
+interface ConsentedAddress {
+  pageId: string;
+  address: MailAddress;
+  /** Choices that name only what exists. */
+  choices: RequestedChoices;
+  source: Exclude<ConsentSource, "form">;
+  /** Words by which the consent is documented. */
+  consent: string;
+}
+
+type ConsentResult =
+  | { result: "added"; subscriber: SubscriberRow }
+  /** Is a subscriber already, whose choices stay. */
+  | { result: "subscribed"; subscriber: SubscriberRow }
+  /** Only the person can begin a subscription that ended, by confirming. */
+  | { result: "suppressed"; reason: SuppressionReason };
 
 /**
- * Decides which mails the oldest waiting sign-ups get, and queues them. Returns the result of each.
+ * Subscribes an address without a mail. A person who unsubscribed, declined, complained, bounced or is blocked is
+ * not brought back. `actor` is null for an import, which has an audit entry of its own.
  */
-export function decideSignUps(ctx: Ctx, tx: Tx): SignUpResult[] {
-  const waiting = listWaitingRequests(tx, { limit: REQUESTS_PER_BATCH });
-  if (waiting.length === 0) return [];
-  const key = ensureMailKey(ctx, tx);
-  const now = ctx.clock.now();
-  return waiting.map((request) => {
-    const mail = mailFor(tx, request, key, now);
-    // Stored before the next decision, which counts it.
-    setRequestState(tx, { id: request.id, state: mail ? "sent" : "unsent" });
-    if (mail) enqueueMails(ctx, tx, [mail.queued]);
-    return mail?.result ?? "none";
-  });
-}
-
-function mailFor(
-  reader: Reader,
-  request: RequestRow,
-  key: MailKey,
-  now: number,
-): { result: SignUpMail; queued: NewMail } | undefined {
-  const page = findPage(reader, { id: request.pageId });
-  const recipient = parseMailAddress(request.address, { allowUtf8Local: true });
-  if (!page || !takesSubscribers(page) || "error" in recipient || now >= request.expiresAt) {
-    return undefined;
-  }
-  const hmac = addressHmac(key, request.addressKey);
-  const { subscriber, facts } = readSignUpFacts(reader, request, hmac, now);
-  const template = decideSignUp(facts, { pageId: page.id, now });
-  if (!template) return undefined;
-  return {
-    result: template,
-    queued: signUpMail(request, recipient, template, { hmac, subscriber }),
-  };
-}
-
-/** Reads what decides about the mail that a sign-up of an address gets, with the subscriber on the page. */
-function readSignUpFacts(
-  reader: Reader,
-  { pageId, addressKey, throttleKey }: Pick<RequestRow, "pageId" | "addressKey" | "throttleKey">,
-  hmac: string,
-  now: number,
-): { subscriber: SubscriberRow | undefined; facts: SignUpFacts } {
-  const subscriber = findSubscriberByAddress(reader, { pageId, addressKey });
-  const suppressions = listSuppressionsOf(reader, { addressHmac: hmac, pageId });
-  const since = now - LONGEST_WAIT_MS;
-  const subjectId = signUpSubject(hmac);
-  const earlier = listSignUpMails(reader, { subjectId, since, limit: EARLIER_MAX });
-  const reminder = earlier.find(
-    (mail) => mail.template === "already_subscribed" && mail.pageId === pageId,
+export function addConsentedSubscriber(
+  ctx: Ctx,
+  tx: Tx,
+  { pageId, address, choices, source, consent }: ConsentedAddress,
+  actor: Actor | null,
+): ConsentResult {
+  const { key: addressKey } = address;
+  const current = findSubscriberByAddress(tx, { pageId, addressKey });
+  const hmac = addressHmac(ensureMailKey(ctx, tx), addressKey);
+  // A mark of an erased address stops nothing.
+  const stop = listSuppressionsOf(tx, { addressHmac: hmac, pageId }).find(
+    ({ reason }) => reason !== "erased",
   );
-  // Erasing deletes the mails, of which the last may have been sent just before.
-  const erased = suppressions.find(({ reason }) => reason === "erased");
-  const lastMailAt = Math.max(earlier[0]?.at ?? -1, erased?.at ?? -1);
-  const recipientQuery = { throttleKey, since: now - DAY_MS, limit: RECENT_MAX };
-  const facts = {
-    isSubscribed: subscriber?.status === "active",
-    suppressions: suppressions.map(({ reason }) => reason),
-    recent: listSentToRecipient(reader, recipientQuery),
-    lastMailAt: lastMailAt < 0 ? undefined : lastMailAt,
-    lastReminderAt: reminder?.at,
-  };
-  return { subscriber, facts };
-}
-
-/** Returns the mail that answers a sign-up. */
-export function signUpMail(
-  { id, pageId, expiresAt }: Pick<RequestRow, "id" | "pageId" | "expiresAt">,
-  recipient: Pick<MailAddress, "address" | "domain">,
-  template: SignUpMail,
-  { hmac, subscriber }: { hmac: string; subscriber: SubscriberRow | undefined },
-): NewMail {
-  return {
-    class: 1,
-    recipient,
-    subjectId: signUpSubject(hmac),
-    template,
-    params: { request: id, page: pageId },
-    ...(template === "already_subscribed" && subscriber ? { subscriberId: subscriber.id } : {}),
-    expiresAt,
-  };
-}
-
-/** Returns the subject of all sign-up mails to an address, by its mark. */
-export function signUpSubject(hmac: string): string {
-  return `signup_${hmac}`;
-}
-
-/** Maximum length of a text that an error repeats. */
-const SHOWN_MAX = 63;
-/** Slugs of a file that are remembered. They are those of few pages. */
-const SLUGS_MAX = 1_000;
-
-/** Choices as people write them: refs, with or without the page's slug, and kinds of events. */
-interface WrittenChoices {
-  components: readonly string[];
-  groups: readonly string[];
-  events: readonly string[];
-}
-
-/** Reads choices of one page. */
-interface ChoicesReader {
-  /** Returns true for the page's slug, and for an earlier one. */
-  isPage(slug: string): boolean;
-  /** Returns the choices, or the reason why they are none. Without components and groups they are for the page. */
-  read(written: WrittenChoices): RequestedChoices | string;
-}
-
-/** Returns a reader of choices, with the page's components and groups as they are now. */
-export function createChoicesReader(reader: Reader, page: PageRow): ChoicesReader {
-  const { id: pageId } = page;
-  const components = new Map(
-    listComponentsOfPage(reader, { pageId }).map((row) => [row.ref, row.id]),
-  );
-  const groups = new Map(listGroups(reader, { pageId }).map((row) => [row.ref, row.id]));
-  const slugs = new Map<string, boolean>();
-
-  function isPage(slug: string): boolean {
-    if (slug === page.slug) return true;
-    const isKnown = slugs.get(slug) ?? findPageBySlug(reader, { slug })?.id === pageId;
-    if (slugs.size < SLUGS_MAX) slugs.set(slug, isKnown);
-    return isKnown;
-  }
-
-  /** Returns the ids of refs, or the first ref that is unknown. */
-  function resolve(
-    refs: readonly string[],
-    ids: ReadonlyMap<string, string>,
-  ): { ids: string[] } | { unknown: string } {
-    const found: string[] = [];
-    for (const name of refs) {
-      const [, slug, ref = ""] = /^(?:([^/:]*)[/:])?(.*)$/s.exec(name) ?? [];
-      const id = slug === undefined || isPage(slug) ? ids.get(ref) : undefined;
-      if (id === undefined) return { unknown: name };
-      found.push(id);
-    }
-    return { ids: found };
-  }
-
-  return {
-    isPage,
-    read(written) {
-      const ofComponents = resolve(written.components, components);
-      if ("unknown" in ofComponents)
-        return `components: there is no ${shown(ofComponents.unknown)}`;
-      const ofGroups = resolve(written.groups, groups);
-      if ("unknown" in ofGroups) return `groups: there is no ${shown(ofGroups.unknown)}`;
-      const unknown = written.events.find((event) => !isEvent(event));
-      if (unknown !== undefined) {
-        return `events: ${shown(unknown)} is none of ${SUBSCRIBER_EVENTS.join(", ")}`;
-      }
-      const targets = [...new Set([...ofGroups.ids, ...ofComponents.ids])];
-      const events = SUBSCRIBER_EVENTS.filter((event) => written.events.includes(event));
-      return {
-        scope: targets.length > 0 ? "selection" : "page",
-        targets,
-        events: events.length > 0 ? events : [...DEFAULT_EVENTS],
-      };
+  if (stop) return { result: "suppressed", reason: stop.reason };
+  if (current?.status === "active") return { result: "subscribed", subscriber: current };
+  if (current) return { result: "suppressed", reason: "unsubscribed" };
+  const enrolment = { pageId, address: address.address, addressKey, choices };
+  const subscriber = enrol(
+    ctx,
+    tx,
+    enrolment,
+    { current, hmac },
+    {
+      confirmedAt: ctx.clock.now(),
+      consentSource: source,
+      consentText: consent,
+      consentIp: null,
     },
-  };
+  );
+  if (actor) {
+    auditSubscriber(ctx, tx, actor, subscriber, {
+      action: "add",
+      summarize: (who, page) => `Subscribed ${who} to ${page} by an earlier consent`,
+    });
+  }
+  return { result: "added", subscriber };
 }
 
-function isEvent(text: string): text is SubscriberEvent {
-  return (SUBSCRIBER_EVENTS as readonly string[]).includes(text);
+const ConsentBody = Type.Object({ consent: Text({ minLength: 1, maxLength: CONSENT_MAX }) });
+
+/** Returns the words of a consent, trimmed. Throws `validation_failed` for `consent`. */
+export function readConsent(text: string): string {
+  return validate(ConsentBody, { consent: text.trim() }).consent;
 }
 
-/** Returns the beginning of a text, for an error. */
-export function shown(text: string): string {
-  return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text;
-}
+/** Time for which the address of an unsubscribed person, and subscribers of a deleted page, are kept. */
+const KEPT_MS = 30 * DAY_MS;
 
-/** Refs of a page's components and groups by their ids. */
-export interface RefsOfPage {
-  components: ReadonlyMap<string, string>;
-  groups: ReadonlyMap<string, string>;
-}
+/** Limits of one transaction. Deleting a subscriber deletes mails as well. */
+const ROWS_PER_RUN = 500;
 
-export function readRefs(reader: Reader, pageId: string): RefsOfPage {
-  return {
-    components: new Map(listComponentsOfPage(reader, { pageId }).map(({ id, ref }) => [id, ref])),
-    groups: new Map(listGroups(reader, { pageId }).map(({ id, ref }) => [id, ref])),
-  };
-}
+const SUBSCRIBERS_PER_RUN = 50;
 
-/** Returns the refs of chosen components and groups. */
-export function refsOf(
-  targets: readonly string[],
-  { components, groups }: RefsOfPage,
-): { components: string[]; groups: string[] } {
-  return {
-    components: targets.flatMap((id) => components.get(id) ?? []),
-    groups: targets.flatMap((id) => groups.get(id) ?? []),
-  };
+/** Pages of the search index, of 4 KB each, that one transaction rewrites. */
+const PAGES_PER_RUN = 100;
+
+/**
+ * Deletes expired sign-ups, addresses of people who unsubscribed, subscribers of deleted pages, deleted
+ * components in selections, and client addresses of consents from before `addressesUntil`. Times are unix ms. Returns true if more may be left.
+ */
+export function sweepSubscribers(
+  tx: Tx,
+  { now, addressesUntil }: { now: number; addressesUntil: number },
+): boolean {
+  const limit = ROWS_PER_RUN;
+  const counts = [
+    deleteExpiredRequests(tx, { now, limit }),
+    removeOldAddresses(tx, { until: now - KEPT_MS, limit }),
+    removeConsentAddresses(tx, { until: addressesUntil, limit }),
+  ];
+  const deleted = findDeletedTarget(tx, {});
+  if (deleted) counts.push(deleteChoicesOfTarget(tx, { ...deleted, limit }));
+  mergeSearchIndex(tx, { pages: PAGES_PER_RUN });
+  const until = now - KEPT_MS;
+  const ofOldPages = listSubscribersOfOldPages(tx, { until, limit: SUBSCRIBERS_PER_RUN });
+  for (const { id, pageId, addressHmac } of ofOldPages) {
+    const subjectId = signUpSubject(addressHmac);
+    deleteReportsOf(tx, { subscriberId: id });
+    deleteReportsOfSignUps(tx, { subjectId, pageId });
+    deleteSignUpMails(tx, { subjectId, pageId });
+    deleteSubscriber(tx, { id });
+  }
+  return counts.includes(limit) || ofOldPages.length === SUBSCRIBERS_PER_RUN || !!deleted;
 }

@@ -16,7 +16,8 @@ import { addressHmac, ensureMailKey } from "../mail/tokens";
 import { takesSubscribers } from "../pages/mail";
 import { getPage } from "../pages/pages";
 import { listAllPages, type PageRow } from "../pages/store";
-import { addConsentedSubscriber } from "./sign-up";
+import { inviteSubscriber } from "./sign-up";
+import { addConsentedSubscriber } from "./subscribers";
 import {
   listActiveAfter,
   listSubscribersOfAddress,
@@ -28,13 +29,12 @@ import {
   choicesOf,
   createChoicesReader,
   existingChoices,
-  inviteSubscriber,
   readChoosable,
   readRefs,
   refsOf,
   type RefsOfPage,
   shown,
-} from "./subscribers";
+} from "./choices";
 
 /** Limit of one transaction, so that other work and other processes get their turn. */
 const ROWS_PER_CHUNK = 100;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { parseStoredAddress } from "../../../src/base/mail-address";
-import { addConsentedSubscriber } from "../../../src/features/subscribers/sign-up";
+import { addConsentedSubscriber } from "../../../src/features/subscribers/subscribers";
 import { settle } from "../../support/clock";
 import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 import { importForm } from "../../support/import-form";

@@ -11,9 +11,10 @@ import { listUnmatched } from "../../../src/features/mail/store";
 import { suppress } from "../../../src/features/mail/suppressions";
 import { takeReport } from "../../../src/features/mail/reports";
 import { getPage } from "../../../src/features/pages/pages";
+import { inviteSubscriber } from "../../../src/features/subscribers/sign-up";
 import {
   eraseAddress,
-  inviteSubscriber,
+  sweepSubscribers,
   unsubscribe,
 } from "../../../src/features/subscribers/subscribers";
 import {
@@ -22,7 +23,6 @@ import {
   importSubscribers,
   readImportFile,
 } from "../../../src/features/subscribers/transfer";
-import { sweepSubscribers } from "../../../src/features/subscribers/mails";
 import { DAY_MS } from "../../../src/base/time";
 import { createSubscribingSite, type SubscribingSite } from "../../support/subscribing";
 

@@ -3,10 +3,9 @@ import { CLI_ACTOR } from "../../../src/base/actor";
 import { parseMailAddress, type SuppressionReason } from "../../../src/base/mail-address";
 import { addressHmac, findMailKey } from "../../../src/features/mail/tokens";
 import { suppress } from "../../../src/features/mail/suppressions";
+import { type InvitationResult, inviteSubscriber } from "../../../src/features/subscribers/sign-up";
 import {
   invalidateLinks,
-  type InvitationResult,
-  inviteSubscriber,
   removeSubscriber,
   updateSubscriber,
 } from "../../../src/features/subscribers/subscribers";

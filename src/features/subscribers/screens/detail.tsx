@@ -17,10 +17,10 @@ import { eventWords } from "../../mailings/screens/words";
 import type { PageRow } from "../../pages/store";
 import { NoOlder } from "../../../ui/screens/list";
 import { NextTry } from "../../webhooks/screens/delivery";
-import type { ListPart } from "../list";
-import type { SubscriberMail } from "../mails";
+import type { ListPart, SubscriberMail } from "../list";
 import type { SubscriberRow } from "../store";
-import { type Choosable, namesOfTargets, type ShownSuppression } from "../subscribers";
+import { type Choosable, namesOfTargets } from "../choices";
+import type { ShownSuppression } from "../subscribers";
 import { BLOCK_FORM, REACTIVATE_FORM } from "./forms";
 import {
   eraseSubscriberPath,

@@ -7,7 +7,8 @@ import { TextArea } from "../../../ui/form";
 import { textAreaField, textField } from "../../../ui/forms/fields";
 import { defineForm, type Field } from "../../../ui/forms/form";
 import type { PageRow } from "../../pages/store";
-import { type Choosable, NOTE_MAX, parseChoices, readChoosable } from "../subscribers";
+import { type Choosable, parseChoices, readChoosable } from "../choices";
+import { NOTE_MAX } from "../subscribers";
 
 /** Components and groups about which a person gets messages: all of the page, or the chosen ones. */
 interface Selection {

@@ -17,7 +17,7 @@ import {
   type StoppingReason,
   type SubscriberCounts,
 } from "../list";
-import { type Choosable, readChoosable } from "../subscribers";
+import { type Choosable, readChoosable } from "../choices";
 
 const VIEWS = ["active", "unconfirmed", "suppressed", "unsubscribed"] as const;
 export type View = (typeof VIEWS)[number];

@@ -18,19 +18,15 @@ import { takesSubscribers } from "../../pages/mail";
 import { getPage } from "../../pages/pages";
 import { findPage, type PageRow } from "../../pages/store";
 import { makeOnce } from "../../submissions/store";
-import { countSubscribersOfPage } from "../list";
-import { listSubscriberMails } from "../mails";
+import { countSubscribersOfPage, listSubscriberMails } from "../list";
 import type { SubscriberRow } from "../store";
+import { choicesOf, existingChoices, readChoosable } from "../choices";
+import { type InvitationResult, inviteSubscriber } from "../sign-up";
 import {
   blockSubscriber,
-  choicesOf,
-  existingChoices,
   getSubscriber,
   invalidateLinks,
-  type InvitationResult,
-  inviteSubscriber,
   reactivateSubscriber,
-  readChoosable,
   removeSubscriber,
   resendMail,
   suppressionsOfSubscriber,

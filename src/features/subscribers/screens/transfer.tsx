@@ -39,9 +39,8 @@ import { activityPath } from "../../activity/screens/activity";
 import { relayTakesUtf8 } from "../../mail/settings";
 import { getPage } from "../../pages/pages";
 import type { PageRow } from "../../pages/store";
-import { CONSENT_MAX, readConsent } from "../sign-up";
+import { CONSENT_MAX, eraseAddress, readConsent } from "../subscribers";
 import { findSubscriber } from "../store";
-import { eraseAddress } from "../subscribers";
 import {
   type BadLine,
   exportSubscribers,
