@@ -9,6 +9,7 @@ import { DialogForm } from "../../../ui/form";
 import { FormInputs } from "../../../ui/forms/fields";
 import type { StateOf } from "../../../ui/forms/form";
 import { incidentPath, maintenancePath } from "../../../ui/frame/paths";
+import { incidentPath, maintenancePath, subscriberPath, withQuery } from "../../../ui/frame/paths";
 import { Icon } from "../../../ui/icons";
 import { Cell, CellNote, Row, Table } from "../../../ui/list";
 import { PageHead, Pagination } from "../../../ui/navigation";
@@ -25,7 +26,6 @@ import { BLOCK_FORM, REACTIVATE_FORM } from "./forms";
 import {
   eraseSubscriberPath,
   MailState,
-  pathsOfSubscriber,
   SOURCE_WORDS,
   subscribersOfPagePath,
   SubscriberState,
@@ -109,13 +109,12 @@ export function SubscriberDetail({ view, canErase, formToken, notice, now }: Det
 function HeadActions(props: Pick<DetailProps, "view" | "canErase">) {
   const { row, page, suppressions } = props.view;
   const canErase = props.canErase && row.address !== null;
-  const paths = pathsOfSubscriber(row.id);
   const isActive = row.status === "active" && page !== undefined;
   const isBlocked = suppressions.some(({ reason }) => reason === "blocked");
   return (
     <>
       {isActive ? (
-        <ButtonLink href={paths.edit}>
+        <ButtonLink href={subscriberPath(row.id, "edit")}>
           <Icon name="pencil" />
           Edit
         </ButtonLink>
@@ -123,17 +122,17 @@ function HeadActions(props: Pick<DetailProps, "view" | "canErase">) {
       {isActive || !isBlocked || canErase ? (
         <MoreMenu label="More actions">
           {isActive ? (
-            <ButtonLink href={paths.links} dialog>
+            <ButtonLink href={subscriberPath(row.id, "links")} dialog>
               Make old links invalid
             </ButtonLink>
           ) : null}
           {isBlocked ? null : (
-            <ButtonLink href={paths.block} dialog>
+            <ButtonLink href={subscriberPath(row.id, "block")} dialog>
               Block address
             </ButtonLink>
           )}
           {isActive ? (
-            <ButtonLink href={paths.remove} kind="danger" dialog>
+            <ButtonLink href={subscriberPath(row.id, "remove")} kind="danger" dialog>
               Remove
             </ButtonLink>
           ) : null}
@@ -168,7 +167,7 @@ function SuppressionNotice(props: {
       ) : undo === "waiting" ? (
         "An admin ended the suppression less than 7 days ago, and mail failed again. An admin can end it again after these 7 days; the person can at any time, by confirming."
       ) : (
-        <a href={pathsOfSubscriber(row.id).reactivate(reason)} data-dialog="">
+        <a href={subscriberPath(row.id, "reactivate", reason)} data-dialog="">
           {reason === "blocked" ? "Unblock address" : "End suppression"}
         </a>
       )}
@@ -239,7 +238,7 @@ interface MailsProps {
 /** Mails to a subscriber, newest first. */
 function MailList(props: MailsProps) {
   const { subscriberId, mails, isContinued } = props;
-  const { home, mailsBefore } = pathsOfSubscriber(subscriberId);
+  const home = subscriberPath(subscriberId);
   return (
     <>
       {mails.rows.length === 0 ? (
@@ -257,7 +256,7 @@ function MailList(props: MailsProps) {
       )}
       <Pagination
         newestHref={isContinued ? home : undefined}
-        olderHref={mails.nextBefore === undefined ? undefined : mailsBefore(mails.nextBefore)}
+        olderHref={mails.nextBefore && withQuery(home, { before: mails.nextBefore })}
       />
     </>
   );
@@ -294,7 +293,7 @@ function MailLine({ mail, ...props }: MailsProps & { mail: SubscriberMail }) {
       <Cell>
         {canSendAgain && isOver && mailingId !== null ? (
           <PostButton
-            action={pathsOfSubscriber(subscriberId).sendAgain(id)}
+            action={subscriberPath(subscriberId, "mails", id, "send-again")}
             name="form"
             value={`${formToken}-${id}`}
           >
@@ -325,56 +324,17 @@ interface ConfirmProps {
   row: SubscriberRow;
 }
 
-/** Asks before a subscription is ended. */
-export function RemoveSubscriber({ title, row }: ConfirmProps) {
-  const paths = pathsOfSubscriber(row.id);
-  return (
-    <DialogForm
-      title={title}
-      action={paths.remove}
-      button="Remove subscriber"
-      isDanger
-      cancelHref={paths.home}
-    >
-      <p>
-        The address gets no more messages about this page, as if the person had unsubscribed. Only
-        the person can subscribe again, by confirming. The address is removed after 30 days.
-      </p>
-    </DialogForm>
-  );
-}
-
-/** Asks before the links in earlier messages are made invalid. */
-export function InvalidateLinks({ title, row }: ConfirmProps) {
-  const paths = pathsOfSubscriber(row.id);
-  return (
-    <DialogForm
-      title={title}
-      action={paths.links}
-      button="Make links invalid"
-      cancelHref={paths.home}
-    >
-      <p>
-        Links in messages that were sent so far then no longer lead to the person’s choices, for
-        example if a message was forwarded. Links to unsubscribe stay valid. The next message has a
-        new link.
-      </p>
-    </DialogForm>
-  );
-}
-
 /** Asks before an address is blocked. */
 export function BlockAddress(props: ConfirmProps & { state: StateOf<typeof BLOCK_FORM> }) {
   const { title, row, state } = props;
-  const paths = pathsOfSubscriber(row.id);
   return (
     <DialogForm
       title={title}
-      action={paths.block}
+      action={subscriberPath(row.id, "block")}
       hidden={state.hidden}
       button="Block address"
       isDanger
-      cancelHref={paths.home}
+      cancelHref={subscriberPath(row.id)}
     >
       <p>
         The address gets no messages of any page, no alerts, and no mail to confirm a sign-up, until
@@ -392,14 +352,13 @@ interface ReactivateProps extends ConfirmProps {
 
 /** Asks before a suppression is ended. */
 export function Reactivate({ title, row, reason, state }: ReactivateProps) {
-  const paths = pathsOfSubscriber(row.id);
   return (
     <DialogForm
       title={title}
-      action={paths.reactivate(reason)}
+      action={subscriberPath(row.id, "reactivate", reason)}
       hidden={state.hidden}
       button={reason === "blocked" ? "Unblock address" : "End suppression"}
-      cancelHref={paths.home}
+      cancelHref={subscriberPath(row.id)}
     >
       <p>
         {reason === "declined"

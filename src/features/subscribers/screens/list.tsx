@@ -1,5 +1,6 @@
 import { REASON_LABELS } from "../../../ui/frame/suppression-words";
 import { type Role, roleAllows } from "../../../base/actor";
+import type { SubscriberEvent } from "../../../base/mail-address";
 import { plural } from "../../../base/text";
 import { toIso } from "../../../base/time";
 import { EVENT_LABELS } from "../../../public/subscription-form";
@@ -10,14 +11,12 @@ import { PageFilter } from "../../../ui/frame/page-choice";
 import { MAIL_PATH, subscriberPath, SUBSCRIBERS_PATH, withQuery } from "../../../ui/frame/paths";
 import { Icon } from "../../../ui/icons";
 import {
-  Cell,
   CellNote,
+  DataTable,
   FilterSelect,
   ListCard,
   ListToolbar,
-  Row,
   RowLink,
-  Table,
 } from "../../../ui/list";
 import { PageHead, Pagination, Tabs } from "../../../ui/navigation";
 import { RelativeTime } from "../../../ui/times";
@@ -294,72 +293,71 @@ const EMPTY_TEXTS = {
     "People whose subscription has ended appear here. Their addresses are removed after 30 days.",
 } as const;
 
-const COLUMNS = [
-  { label: "Address" },
-  { label: "State" },
-  { label: "Messages about" },
-  { label: "Since" },
-];
-
 /** Subscribers of a list. */
 function SubscriberTable({ list, now }: { list: SubscriberListing; now: number }) {
   return (
-    <Table columns={COLUMNS} caption="Subscribers" isInCard>
-      {list.rows.map((row) => (
-        <Row key={row.id} isOver={row.status === "unsubscribed"}>
-          <Cell>
-            <RowLink href={subscriberPath(row.id)}>
-              <Address address={row.address ?? "Address removed"} />
+    <DataTable
+      caption="Subscribers"
+      isInCard
+      isOver={({ status }) => status === "unsubscribed"}
+      entries={list.rows}
+      columns={[
+        {
+          label: "Address",
+          cell: ({ id, address }) => (
+            <RowLink href={subscriberPath(id)}>
+              <Address address={address ?? "Address removed"} />
             </RowLink>
-          </Cell>
-          <Cell label="State">
-            <SubscriberState {...row} />
-          </Cell>
-          <Cell label="Messages about">
-            {aboutText(row.scope, row.choices)}
-            <CellNote>{row.events.map((event) => EVENT_WORDS[event]).join(", ")}</CellNote>
-          </Cell>
-          <Cell label="Since">
-            <RelativeTime at={toIso(row.unsubscribedAt ?? row.confirmedAt)} now={now} />
-          </Cell>
-        </Row>
-      ))}
-    </Table>
+          ),
+        },
+        { label: "State", cell: (row) => <SubscriberState {...row} /> },
+        {
+          label: "Messages about",
+          cell: ({ scope, choices, events }) => <About {...{ scope, choices, events }} />,
+        },
+        {
+          label: "Since",
+          cell: ({ unsubscribedAt, confirmedAt }) => (
+            <RelativeTime at={toIso(unsubscribedAt ?? confirmedAt)} now={now} />
+          ),
+        },
+      ]}
+    />
   );
 }
-
-const SIGN_UP_COLUMNS = [
-  { label: "Address" },
-  { label: "Messages about" },
-  { label: "Origin" },
-  { label: "Asked" },
-];
 
 /** Sign-ups that were not confirmed yet. */
 function SignUpTable({ list, now }: { list: SubscriberListing; now: number }) {
   return (
-    <Table columns={SIGN_UP_COLUMNS} caption="Unconfirmed sign-ups" isInCard>
-      {list.signUps.map(({ id, address, choices, source, requestedAt, expiresAt }) => (
-        <Row key={id}>
-          <Cell>
-            <Address address={address} />
-          </Cell>
-          <Cell label="Messages about">
-            {aboutText(choices.scope, choices.targets.length)}
-            <CellNote>{choices.events.map((event) => EVENT_WORDS[event]).join(", ")}</CellNote>
-          </Cell>
-          <Cell label="Origin">
-            {source === "form" ? "Form of the page" : SOURCE_WORDS[source]}
-          </Cell>
-          <Cell label="Asked">
-            <RelativeTime at={toIso(requestedAt)} now={now} />
-            <CellNote>
-              expires <RelativeTime at={toIso(expiresAt)} now={now} />
-            </CellNote>
-          </Cell>
-        </Row>
-      ))}
-    </Table>
+    <DataTable
+      caption="Unconfirmed sign-ups"
+      isInCard
+      entries={list.signUps}
+      columns={[
+        { label: "Address", cell: ({ address }) => <Address address={address} /> },
+        {
+          label: "Messages about",
+          cell: ({ choices: { scope, targets, events } }) => (
+            <About scope={scope} choices={targets.length} events={events} />
+          ),
+        },
+        {
+          label: "Origin",
+          cell: ({ source }) => (source === "form" ? "Form of the page" : SOURCE_WORDS[source]),
+        },
+        {
+          label: "Asked",
+          cell: ({ requestedAt, expiresAt }) => (
+            <>
+              <RelativeTime at={toIso(requestedAt)} now={now} />
+              <CellNote>
+                expires <RelativeTime at={toIso(expiresAt)} now={now} />
+              </CellNote>
+            </>
+          ),
+        },
+      ]}
+    />
   );
 }
 
@@ -369,8 +367,23 @@ function Address({ address }: { address: string }) {
   return <span class="mail-address">{address}</span>;
 }
 
-/** Returns the number of chosen components and groups. */
-function aboutText(scope: "page" | "selection", choices: number): string {
-  if (scope === "page") return "Everything";
-  return choices === 0 ? "Nothing: components deleted" : plural(choices, "selected component");
+interface AboutProps {
+  scope: "page" | "selection";
+  /** Number of chosen components and groups. */
+  choices: number;
+  events: readonly SubscriberEvent[];
+}
+
+/** Choices of a person. */
+function About({ scope, choices, events }: AboutProps) {
+  return (
+    <>
+      {scope === "page"
+        ? "Everything"
+        : choices === 0
+          ? "Nothing: components deleted"
+          : plural(choices, "selected component")}
+      <CellNote>{events.map((event) => EVENT_WORDS[event]).join(", ")}</CellNote>
+    </>
+  );
 }

@@ -1,10 +1,12 @@
 import { REASON_LABELS } from "../../../ui/frame/suppression-words";
 import type { ConsentSource, MailStatus, SuppressionReason } from "../../../base/mail-address";
+import type { ConsentSource, MailStatus } from "../../../base/mail-address";
 import type { Tone } from "../../../base/status";
 import type { Reader } from "../../../db/statements";
 import { State } from "../../../ui/blocks";
 import { choosePage, readPages } from "../../../ui/frame/page-choice";
 import { subscriberPath, SUBSCRIBERS_PATH, withQuery } from "../../../ui/frame/paths";
+import { SUBSCRIBERS_PATH, withQuery } from "../../../ui/frame/paths";
 import { readSearch } from "../../../ui/screens/list";
 import type { PageRow } from "../../pages/store";
 import {
@@ -99,23 +101,6 @@ export function subscribersOfPagePath(slug: string): string {
 /** Returns the path of the form that adds a subscriber to a page. */
 export function newSubscriberPath(slug: string): string {
   return withQuery(`${SUBSCRIBERS_PATH}/new`, { page: slug });
-}
-
-/** Returns the paths of a subscriber's screens and forms. */
-export function pathsOfSubscriber(id: string) {
-  const home = subscriberPath(id);
-  return {
-    home,
-    edit: `${home}/edit`,
-    links: `${home}/links`,
-    block: `${home}/block`,
-    remove: `${home}/remove`,
-    /** Returns the path of the form that ends a suppression. */
-    reactivate: (reason: SuppressionReason) => `${home}/reactivate/${reason}`,
-    /** Returns the path of the list of mails before an id. */
-    mailsBefore: (before: string | undefined) => withQuery(home, { before }),
-    sendAgain: (mailId: string) => `${home}/mails/${encodeURIComponent(mailId)}/send-again`,
-  };
 }
 
 export const IMPORT_PATH = `${SUBSCRIBERS_PATH}/import`;

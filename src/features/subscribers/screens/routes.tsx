@@ -7,7 +7,7 @@ import { Notice } from "../../../ui/blocks";
 import { Button } from "../../../ui/buttons";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { NoPageYet } from "../../../ui/frame/page-choice";
-import { SUBSCRIBERS_PATH } from "../../../ui/frame/paths";
+import { subscriberPath, SUBSCRIBERS_PATH } from "../../../ui/frame/paths";
 import type { Screen } from "../../../ui/frame/render";
 import { newFormToken } from "../../../ui/frame/changes";
 import { type Area, createArea } from "../../../ui/screens/area";
@@ -32,15 +32,7 @@ import {
   suppressionsOfSubscriber,
   updateSubscriber,
 } from "../subscribers";
-import {
-  BlockAddress,
-  InvalidateLinks,
-  Reactivate,
-  RemoveSubscriber,
-  SubscriberDetail,
-  type SubscriberView,
-  titleOf,
-} from "./detail";
+import { BlockAddress, Reactivate, SubscriberDetail, type SubscriberView, titleOf } from "./detail";
 import {
   ADD_FORM,
   BLOCK_FORM,
@@ -50,13 +42,7 @@ import {
   readChoicesContext,
 } from "./forms";
 import { SubscriberList, SubscriberNumbers } from "./list";
-import {
-  newSubscriberPath,
-  pathsOfSubscriber,
-  readPageOf,
-  readSubscriberList,
-  subscribersOfPagePath,
-} from "./read";
+import { newSubscriberPath, readPageOf, readSubscriberList, subscribersOfPagePath } from "./read";
 
 /** Returns what has to be done before people can subscribe to a page; undefined if they can. */
 function closedText(page: PageRow, isMailReady: boolean): string | undefined {
@@ -192,7 +178,7 @@ function addSubscriberRoutes(area: Area, { ctx }: AdminDependencies): void {
   function activeOf(reader: Reader, id: string): SubscriberRow {
     const row = getSubscriber(reader, id);
     if (row.status === "active" && findPage(reader, { id: row.pageId })) return row;
-    throw new ShowInstead({ path: pathsOfSubscriber(id).home });
+    throw new ShowInstead({ path: subscriberPath(id) });
   }
 
   area.screen("/:id", (at) => detail(at), { role });
@@ -206,27 +192,15 @@ function addSubscriberRoutes(area: Area, { ctx }: AdminDependencies): void {
       const { scope, targets, events } = existingChoices(choicesOf(reader, row), context.choosable);
       return { resource: { targets: { scope, targets }, events }, version: row.version, context };
     },
-    show(state) {
-      const { row, page } = state.context;
-      const { home, edit } = pathsOfSubscriber(row.id);
-      return {
-        title: `Edit ${titleOf(row)}`,
-        children: (
-          <FormScreen
-            title="Edit subscriber"
-            crumbs={[
-              { href: subscribersOfPagePath(page.slug), label: "Subscribers" },
-              { href: home, label: titleOf(row) },
-            ]}
-            form={CHOICES_FORM}
-            state={state}
-            action={edit}
-          >
-            <Button kind="primary">Save changes</Button>
-          </FormScreen>
-        ),
-      };
-    },
+    show: ({ context: { row, page } }) => ({
+      title: `Edit ${titleOf(row)}`,
+      heading: "Edit subscriber",
+      crumbs: [
+        { href: subscribersOfPagePath(page.slug), label: "Subscribers" },
+        { href: subscriberPath(row.id), label: titleOf(row) },
+      ],
+      button: "Save changes",
+    }),
     update(tx, changes, actor, { params }, { row, choosable }) {
       const { scope, targets, events } = existingChoices(choicesOf(tx, row), choosable);
       const body = { targets: { scope, targets }, events, ...changes };
@@ -234,39 +208,51 @@ function addSubscriberRoutes(area: Area, { ctx }: AdminDependencies): void {
       return updateSubscriber(ctx, tx, current, choicesOfBody(body, choosable), actor);
     },
     done: ({ params }) => ({
-      path: pathsOfSubscriber(params.id).home,
+      path: subscriberPath(params.id),
       text: "The choices were changed.",
     }),
   });
 
   area.confirmation("/:id/remove", {
     role,
-    show({ params }) {
-      const row = activeOf(ctx.db, params.id);
-      const title = `Remove ${titleOf(row)}`;
-      return { title, children: <RemoveSubscriber title={title} row={row} /> };
-    },
+    show: ({ params }) => ({
+      title: `Remove ${titleOf(activeOf(ctx.db, params.id))}`,
+      button: "Remove subscriber",
+      isDanger: true,
+      dialog: (
+        <p>
+          The address gets no more messages about this page, as if the person had unsubscribed. Only
+          the person can subscribe again, by confirming. The address is removed after 30 days.
+        </p>
+      ),
+    }),
     run(tx, { params }, actor) {
       const row = getSubscriber(tx, params.id);
       if (row.status === "active") removeSubscriber(ctx, tx, row, { erase: false }, actor);
       return row;
     },
     done: (row) => ({
-      path: pathsOfSubscriber(row.id).home,
+      path: subscriberPath(row.id),
       text: row.status === "active" ? "The subscriber was removed." : undefined,
     }),
   });
 
   area.confirmation("/:id/links", {
     role,
-    show({ params }) {
-      const row = activeOf(ctx.db, params.id);
-      const title = `Make the links of ${titleOf(row)} invalid`;
-      return { title, children: <InvalidateLinks title={title} row={row} /> };
-    },
+    show: ({ params }) => ({
+      title: `Make the links of ${titleOf(activeOf(ctx.db, params.id))} invalid`,
+      button: "Make links invalid",
+      dialog: (
+        <p>
+          Links in messages that were sent so far then no longer lead to the person’s choices, for
+          example if a message was forwarded. Links to unsubscribe stay valid. The next message has
+          a new link.
+        </p>
+      ),
+    }),
     run: (tx, { params }, actor) => invalidateLinks(ctx, tx, getSubscriber(tx, params.id), actor),
     done: (_, { params }) => ({
-      path: pathsOfSubscriber(params.id).home,
+      path: subscriberPath(params.id),
       text: "The links in earlier messages no longer lead to the choices.",
     }),
   });
@@ -284,7 +270,7 @@ function addSubscriberRoutes(area: Area, { ctx }: AdminDependencies): void {
       blockSubscriber(ctx, tx, row, note, actor);
       return row.id;
     },
-    done: (id) => ({ path: pathsOfSubscriber(id).home, text: "The address was blocked." }),
+    done: (id) => ({ path: subscriberPath(id), text: "The address was blocked." }),
   });
 
   area.form("/:id/reactivate/:reason", {
@@ -297,7 +283,7 @@ function addSubscriberRoutes(area: Area, { ctx }: AdminDependencies): void {
         (one) => one.reason === reason,
       );
       if (!reason || (found?.undo !== "possible" && found?.undo !== "request")) {
-        throw new ShowInstead({ path: pathsOfSubscriber(row.id).home });
+        throw new ShowInstead({ path: subscriberPath(row.id) });
       }
       return { row, reason, needsWords: found.undo === "request" };
     },
@@ -311,7 +297,7 @@ function addSubscriberRoutes(area: Area, { ctx }: AdminDependencies): void {
       reactivateSubscriber(ctx, tx, row, { reason, request }, actor);
       return row.id;
     },
-    done: (id) => ({ path: pathsOfSubscriber(id).home, text: "The address can get mail again." }),
+    done: (id) => ({ path: subscriberPath(id), text: "The address can get mail again." }),
   });
 
   area.action("/:id/mails/:mail_id/send-again", {
@@ -325,7 +311,7 @@ function addSubscriberRoutes(area: Area, { ctx }: AdminDependencies): void {
       });
     },
     done: (_, { params }) => ({
-      path: pathsOfSubscriber(params.id).home,
+      path: subscriberPath(params.id),
       text: "The message was queued to be sent again.",
     }),
     showConflict: (message, at) => detail(at, message),
