@@ -5,9 +5,9 @@ import { Columns, EmptyState, Facts, FormNotice, Notice } from "../../../ui/bloc
 import { Button, ButtonLink, PostButton } from "../../../ui/buttons";
 import { CheckboxList } from "../../../ui/choices";
 import { DetailCard, Numbers } from "../../../ui/detail";
-import { Actions, DialogForm, Form } from "../../../ui/form";
-import { mailingPath, MAILINGS_PATH, pagePath } from "../../../ui/frame/paths";
-import { Cell, CellNote, Row, Table } from "../../../ui/list";
+import { Actions, Form } from "../../../ui/form";
+import { mailingPath, MAILINGS_PATH, pagePath, withQuery } from "../../../ui/frame/paths";
+import { CellNote, DataTable } from "../../../ui/list";
 import { PageHead, Pagination } from "../../../ui/navigation";
 import { RelativeTime } from "../../../ui/times";
 import type { CausedSuppression } from "../../mail/suppression-store";
@@ -20,8 +20,6 @@ import {
   figure,
   MailingReason,
   MailingState,
-  releasePath,
-  stopPath,
   subjectPath,
   suppressionsPath,
 } from "./words";
@@ -94,9 +92,9 @@ function DetailActions({ view: { row } }: { view: MailingView }) {
   return (
     <>
       {row.state === "held" ? (
-        <PostButton action={releasePath(row.id)}>Release mailing</PostButton>
+        <PostButton action={mailingPath(row.id, "release")}>Release mailing</PostButton>
       ) : null}
-      <ButtonLink href={stopPath(row.id)} kind="danger" dialog>
+      <ButtonLink href={mailingPath(row.id, "stop")} kind="danger" dialog>
         Stop this mailing
       </ButtonLink>
     </>
@@ -141,55 +139,38 @@ function MailingFacts({ view, now }: { view: MailingView; now: number }) {
   );
 }
 
-const COLUMNS = [{ label: "Recipient" }, { label: "Reply of the relay" }, { label: "When" }];
-
 function FailedMails({ view, now }: { view: MailingView; now: number }) {
   const { row, failed, isContinued, nextAfter } = view;
   const home = mailingPath(row.id);
   return (
     <>
-      <Table columns={COLUMNS} caption="Failed mails" isInCard>
-        {failed.map(({ id, recipient, reply, tries, finishedAt }) => (
-          <Row key={id}>
-            <Cell>{recipient}</Cell>
-            <Cell label="Reply of the relay">
-              {reply ?? "None"}
-              {tries > 1 ? <CellNote>{tries} attempts</CellNote> : null}
-            </Cell>
-            <Cell label="When">
-              {finishedAt === null ? null : <RelativeTime at={toIso(finishedAt)} now={now} />}
-            </Cell>
-          </Row>
-        ))}
-      </Table>
+      <DataTable
+        caption="Failed mails"
+        isInCard
+        entries={failed}
+        columns={[
+          { label: "Recipient", cell: ({ recipient }) => recipient },
+          {
+            label: "Reply of the relay",
+            cell: ({ reply, tries }) => (
+              <>
+                {reply ?? "None"}
+                {tries > 1 ? <CellNote>{tries} attempts</CellNote> : null}
+              </>
+            ),
+          },
+          {
+            label: "When",
+            cell: ({ finishedAt }) =>
+              finishedAt === null ? null : <RelativeTime at={toIso(finishedAt)} now={now} />,
+          },
+        ]}
+      />
       <Pagination
         newestHref={isContinued ? home : undefined}
-        olderHref={
-          nextAfter === undefined ? undefined : `${home}?after=${encodeURIComponent(nextAfter)}`
-        }
+        olderHref={nextAfter && withQuery(home, { after: nextAfter })}
       />
     </>
-  );
-}
-
-/** Asks before a mailing is stopped. */
-export function StopMailing({ row, subjectName }: ListedMailing) {
-  return (
-    <DialogForm
-      title="Stop this mailing"
-      action={stopPath(row.id)}
-      button="Stop this mailing"
-      isDanger
-      cancelHref={mailingPath(row.id)}
-    >
-      <p>
-        {eventWords(row)}
-        {subjectName === undefined ? "" : `: ${subjectName}`}. Mails that have not been sent are
-        cancelled within a second
-        {row.sent === 0 ? "" : `; the relay has ${figure(row.sent)} already`}. Later mailings are
-        not affected.
-      </p>
-    </DialogForm>
   );
 }
 

@@ -7,7 +7,14 @@ import { PostButton } from "../../../ui/buttons";
 import { PageFilter, readPages } from "../../../ui/frame/page-choice";
 import { mailingPath, MAILINGS_PATH, withQuery } from "../../../ui/frame/paths";
 import { type ListQuery, NoMatch, NoOlder, readListQuery } from "../../../ui/screens/list";
-import { Cell, CellNote, ListCard, ListToolbar, Row, RowLink, Table } from "../../../ui/list";
+import {
+  CellNote,
+  type DataColumn,
+  DataTable,
+  ListCard,
+  ListToolbar,
+  RowLink,
+} from "../../../ui/list";
 import { PageHead, Pagination } from "../../../ui/navigation";
 import { RelativeTime } from "../../../ui/times";
 import { findMailHold, listMailHolds, suppressionsOfHold } from "../../mail/hold";
@@ -25,17 +32,6 @@ import {
   subjectPath,
   suppressionsPath,
 } from "./words";
-
-const COLUMNS = [
-  { label: "Event" },
-  { label: "State" },
-  { label: "Audience", isNumeric: true },
-  { label: "Sent", isNumeric: true },
-  { label: "Waiting", isNumeric: true },
-  { label: "Superseded", isNumeric: true },
-  { label: "Failed", isNumeric: true },
-  { label: "When" },
-];
 
 /** `/admin/mailings`: what events sent to the subscribers of pages, newest first. */
 export function MailingList({ list, now }: { list: MailingListing; now: number }) {
@@ -83,11 +79,13 @@ function Content({ list, now }: { list: MailingListing; now: number }) {
   const { mailings, page, before } = list;
   if (mailings.length > 0) {
     return (
-      <Table columns={COLUMNS} caption="Mailings" isInCard>
-        {mailings.map((mailing) => (
-          <MailingLine key={mailing.row.id} mailing={mailing} list={list} now={now} />
-        ))}
-      </Table>
+      <DataTable
+        caption="Mailings"
+        isInCard
+        columns={columnsOf(list, now)}
+        entries={mailings}
+        isOver={({ row }) => row.state === "stopped"}
+      />
     );
   }
   return before === undefined ? (
@@ -97,51 +95,52 @@ function Content({ list, now }: { list: MailingListing; now: number }) {
   );
 }
 
-interface LineProps {
-  mailing: ListedMailing;
-  list: MailingListing;
-  now: number;
-}
-
-function MailingLine({ mailing: { row, subjectName }, list, now }: LineProps) {
+function columnsOf(list: MailingListing, now: number): DataColumn<ListedMailing>[] {
   const { pages, page, hold } = list;
-  const pageName = page ? undefined : pages.find(({ id }) => id === row.pageId)?.name;
-  const state = { mailing: row, hold, now };
-  return (
-    <Row isOver={row.state === "stopped"}>
-      <Cell>
-        <RowLink href={mailingPath(row.id)}>{eventWords(row)}</RowLink>
-        <CellNote>
-          {subjectName === undefined ? "Deleted" : <a href={subjectPath(row)}>{subjectName}</a>}
-          {pages.length > 1 && pageName !== undefined ? ` · ${pageName}` : ""}
-        </CellNote>
-      </Cell>
-      <Cell label="State">
-        <MailingState {...state} />
-        <CellNote>
-          <MailingReason {...state} />
-        </CellNote>
-      </Cell>
-      <Cell label="Audience" isNumeric>
-        {audienceOf(row)}
-      </Cell>
-      <Cell label="Sent" isNumeric>
-        {figure(row.sent)}
-      </Cell>
-      <Cell label="Waiting" isNumeric>
-        {figure(waitingOf(row))}
-      </Cell>
-      <Cell label="Superseded" isNumeric>
-        {figure(row.superseded)}
-      </Cell>
-      <Cell label="Failed" isNumeric>
-        {figure(row.failed + row.bounced)}
-      </Cell>
-      <Cell label="When">
-        <RelativeTime at={toIso(row.createdAt)} now={now} />
-      </Cell>
-    </Row>
-  );
+  const figures: [string, (row: MailingRow) => string][] = [
+    ["Audience", audienceOf],
+    ["Sent", ({ sent }) => figure(sent)],
+    ["Waiting", (row) => figure(waitingOf(row))],
+    ["Superseded", ({ superseded }) => figure(superseded)],
+    ["Failed", ({ failed, bounced }) => figure(failed + bounced)],
+  ];
+  return [
+    {
+      label: "Event",
+      cell({ row, subjectName }) {
+        const pageName = page ? undefined : pages.find(({ id }) => id === row.pageId)?.name;
+        return (
+          <>
+            <RowLink href={mailingPath(row.id)}>{eventWords(row)}</RowLink>
+            <CellNote>
+              {subjectName === undefined ? "Deleted" : <a href={subjectPath(row)}>{subjectName}</a>}
+              {pages.length > 1 && pageName !== undefined ? ` · ${pageName}` : ""}
+            </CellNote>
+          </>
+        );
+      },
+    },
+    {
+      label: "State",
+      cell: ({ row: mailing }) => (
+        <>
+          <MailingState {...{ mailing, hold, now }} />
+          <CellNote>
+            <MailingReason {...{ mailing, hold, now }} />
+          </CellNote>
+        </>
+      ),
+    },
+    ...figures.map(([label, textOf]) => ({
+      label,
+      isNumeric: true,
+      cell: ({ row }: ListedMailing) => textOf(row),
+    })),
+    {
+      label: "When",
+      cell: ({ row: { createdAt } }) => <RelativeTime at={toIso(createdAt)} now={now} />,
+    },
+  ];
 }
 
 const PAGE_SIZE = 50;

@@ -16,16 +16,9 @@ import { findPage } from "../../pages/store";
 import { getMailing, nameOfSubject } from "../lists";
 import { releaseHeldMailings, releaseMailing, stopMailing } from "../mailings";
 import { listFailedMails } from "../store";
-import {
-  ALL_FIELD,
-  HoldSuppressions,
-  MAIL_FIELD,
-  MailingDetail,
-  type MailingView,
-  StopMailing,
-} from "./detail";
+import { ALL_FIELD, HoldSuppressions, MAIL_FIELD, MailingDetail, type MailingView } from "./detail";
 import { countAddresses, MailingList, readMailingList } from "./list";
-import { eventWords, suppressionsPath } from "./words";
+import { eventWords, figure, suppressionsPath } from "./words";
 
 const FAILED_PER_SCREEN = 50;
 
@@ -95,7 +88,20 @@ export function mailingAdminRoutes(deps: AdminDependencies) {
       const row = getMailing(ctx.db, id);
       if (row.state === "done" || row.state === "stopped") return { path: mailingPath(id) };
       const subjectName = nameOfSubject(ctx.db, row);
-      return { title: "Stop this mailing", children: <StopMailing {...{ row, subjectName }} /> };
+      return {
+        title: "Stop this mailing",
+        button: "Stop this mailing",
+        isDanger: true,
+        dialog: (
+          <p>
+            {eventWords(row)}
+            {subjectName === undefined ? "" : `: ${subjectName}`}. Mails that have not been sent are
+            cancelled within a second
+            {row.sent === 0 ? "" : `; the relay has ${figure(row.sent)} already`}. Later mailings
+            are not affected.
+          </p>
+        ),
+      };
     },
     run: (tx, { params }, actor) => stopMailing(ctx, tx, params.id, actor),
     done: (_, { params }) => ({ path: mailingPath(params.id), text: "The mailing was stopped." }),

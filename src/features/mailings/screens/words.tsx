@@ -5,7 +5,6 @@ import { State } from "../../../ui/blocks";
 import {
   componentPath,
   incidentPath,
-  mailingPath,
   MAILINGS_PATH,
   maintenancePath,
 } from "../../../ui/frame/paths";
@@ -100,14 +99,6 @@ export function audienceOf({ cursor, written, state }: MailingRow): string {
 }
 
 export const GO_ON_PATH = `${MAILINGS_PATH}/go-on`;
-
-export function stopPath(id: string): string {
-  return `${mailingPath(id)}/stop`;
-}
-
-export function releasePath(id: string): string {
-  return `${mailingPath(id)}/release`;
-}
 
 /** Returns the path that releases all held mailings of a page. */
 export function releaseOfPagePath(pageId: string): string {
