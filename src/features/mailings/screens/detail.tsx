@@ -1,4 +1,3 @@
-import { REASON_CAUSES } from "../../../ui/frame/suppression-words";
 import type { MailHold } from "../../../base/mail-address";
 import { toIso } from "../../../base/time";
 import { Columns, EmptyState, Facts, FormNotice, Notice } from "../../../ui/blocks";
@@ -7,12 +6,13 @@ import { CheckboxList } from "../../../ui/choices";
 import { DetailCard, Numbers } from "../../../ui/detail";
 import { Actions, Form } from "../../../ui/form";
 import { mailingPath, MAILINGS_PATH, pagePath, withQuery } from "../../../ui/frame/paths";
+import { REASON_CAUSES } from "../../../ui/frame/suppression-words";
 import { CellNote, DataTable } from "../../../ui/list";
 import { PageHead, Pagination } from "../../../ui/navigation";
 import { RelativeTime } from "../../../ui/times";
 import type { CausedSuppression } from "../../mail/suppression-store";
 import { waitingOf } from "../lists";
-import { listFailedMails } from "../store";
+import type { listFailedMails } from "../store";
 import type { ListedMailing } from "./list";
 import {
   audienceOf,

@@ -6,7 +6,6 @@ import { EmptyState, Notice } from "../../../ui/blocks";
 import { PostButton } from "../../../ui/buttons";
 import { PageFilter, readPages } from "../../../ui/frame/page-choice";
 import { mailingPath, MAILINGS_PATH, withQuery } from "../../../ui/frame/paths";
-import { type ListQuery, NoMatch, NoOlder, readListQuery } from "../../../ui/screens/list";
 import {
   CellNote,
   type DataColumn,
@@ -16,6 +15,7 @@ import {
   RowLink,
 } from "../../../ui/list";
 import { PageHead, Pagination } from "../../../ui/navigation";
+import { type ListQuery, NoMatch, NoOlder, readListQuery } from "../../../ui/screens/list";
 import { RelativeTime } from "../../../ui/times";
 import { findMailHold, listMailHolds, suppressionsOfHold } from "../../mail/hold";
 import { listMailings, nameOfSubject, waitingOf } from "../lists";

@@ -1,4 +1,3 @@
-import { REASON_CAUSES, REASON_LABELS } from "../../../ui/frame/suppression-words";
 import type { SuppressionReason } from "../../../base/mail-address";
 import { toIso } from "../../../base/time";
 import { EVENT_LABELS } from "../../../public/subscription-form";
@@ -8,19 +7,19 @@ import { DetailCard, HeadFact, HeadFacts, MoreMenu } from "../../../ui/detail";
 import { DialogForm } from "../../../ui/form";
 import { FormInputs } from "../../../ui/forms/fields";
 import type { StateOf } from "../../../ui/forms/form";
-import { incidentPath, maintenancePath } from "../../../ui/frame/paths";
 import { incidentPath, maintenancePath, subscriberPath, withQuery } from "../../../ui/frame/paths";
+import { REASON_CAUSES, REASON_LABELS } from "../../../ui/frame/suppression-words";
 import { Icon } from "../../../ui/icons";
 import { Cell, CellNote, Row, Table } from "../../../ui/list";
 import { PageHead, Pagination } from "../../../ui/navigation";
+import { NoOlder } from "../../../ui/screens/list";
 import { RelativeTime } from "../../../ui/times";
 import { eventWords } from "../../mailings/screens/words";
 import type { PageRow } from "../../pages/store";
-import { NoOlder } from "../../../ui/screens/list";
 import { NextTry } from "../../webhooks/screens/delivery";
+import { type Choosable, namesOfTargets } from "../choices";
 import type { ListPart, SubscriberMail } from "../list";
 import type { SubscriberRow } from "../store";
-import { type Choosable, namesOfTargets } from "../choices";
 import type { ShownSuppression } from "../subscribers";
 import { BLOCK_FORM, REACTIVATE_FORM } from "./forms";
 import {

@@ -1,4 +1,3 @@
-import { REASON_LABELS } from "../../../ui/frame/suppression-words";
 import { type Role, roleAllows } from "../../../base/actor";
 import type { SubscriberEvent } from "../../../base/mail-address";
 import { plural } from "../../../base/text";
@@ -9,6 +8,7 @@ import { ButtonLink } from "../../../ui/buttons";
 import { Numbers } from "../../../ui/detail";
 import { PageFilter } from "../../../ui/frame/page-choice";
 import { MAIL_PATH, subscriberPath, SUBSCRIBERS_PATH, withQuery } from "../../../ui/frame/paths";
+import { REASON_LABELS } from "../../../ui/frame/suppression-words";
 import { Icon } from "../../../ui/icons";
 import {
   CellNote,

@@ -1,14 +1,13 @@
-import { REASON_LABELS } from "../../../ui/frame/suppression-words";
-import type { ConsentSource, MailStatus, SuppressionReason } from "../../../base/mail-address";
 import type { ConsentSource, MailStatus } from "../../../base/mail-address";
 import type { Tone } from "../../../base/status";
 import type { Reader } from "../../../db/statements";
 import { State } from "../../../ui/blocks";
 import { choosePage, readPages } from "../../../ui/frame/page-choice";
-import { subscriberPath, SUBSCRIBERS_PATH, withQuery } from "../../../ui/frame/paths";
 import { SUBSCRIBERS_PATH, withQuery } from "../../../ui/frame/paths";
+import { REASON_LABELS } from "../../../ui/frame/suppression-words";
 import { readSearch } from "../../../ui/screens/list";
 import type { PageRow } from "../../pages/store";
+import { type Choosable, readChoosable } from "../choices";
 import {
   countSubscribersOfPage,
   type ListedSignUp,
@@ -19,7 +18,6 @@ import {
   type StoppingReason,
   type SubscriberCounts,
 } from "../list";
-import { type Choosable, readChoosable } from "../choices";
 
 const VIEWS = ["active", "unconfirmed", "suppressed", "unsubscribed"] as const;
 export type View = (typeof VIEWS)[number];

@@ -5,11 +5,11 @@ import type { Reader } from "../../../db/statements";
 import { sessionOf } from "../../../http/request-context";
 import { Notice } from "../../../ui/blocks";
 import { Button } from "../../../ui/buttons";
+import { newFormToken } from "../../../ui/frame/changes";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { NoPageYet } from "../../../ui/frame/page-choice";
 import { subscriberPath, SUBSCRIBERS_PATH } from "../../../ui/frame/paths";
 import type { Screen } from "../../../ui/frame/render";
-import { newFormToken } from "../../../ui/frame/changes";
 import { type Area, createArea } from "../../../ui/screens/area";
 import { FormScreen } from "../../../ui/screens/form-screen";
 import { type At, ShowInstead } from "../../../ui/screens/routes";
@@ -18,10 +18,10 @@ import { takesSubscribers } from "../../pages/mail";
 import { getPage } from "../../pages/pages";
 import { findPage, type PageRow } from "../../pages/store";
 import { makeOnce } from "../../submissions/store";
-import { countSubscribersOfPage, listSubscriberMails } from "../list";
-import type { SubscriberRow } from "../store";
 import { choicesOf, existingChoices, readChoosable } from "../choices";
+import { countSubscribersOfPage, listSubscriberMails } from "../list";
 import { type InvitationResult, inviteSubscriber } from "../sign-up";
+import type { SubscriberRow } from "../store";
 import {
   blockSubscriber,
   getSubscriber,

@@ -32,15 +32,15 @@ import { SUBSCRIBERS_PATH } from "../../../ui/frame/paths";
 import type { Screen } from "../../../ui/frame/render";
 import { Cell, Row, Table } from "../../../ui/list";
 import { PageHead, Tabs } from "../../../ui/navigation";
-import { rejectionOf } from "../../../ui/screens/form-routes";
 import { createArea } from "../../../ui/screens/area";
+import { rejectionOf } from "../../../ui/screens/form-routes";
 import type { AreaRoutes, SentAt } from "../../../ui/screens/routes";
 import { activityPath } from "../../activity/screens/activity";
 import { relayTakesUtf8 } from "../../mail/settings";
 import { getPage } from "../../pages/pages";
 import type { PageRow } from "../../pages/store";
-import { CONSENT_MAX, eraseAddress, readConsent } from "../subscribers";
 import { findSubscriber } from "../store";
+import { CONSENT_MAX, eraseAddress, readConsent } from "../subscribers";
 import {
   type BadLine,
   exportSubscribers,
