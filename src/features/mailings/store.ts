@@ -1,4 +1,5 @@
 import { and, asc, desc, eq, gt, lt, sql } from "drizzle-orm";
+import { findBy, setBy } from "../../db/rows";
 import { insertInto, mutate, type Reader, selectMany, selectOne } from "../../db/statements";
 import { events } from "../../db/tables/events";
 import {
@@ -26,17 +27,9 @@ const isCounted = sql`(${mailings.cursor} >= 0 OR ${mailings.state} = 'expanding
 export const insertMailing = insertInto(mailings);
 
 /** Sets the progress of a mailing. Its counts are changed by other statements. */
-export const setProgress = mutate(
-  (orm, $: Pick<MailingRow, "id" | "state" | "cursor" | "beginAt">) =>
-    orm
-      .update(mailings)
-      .set({ state: $.state, cursor: $.cursor, beginAt: $.beginAt })
-      .where(eq(mailings.id, $.id)),
-);
+export const setProgress = setBy(mailings, ["id"], ["state", "cursor", "beginAt"]);
 
-export const findMailing = selectOne((orm, $: { id: string }) =>
-  orm.select().from(mailings).where(eq(mailings.id, $.id)),
-);
+export const findMailing = findBy(mailings, ["id"]);
 
 /** Limit of a subject's mailings that are read. A component whose status changes all day has thousands. */
 const OF_SUBJECT_MAX = 200;
@@ -151,9 +144,7 @@ export const findNextHeldEnd = selectOne((orm, _$: Record<string, never>) =>
     .where(and(isOpen, eq(mailings.state, "held"))),
 );
 
-export const findThread = selectOne((orm, $: { subjectId: string }) =>
-  orm.select().from(mailThreads).where(eq(mailThreads.subjectId, $.subjectId)),
-);
+export const findThread = findBy(mailThreads, ["subjectId"]);
 
 export const insertThread = insertInto(mailThreads);
 
@@ -173,9 +164,7 @@ export const setThread = mutate(
       .where(eq(mailThreads.subjectId, $.subjectId)),
 );
 
-export const findEvent = selectOne((orm, $: { id: string }) =>
-  orm.select().from(events).where(eq(events.id, $.id)),
-);
+export const findEvent = findBy(events, ["id"]);
 
 /** Lists the events of a page's incidents and maintenance since a time (unix ms). */
 export const listNamingEvents = selectMany((orm, $: { pageId: string; since: number }) =>
@@ -379,9 +368,7 @@ export const listCandidates = selectMany(
       .limit($.limit),
 );
 
-export const findSubscriber = selectOne((orm, $: { id: string }) =>
-  orm.select().from(subscribers).where(eq(subscribers.id, $.id)),
-);
+export const findSubscriber = findBy(subscribers, ["id"]);
 
 /** Finds one of the components and groups in a JSON list that a subscriber chose. */
 export const findChoice = selectOne((orm, $: { subscriberId: string; targets: string }) =>

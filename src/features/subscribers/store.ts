@@ -1,5 +1,6 @@
 import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, lte, ne, sql } from "drizzle-orm";
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { deleteBy, findBy, listBy, setBy } from "../../db/rows";
 import {
   insertInto,
   mutate,
@@ -28,30 +29,16 @@ export const insertSubscriber = insertInto(subscribers);
 export const updateSubscriberRow = updateById(subscribers);
 export const insertChoice = insertInto(subscriberChoices);
 
-export const findSubscriber = selectOne((orm, $: { id: string }) =>
-  orm.select().from(subscribers).where(eq(subscribers.id, $.id)),
-);
+export const findSubscriber = findBy(subscribers, ["id"]);
 
 /** Finds the subscriber with an address on a page, active or not. */
-export const findSubscriberByAddress = selectOne((orm, $: { pageId: string; addressKey: string }) =>
-  orm
-    .select()
-    .from(subscribers)
-    .where(and(eq(subscribers.pageId, $.pageId), eq(subscribers.addressKey, $.addressKey))),
-);
+export const findSubscriberByAddress = findBy(subscribers, ["pageId", "addressKey"]);
 
 /** Lists the subscribers of a page with the mark of an address: several if one lost its address. */
-export const listSubscribersByHmac = selectMany((orm, $: { pageId: string; addressHmac: string }) =>
-  orm
-    .select()
-    .from(subscribers)
-    .where(and(eq(subscribers.addressHmac, $.addressHmac), eq(subscribers.pageId, $.pageId))),
-);
+export const listSubscribersByHmac = listBy(subscribers, ["addressHmac", "pageId"]);
 
 /** Lists the subscribers with the mark of an address, on all pages. */
-export const listSubscribersOfAddress = selectMany((orm, $: { addressHmac: string }) =>
-  orm.select().from(subscribers).where(eq(subscribers.addressHmac, $.addressHmac)),
-);
+export const listSubscribersOfAddress = listBy(subscribers, ["addressHmac"]);
 
 /** Lists active subscribers of a page after a number. */
 export const listActiveAfter = selectMany(
@@ -107,14 +94,10 @@ export const listChoices = selectMany((orm, $: { subscriberId: string }) =>
     .orderBy(asc(subscriberChoices.targetId)),
 );
 
-export const deleteChoices = mutate((orm, $: { subscriberId: string }) =>
-  orm.delete(subscriberChoices).where(eq(subscriberChoices.subscriberId, $.subscriberId)),
-);
+export const deleteChoices = deleteBy(subscriberChoices, ["subscriberId"]);
 
 /** Deletes a subscriber with choices and mails. */
-export const deleteSubscriber = mutate((orm, $: { id: string }) =>
-  orm.delete(subscribers).where(eq(subscribers.id, $.id)),
-);
+export const deleteSubscriber = deleteBy(subscribers, ["id"]);
 
 /** Removes the addresses of up to `limit` subscribers that unsubscribed before `until`. */
 export const removeOldAddresses = mutate((orm, $: { until: number; limit: number }) =>
@@ -238,9 +221,7 @@ export type RequestRow = typeof mailRequests.$inferSelect;
 
 export const insertRequest = insertInto(mailRequests);
 
-export const findRequest = selectOne((orm, $: { id: string }) =>
-  orm.select().from(mailRequests).where(eq(mailRequests.id, $.id)),
-);
+export const findRequest = findBy(mailRequests, ["id"]);
 
 /** Lists sign-ups that wait for a decision, oldest first. */
 export const listWaitingRequests = selectMany((orm, $: { limit: number }) =>
@@ -252,9 +233,7 @@ export const listWaitingRequests = selectMany((orm, $: { limit: number }) =>
     .limit($.limit),
 );
 
-export const setRequestState = mutate((orm, $: { id: string; state: RequestRow["state"] }) =>
-  orm.update(mailRequests).set({ state: $.state }).where(eq(mailRequests.id, $.id)),
-);
+export const setRequestState = setBy(mailRequests, ["id"], ["state"]);
 
 /** Lists the times of a client's latest sign-ups after `since`, newest first. */
 export const listTimesOfClient = selectMany(

@@ -1,4 +1,5 @@
 import { and, asc, eq, gt, lte, not, sql } from "drizzle-orm";
+import { deleteBy, setBy } from "../../db/rows";
 import { insertInto, mutate, type Reader, selectMany, selectOne } from "../../db/statements";
 import { events } from "../../db/tables/events";
 import { pages } from "../../db/tables/pages";
@@ -9,7 +10,6 @@ import {
   webhookHours,
   webhooks,
 } from "../../db/tables/webhooks";
-import type { DeliveryStatus } from "../../base/webhook";
 
 export type DeliveryRow = typeof deliveries.$inferSelect;
 export type TryRow = typeof deliveryTries.$inferSelect;
@@ -30,8 +30,6 @@ export const insertDeliveries = mutate((orm, $: { rows: string }) =>
   ),
 );
 
-type BatchRow = typeof deliveryBatches.$inferSelect;
-
 /** Adds a batch after all others; `id` null gives it the next number. */
 export const insertBatch = insertInto(deliveryBatches);
 
@@ -45,13 +43,9 @@ export function hasBatches(reader: Reader): boolean {
   return findFirstBatch(reader, {}) !== undefined;
 }
 
-export const setBatchWritten = mutate((orm, $: Pick<BatchRow, "id" | "written">) =>
-  orm.update(deliveryBatches).set({ written: $.written }).where(eq(deliveryBatches.id, $.id)),
-);
+export const setBatchWritten = setBy(deliveryBatches, ["id"], ["written"]);
 
-export const deleteBatch = mutate((orm, $: { id: number }) =>
-  orm.delete(deliveryBatches).where(eq(deliveryBatches.id, $.id)),
-);
+export const deleteBatch = deleteBy(deliveryBatches, ["id"]);
 
 export const insertTry = insertInto(deliveryTries);
 
@@ -166,26 +160,10 @@ export const findDeliveryProgress = selectOne((orm, $: { id: string }) =>
     .where(eq(deliveries.id, $.id)),
 );
 
-export const setDeliveryProgress = mutate(
-  (
-    orm,
-    $: {
-      id: string;
-      status: DeliveryStatus;
-      tries: number;
-      nextTryAt: number | null;
-      finishedAt: number | null;
-    },
-  ) =>
-    orm
-      .update(deliveries)
-      .set({
-        status: $.status,
-        tries: $.tries,
-        nextTryAt: $.nextTryAt,
-        finishedAt: $.finishedAt,
-      })
-      .where(eq(deliveries.id, $.id)),
+export const setDeliveryProgress = setBy(
+  deliveries,
+  ["id"],
+  ["status", "tries", "nextTryAt", "finishedAt"],
 );
 
 /** Counts an attempt in its hour (start in unix ms). */

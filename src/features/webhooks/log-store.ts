@@ -1,5 +1,6 @@
 import { and, asc, desc, eq, gte, isNull, lt, lte, sql } from "drizzle-orm";
 import type { DeliveryStatus } from "../../base/webhook";
+import { deleteBy, listBy } from "../../db/rows";
 import { mutate, type Orm, selectMany, selectOne } from "../../db/statements";
 import { events } from "../../db/tables/events";
 import { deliveries, deliveryTries, webhookHours, webhooks } from "../../db/tables/webhooks";
@@ -77,13 +78,9 @@ export const findDeliveryOfEvent = selectOne((orm, $: { webhookId: string; event
 );
 
 /** Lists the attempts of a delivery, oldest first. */
-export const listTries = selectMany((orm, $: { deliveryId: string }) =>
-  orm
-    .select()
-    .from(deliveryTries)
-    .where(eq(deliveryTries.deliveryId, $.deliveryId))
-    .orderBy(asc(deliveryTries.number)),
-);
+export const listTries = listBy(deliveryTries, ["deliveryId"], {
+  order: [asc(deliveryTries.number)],
+});
 
 /** Queues a delivery again, due at `now`, with the retry delays of a new one. */
 export const queueAgain = mutate((orm, $: { id: string; now: number }) =>
@@ -141,9 +138,7 @@ export const deleteDeliveriesOf = mutate((orm, $: { eventId: string; limit: numb
     ),
 );
 
-export const deleteEvent = mutate((orm, $: { id: string }) =>
-  orm.delete(events).where(eq(events.id, $.id)),
-);
+export const deleteEvent = deleteBy(events, ["id"]);
 
 // The same text as in the condition of the partial index, which covers these queries.
 const isPending = sql`${deliveries.status} = 'pending'`;

@@ -1,4 +1,5 @@
 import { and, asc, desc, eq, isNotNull, isNull, lt, sql } from "drizzle-orm";
+import { findBy, listBy, setBy } from "../../db/rows";
 import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db/statements";
 import { components } from "../../db/tables/components";
 import { mails } from "../../db/tables/mail";
@@ -10,19 +11,11 @@ export type WebhookRow = typeof webhooks.$inferSelect;
 export const insertWebhook = insertInto(webhooks);
 export const updateWebhookRow = updateById(webhooks);
 
-export const findWebhook = selectOne((orm, $: { id: string }) =>
-  orm
-    .select()
-    .from(webhooks)
-    .where(and(eq(webhooks.id, $.id), isNull(webhooks.deletedAt))),
-);
+const isStored = isNull(webhooks.deletedAt);
 
-export const findWebhookByRef = selectOne((orm, $: { ref: string }) =>
-  orm
-    .select()
-    .from(webhooks)
-    .where(and(eq(webhooks.ref, $.ref), isNull(webhooks.deletedAt))),
-);
+export const findWebhook = findBy(webhooks, ["id"], { where: isStored });
+
+export const findWebhookByRef = findBy(webhooks, ["ref"], { where: isStored });
 
 /** Lists endpoints with ids below `before`, newest first. */
 export const listWebhooksBefore = selectMany((orm, $: { before: string; limit: number }) =>
@@ -35,9 +28,10 @@ export const listWebhooksBefore = selectMany((orm, $: { before: string; limit: n
 );
 
 /** Lists all endpoints, oldest first. */
-export const listAllWebhooks = selectMany((orm, _$: Record<string, never>) =>
-  orm.select().from(webhooks).where(isNull(webhooks.deletedAt)).orderBy(asc(webhooks.id)),
-);
+export const listAllWebhooks = listBy(webhooks, [], {
+  where: isStored,
+  order: [asc(webhooks.id)],
+});
 
 const isLive = sql`${webhooks.enabled} AND ${webhooks.deletedAt} IS NULL`;
 
@@ -77,9 +71,7 @@ export const findShownStatus = selectOne((orm, $: { id: string }) =>
 );
 
 /** Writes the start of the time in which all attempts failed (unix ms); null after a success. */
-export const setFailingSince = mutate((orm, $: { id: string; failingSince: number | null }) =>
-  orm.update(webhooks).set({ failingSince: $.failingSince }).where(eq(webhooks.id, $.id)),
-);
+export const setFailingSince = setBy(webhooks, ["id"], ["failingSince"]);
 
 /** Finds the end of the last recorded pause of a destination (unix ms). */
 export const findPause = selectOne((orm, $: { destination: string }) =>

@@ -244,7 +244,7 @@ export function readWebhookChange(
     enabled: input.enabled ?? before.enabled,
   };
   // An endpoint whose URL is no longer allowed can still be disabled.
-  if (changesReach(before, desired)) {
+  if (!isInvalid("url") && changesReach(before, desired)) {
     if (!isInvalid("settings")) validateKeptSecrets(errors, before, desired, input);
     const hidden = hiddenUrlError(before, desired, input);
     validateReach(ctx, errors, desired, isInvalid, hidden);
