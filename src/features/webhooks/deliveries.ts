@@ -12,7 +12,7 @@ import { blanked, outgoingOf, type ReadHeadline, secretsIn, writeMessage } from 
 import { findForTry, hasBatches, type TryRow } from "./delivery-store";
 import { queueTestEvent } from "./enqueue";
 import { shownUrl } from "./formats/index";
-import { sentWith } from "./gathering";
+import { sentWith } from "./deliver/groups";
 import { deleteEmptyGroups } from "./gathering-store";
 import {
   deleteDeliveriesOf,

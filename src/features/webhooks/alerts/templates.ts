@@ -14,7 +14,7 @@ import { contextOf, outgoingOf } from "../deliver/message";
 import { findForTry } from "../delivery-store";
 import { alertLetter, alertSubject } from "../formats/email";
 import { buildNotification } from "../formats/notification";
-import { type Member, overtakenAmong } from "../gathering";
+import { type Member, overtakenAmong } from "../deliver/groups";
 import { listMembers } from "../gathering-store";
 import { isOpenToEvents, recipientOf } from "../recipient";
 import { type NamedWebhook, webhookName } from "../records";

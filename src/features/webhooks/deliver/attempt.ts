@@ -13,7 +13,7 @@ import { type DeliveryRow, findForTry } from "../delivery-store";
 import type { Message } from "../formats/format";
 import { FORMATS } from "../formats/index";
 import { clean } from "../formats/markup";
-import { closeGroup, type Member, membersOf, needsGroup, overtakenAmong } from "../gathering";
+import { closeGroup, type Member, membersOf, needsGroup, overtakenAmong } from "./groups";
 import { supersedeDeliveries } from "../gathering-store";
 import { canRetry, groupOf, refusalOf } from "../rules";
 import { secretsInForce, signatureHeaders } from "../signing";

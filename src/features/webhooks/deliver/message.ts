@@ -7,7 +7,7 @@ import { type PageAddress, pageUrl as addressOf } from "../../pages/addresses";
 import { type DeliveryToTry, findEventPage } from "../delivery-store";
 import type { FormatContext, Message } from "../formats/format";
 import { ELLIPSIS, FORMATS } from "../formats/index";
-import type { Member } from "../gathering";
+import type { Member } from "./groups";
 import { countKnownDown } from "../gathering-store";
 import type { RefusedMessage } from "../rules";
 import { findShownStatus } from "../store";
