@@ -12,9 +12,8 @@ import {
   updateComponent,
   updateGroup,
 } from "../../src/features/components/components";
-import { listComponentsOfPage, listGroups } from "../../src/features/components/store";
 import { setManualStatuses } from "../../src/features/components/statuses";
-import { setManualStatuses } from "../../src/features/components/set-status";
+import { listComponentsOfPage, listGroups } from "../../src/features/components/store";
 import { deleteTemplate, listAllTemplates } from "../../src/features/incident-templates/templates";
 import { listStoredMonitors } from "../../src/features/monitors/declared";
 import { createMonitor } from "../../src/features/monitors/monitors";

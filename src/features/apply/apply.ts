@@ -7,8 +7,6 @@ import type { TemplateRow } from "../incident-templates/store";
 import { listAllTemplates } from "../incident-templates/templates";
 import { applySchedules } from "../maintenance/schedules/file";
 import { listSchedules, type ScheduleRow } from "../maintenance/schedules/store";
-import { listSchedules } from "../maintenance/schedules/records";
-import type { ScheduleRow } from "../maintenance/schedules/store";
 import { listStoredMonitors } from "../monitors/declared";
 import { applyMonitors } from "../monitors/file";
 import type { MonitorRow } from "../monitors/store";
@@ -20,20 +18,6 @@ import type { WebhookRow } from "../webhooks/store";
 import { monitorsIn, type ReadFile } from "./read";
 import { type ApplyOptions, type ApplyOutcome, ApplyRun, type Named, RowsByRef } from "./run";
 import type { ApplyFile } from "./schema";
-import { desiredPage, presentPageFields } from "./fields";
-import { applyInside, applySchedules } from "./inside-page";
-import { applyMonitors } from "./monitors";
-import { monitorsIn, pageFields, type ReadFile } from "./read";
-import {
-  type ApplyOptions,
-  type ApplyOutcome,
-  ApplyRun,
-  type Named,
-  type Path,
-  refOf,
-  RowsByRef,
-} from "./run";
-import type { ApplyFile, FilePage } from "./schema";
 
 /**
  * Applies a file: creates and changes pages, groups, components, monitors, webhooks, incident templates and

@@ -12,9 +12,9 @@ import {
   subjectOfToken,
   tokenOf,
 } from "../mail/tokens";
+import { pageBaseUrl } from "../pages/addresses";
 import type { DomainPage } from "../pages/custom-domains";
 import { takesSubscribers } from "../pages/mail";
-import { pageBaseUrl } from "../pages/references";
 import { findPageOrDeleted, type PageRow } from "../pages/store";
 import { findRequest, findSubscriber, type RequestRow, type SubscriberRow } from "./store";
 

@@ -25,8 +25,6 @@ import { endSuppressions, findSuppression, suppress } from "../mail/suppressions
 import { addressHmac, ensureMailKey, type MailKey } from "../mail/tokens";
 import { startWaitingRows } from "../outgoing/waiting-rows";
 import { takesSubscribers } from "../pages/mail";
-import { pageBaseUrl } from "../pages/addresses";
-import { findPageOrDeleted, type PageRow } from "../pages/store";
 import { getPage } from "../pages/pages";
 import { findPage, type PageRow } from "../pages/store";
 import { existingChoices, readChoosable } from "./choices";

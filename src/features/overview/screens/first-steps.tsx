@@ -2,16 +2,12 @@ import { type Role, roleAllows } from "../../../base/actor";
 import type { Reader } from "../../../db/statements";
 import { ButtonLink, PostButton } from "../../../ui/buttons";
 import { choosePage } from "../../../ui/frame/page-choice";
-import { KEYS_PATH, newComponentPath, PAGES_PATH } from "../../../ui/frame/paths";
-import { KEYS_PATH, NEW_WEBHOOK_PATH, PAGES_PATH } from "../../../ui/frame/paths";
+import { KEYS_PATH, NEW_WEBHOOK_PATH, newComponentPath, PAGES_PATH } from "../../../ui/frame/paths";
 import { Icon } from "../../../ui/icons";
 import { countKeys } from "../../keys/records";
-import { newComponentPath } from "../../components/screens/component-paths";
-import { countKeys } from "../../keys/keys";
 import { NEW_MONITOR_PATH } from "../../monitors/screens/paths";
 import type { PageRow } from "../../pages/store";
 import { areFirstStepsHidden } from "../../settings/settings";
-import { NEW_WEBHOOK_PATH } from "../../webhooks/screens/read";
 import type { CurrentState } from "./current-state";
 import type { Health } from "./health";
 

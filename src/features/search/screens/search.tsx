@@ -25,6 +25,7 @@ import {
   MAIL_PATH,
   maintenancePath,
   monitorPath,
+  NEW_WEBHOOK_PATH,
   pagePath,
   PAGES_PATH,
   PLAN_PATH,
@@ -49,8 +50,7 @@ import { targetOf } from "../../monitors/screens/words";
 import { searchMonitors } from "../../monitors/search-store";
 import { IMPORT_PATH } from "../../subscribers/screens/read";
 import { listUsers } from "../../users/users";
-import { webhookName } from "../../webhooks/changes";
-import { NEW_WEBHOOK_PATH } from "../../webhooks/screens/read";
+import { webhookName } from "../../webhooks/records";
 import { listAllWebhooks } from "../../webhooks/store";
 
 /** `/admin/search` and `/admin/shortcuts`, for every role. A search finds only what the role may open. */
