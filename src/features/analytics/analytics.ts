@@ -24,7 +24,7 @@ import {
   type StateTimes,
   timesByInterval,
   uptimeOf,
-} from "../monitors/records";
+} from "../monitors/uptime";
 import {
   LINES_MAX,
   numberOf,

@@ -10,11 +10,11 @@ import {
   namedSettings,
   readComponents,
   settingsBefore,
+  validateChangeable,
   validateConfig,
   validateSettings,
-} from "./monitors";
+} from "./settings";
 import { findMonitor } from "./store";
-import { validateChangeable } from "./unsupported";
 
 /** Returns unknown references and invalid settings in the body of a new monitor. */
 export function createMonitorErrors(

@@ -21,14 +21,14 @@ import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { listComponentsOfPage } from "../components/store";
 import { listAllDependencies } from "./dependency-store";
+import { createMonitor } from "./monitors";
 import {
-  createMonitor,
   defaultSettings,
   initialSettings,
   namedSettings,
   validateConfig,
   validateSettings,
-} from "./monitors";
+} from "./settings";
 import { type MonitorConfig, probeOf } from "./probes";
 import { listAllMonitors, listComponentsOfMonitors, type MonitorRow } from "./store";
 import { pauseMonitor, resumeMonitor, updateMonitor } from "./update";

@@ -8,7 +8,7 @@ import {
   listRollupsOfMonitors,
   listUnrolledResults,
 } from "./checks-store";
-import { type Figures, figuresFromRow, figuresOf, mergeFigures } from "./overview";
+import { type Figures, figuresFromRow, figuresOf, mergeFigures } from "./figures";
 import { listHourAverages } from "./store";
 
 /** Response times in ms; null without responses. Quantiles are accurate to 2 %. */

@@ -1,12 +1,4 @@
-import { sum } from "../../base/numbers";
-import {
-  mergeSketches,
-  type Sketch,
-  sketchFromBytes,
-  sketchOf,
-  sketchToBytes,
-} from "../../base/sketch";
-import type { CheckOutcome, MonitorState, MonitorType } from "../../base/status";
+import type { MonitorState, MonitorType } from "../../base/status";
 import { DAY_MS } from "../../base/time";
 import type { Reader } from "../../db/statements";
 import {
@@ -17,7 +9,8 @@ import {
   sumRecentSpans,
   WORST_FIRST,
 } from "./overview-store";
-import { assembleRecords, type MonitorRecord, noTimes, tagParam, uptimeOf } from "./records";
+import { assembleRecords, type MonitorRecord, tagParam } from "./records";
+import { noTimes, uptimeOf } from "./uptime";
 
 /** Filters of the list. An omitted filter matches everything. */
 interface OverviewFilters {
@@ -34,6 +27,7 @@ export type ListOrder = "state" | "name";
 
 /** Number of periods that the last day is divided into. */
 const PERIODS = 48;
+
 /** Maximum number of spans read of a monitor: 25 monitors with 1,000 take 26 ms, with 2,000 72 ms. */
 const SPANS_MAX = 1_000;
 
@@ -59,6 +53,7 @@ const PERIOD_STATES: Readonly<Record<MonitorState, PeriodState>> = {
   degraded: "slow",
   down: "failed",
 };
+
 const SEVERITY: readonly PeriodState[] = ["unknown", "ok", "maintenance", "slow", "failed"];
 
 /**
@@ -174,86 +169,4 @@ function filtersOf({ pageId, type, tag, group, search }: OverviewFilters) {
     group: group ?? null,
     search: search ?? null,
   };
-}
-
-/*
- * Figures of checks and their stored form. Figures of parts can be added up, so hours make days.
- * Pure.
- */
-
-/** Figures of checks with a known outcome. */
-export interface Figures {
-  checks: number;
-  failures: number;
-  /** Number of checks with a response, good or bad, which have a latency. */
-  answers: number;
-  /** Null without responses, as the next two. In ms. */
-  latencySum: number | null;
-  latencyMin: number | null;
-  latencyMax: number | null;
-  latencies: Sketch;
-}
-
-/** Properties of a result that are counted. */
-interface Result {
-  outcome: CheckOutcome;
-  latencyMs: number | null;
-}
-
-/** Figures as a row stores them. */
-interface FiguresRow extends Omit<Figures, "latencies"> {
-  sketch: Buffer | null;
-}
-
-/** Returns the figures of results. Results with unknown outcome are not counted. */
-export function figuresOf(results: readonly Result[]): Figures {
-  const known = results.filter(({ outcome }) => outcome !== "unknown");
-  const latencies = known.flatMap(({ latencyMs }) => (latencyMs === null ? [] : [latencyMs]));
-  return {
-    checks: known.length,
-    failures: known.filter(({ outcome }) => outcome === "failed").length,
-    answers: latencies.length,
-    ...boundsOf(latencies, latencies, latencies),
-    latencies: sketchOf(latencies),
-  };
-}
-
-/** Returns the sum of figures. */
-export function mergeFigures(parts: readonly Figures[]): Figures {
-  const [only] = parts;
-  if (only && parts.length === 1) return only;
-  return {
-    checks: sum(parts.map(({ checks }) => checks)),
-    failures: sum(parts.map(({ failures }) => failures)),
-    answers: sum(parts.map(({ answers }) => answers)),
-    ...boundsOf(
-      known(parts.map(({ latencySum }) => latencySum)),
-      known(parts.map(({ latencyMin }) => latencyMin)),
-      known(parts.map(({ latencyMax }) => latencyMax)),
-    ),
-    latencies: mergeSketches(parts.map(({ latencies }) => latencies)),
-  };
-}
-
-export function figuresToRow({ latencies, ...rest }: Figures): FiguresRow {
-  return { ...rest, sketch: latencies.length === 0 ? null : sketchToBytes(latencies) };
-}
-
-export function figuresFromRow(row: FiguresRow): Figures {
-  const { checks, failures, answers, latencySum, latencyMin, latencyMax, sketch } = row;
-  const latencies: Sketch = sketch === null ? [] : sketchFromBytes(sketch);
-  return { checks, failures, answers, latencySum, latencyMin, latencyMax, latencies };
-}
-
-function boundsOf(sums: readonly number[], lows: readonly number[], highs: readonly number[]) {
-  if (sums.length === 0) return { latencySum: null, latencyMin: null, latencyMax: null };
-  return {
-    latencySum: sum(sums),
-    latencyMin: lows.reduce((low, value) => Math.min(low, value)),
-    latencyMax: highs.reduce((high, value) => Math.max(high, value)),
-  };
-}
-
-function known(values: readonly (number | null)[]): number[] {
-  return values.filter((value) => value !== null);
 }

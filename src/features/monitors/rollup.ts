@@ -15,7 +15,7 @@ import {
   saveRolledUntil,
   saveRollup,
 } from "./checks-store";
-import { type Figures, figuresFromRow, figuresOf, figuresToRow, mergeFigures } from "./overview";
+import { type Figures, figuresFromRow, figuresOf, figuresToRow, mergeFigures } from "./figures";
 
 /**
  * Delay after which an hour is rolled up: checks are recorded when they end, and failed writes are

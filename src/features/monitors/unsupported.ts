@@ -1,21 +1,14 @@
-import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db/statements";
-import { conflict } from "../../base/errors";
-import { type FieldErrors, validate } from "../../base/validation";
 import type { Actor } from "../../base/actor";
 import type { ManagedMetadata } from "../../base/ids";
-import {
-  creationOf,
-  type MonitorSettings,
-  OptionalReferences,
-  type UpdateMonitorBody,
-} from "./wire";
-import { type AppliedIds, insertNewMonitor, readNewMonitor } from "./monitors";
-import { probeOf } from "./probes";
-import { originOf } from "./probes/unsupported";
+import { validate } from "../../base/validation";
+import type { Ctx } from "../../context";
+import type { Reader, Tx } from "../../db/statements";
+import { type AppliedIds, insertNewMonitor } from "./monitors";
+import { probeOf } from "./probes/index";
 import type { UnsupportedConfig } from "./probes/unsupported";
 import type { MonitorRecord } from "./records";
-import type { MonitorRow } from "./store";
+import { readNewMonitor } from "./settings";
+import { creationOf, type MonitorSettings, OptionalReferences } from "./wire";
 
 /*
  * Imported monitors of types that this version cannot check. They are always paused and keep their
@@ -60,34 +53,4 @@ export function validateUnsupportedMonitor(
 ) {
   validate(UnsupportedMonitorBody, monitor);
   return readNewMonitor(reader, monitor);
-}
-
-/** Throws `conflict` that names the type of a monitor which this version cannot check. */
-export function requireSupported({ type, config }: Pick<MonitorRow, "type" | "config">): void {
-  if (type !== "unsupported") return;
-  const origin = originOf(config);
-  throw conflict(
-    `This version cannot check monitors of the type ${origin.type}, imported from ${origin.source}.`,
-  );
-}
-
-/** Fields of such a monitor that can be changed. The others are kept as they were imported. */
-const CHANGEABLE: ReadonlySet<string> = new Set([
-  "name",
-  "component_ids",
-  "group",
-  "tags",
-  "notes",
-] satisfies (keyof UpdateMonitorBody)[]);
-
-/** Adds errors of fields that cannot be changed, since this version cannot check the monitor. */
-export function validateChangeable(
-  errors: FieldErrors,
-  { type }: Pick<MonitorRow, "type">,
-  input: object,
-): void {
-  if (type !== "unsupported") return;
-  for (const field of Object.keys(input).filter((name) => !CHANGEABLE.has(name))) {
-    errors.add([field], "cannot be changed, since this version cannot check the monitor");
-  }
 }

@@ -1,24 +1,14 @@
-import type { Ctx } from "../../context";
-import { changedRow, type Reader, type Tx } from "../../db/statements";
-import { FieldErrors, validate } from "../../base/validation";
 import type { Actor } from "../../base/actor";
 import type { ApplyMetadata } from "../../base/ids";
-import { UpdateMonitorBody } from "./wire";
+import type { Ctx } from "../../context";
+import { changedRow, type Tx } from "../../db/statements";
 import { removeFromWebhooks } from "../webhooks/monitors";
 import { recordMonitorChange, touchPagesOf } from "./changes";
+import { removeFromDependencies, saveParents } from "./dependencies";
 import { applyManualTransition, refreshAfterChange } from "./engine/transitions";
-import {
-  type AppliedIds,
-  changedConfig,
-  namedSettings,
-  readComponents,
-  requireFreeRef,
-  settingsBefore,
-  validateSettings,
-} from "./monitors";
-import { readParents, removeFromDependencies, saveParents } from "./dependencies";
-import type { MonitorConfig } from "./probes";
+import { type AppliedIds, requireFreeRef } from "./monitors";
 import { getMonitorRecord, type MonitorRecord } from "./records";
+import { requireSupported, validateMonitorChange } from "./settings";
 import {
   deleteMonitorComponents,
   deleteMonitorTokens,
@@ -28,29 +18,7 @@ import {
   trimSignals,
   updateMonitorRow,
 } from "./store";
-import { requireSupported, validateChangeable } from "./unsupported";
-
-/**
- * Validates a change of a monitor, without writing. Returns the monitor before, and its settings and
- * config after the change. Throws `not_found`, or `validation_failed` that names every invalid field.
- */
-export function validateMonitorChange(reader: Reader, id: string, input: UpdateMonitorBody) {
-  validate(UpdateMonitorBody, input);
-  const before = getMonitorRecord(reader, id);
-  const { row } = before;
-  const errors = new FieldErrors();
-  validateChangeable(errors, row, input);
-  const settings = namedSettings(input, settingsBefore(row, input));
-  const config =
-    input.config === undefined || row.type === "unsupported"
-      ? row.config
-      : changedConfig(errors, row.type, row.config as MonitorConfig, input.config);
-  const componentIds = input.component_ids && readComponents(reader, errors, input.component_ids);
-  const parentIds = input.depends_on && readParents(reader, errors, input.depends_on, row.id);
-  validateSettings(errors, row.type, settings, config as MonitorConfig);
-  errors.throwIfAny();
-  return { before, settings, config, componentIds, parentIds };
-}
+import type { UpdateMonitorBody } from "./wire";
 
 /**
  * Changes a monitor. Fields that the input leaves out stay, including secrets. The statuses that it

@@ -22,7 +22,7 @@ import {
 import type { Monitoring } from "./monitoring";
 import { getMonitorByReference } from "./records";
 import { rotateToken } from "./tokens";
-import { requireSupported } from "./unsupported";
+import { requireSupported } from "./settings";
 import { pauseMonitor, resumeMonitor } from "./update";
 
 const ListQuery = Type.Object(PageQuery, { additionalProperties: false });

@@ -17,7 +17,7 @@ import {
   type RollupRow,
   type SpanRow,
 } from "../../features/monitors/checks-store";
-import { type Figures, figuresToRow, mergeFigures } from "../../features/monitors/overview";
+import { type Figures, figuresToRow, mergeFigures } from "../../features/monitors/figures";
 import { listComponentsOfMonitors } from "../../features/monitors/store";
 import { BEAT, type BeatKind, type HistoryChunk, type HistorySum } from "../found";
 

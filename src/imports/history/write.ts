@@ -14,7 +14,7 @@ import {
   rollUpAgainFrom,
   startSpanEarlier,
 } from "../../features/monitors/checks-store";
-import { continueFrom, rememberState } from "../../features/monitors/records";
+import { continueFrom, rememberState } from "../../features/monitors/imported";
 import { retentionOf } from "../../features/monitors/rollup";
 import { findMonitor, type MonitorRow } from "../../features/monitors/store";
 import type { ImportRun } from "../run";

@@ -7,7 +7,7 @@ import {
   timesByState,
   troublesOf,
   uptimeOf,
-} from "../../../src/features/monitors/records";
+} from "../../../src/features/monitors/uptime";
 import { MONITOR_STATES, type MonitorState } from "../../../src/base/status";
 
 const END = 60;

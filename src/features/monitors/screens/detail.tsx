@@ -46,7 +46,7 @@ import { presetOf, ReportLink } from "../../incidents/screens/list";
 import { webhookName } from "../../webhooks/records";
 import type { CheckRow } from "../checks-store";
 import { originOf } from "../probes/unsupported";
-import { type StateTimes, uptimeOf } from "../records";
+import { type StateTimes, uptimeOf } from "../uptime";
 import { Commands, OpenRuns, Signals, Tokens } from "./job";
 import { cloneMonitorPath, pathsOfMonitor } from "./paths";
 import { type Range, RANGE_NAMES, rangeLabel, rangeQuery, spanName, zoomQuery } from "./range";

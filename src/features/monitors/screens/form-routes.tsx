@@ -35,8 +35,8 @@ import type { MonitorConfig } from "../probes/index";
 import { getMonitorRecord, type MonitorRecord } from "../records";
 import type { MonitorRow } from "../store";
 import type { MonitorToken } from "../tokens";
-import { requireSupported } from "../unsupported";
-import { updateMonitor, validateMonitorChange } from "../update";
+import { requireSupported, validateMonitorChange } from "../settings";
+import { updateMonitor } from "../update";
 import { type Monitor, presentMonitor } from "../wire";
 import { CheckSteps } from "./detail";
 import {

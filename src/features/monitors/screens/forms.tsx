@@ -34,7 +34,7 @@ import {
   type PageComponents,
   rowsByGroup,
 } from "../../../ui/forms/object-fields";
-import { defaultSettings } from "../monitors";
+import { defaultSettings } from "../settings";
 import { type MonitorConfig, probeOf } from "../probes";
 import { occurrencesOf, scheduleOf } from "../probes/push";
 import {

@@ -15,16 +15,15 @@ import { pageIdOf } from "../engine/transitions";
 import { type LatencyFigures, latencyOfEach } from "../latency";
 import { WORST_FIRST } from "../overview-store";
 import { graceSecondsOf, occurrencesOf } from "../probes/push";
+import { getMonitorRecord, type MonitorRecord } from "../records";
 import {
-  getMonitorRecord,
-  type MonitorRecord,
   type StateSpan,
   type StateTimes,
   timesByInterval,
   timesByState,
   type Trouble,
   troublesOf,
-} from "../records";
+} from "../uptime";
 import { listIncidentsOfMonitor, listRuns, listSignals, type SignalRow } from "../store";
 import { type MonitorToken, tokensOf } from "../tokens";
 import type { Range } from "./range";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { type CheckRow, listSpans } from "../../../../src/features/monitors/checks-store";
 import { retentionOf, ROLL_UP_DELAY_MS, rollUp } from "../../../../src/features/monitors/rollup";
-import { timesByState, troublesOf, uptimeOf } from "../../../../src/features/monitors/records";
+import { timesByState, troublesOf, uptimeOf } from "../../../../src/features/monitors/uptime";
 import type { MonitorRow } from "../../../../src/features/monitors/store";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, startOfDay } from "../../../../src/base/time";
 import { listCausesOfPage } from "../../../support/causes";
