@@ -2,7 +2,7 @@ import type { Ctx } from "./context";
 import { createSessions } from "./features/auth/sessions";
 import { createIncidentCache } from "./features/incidents/records";
 import { createKeyDirectory } from "./features/keys/directory";
-import { createHeartbeatDirectory } from "./features/monitors/heartbeats";
+import { createHeartbeatDirectory } from "./features/monitors/tokens";
 import { createSnapshots } from "./features/status/snapshots";
 import { statusRoutes } from "./features/status/api";
 import { createBearerReader, routesOf } from "./http/elysia";

@@ -7,7 +7,7 @@ import type { Credential, KeyDirectory } from "../features/keys/directory";
 import { isKeyValue, keyState, missingScope } from "../features/keys/rules";
 import type { Scope } from "../features/keys/scopes";
 import type { Charge, Limiter } from "../features/limits/limiter";
-import type { HeartbeatDirectory, TokenOwner } from "../features/monitors/heartbeats";
+import type { HeartbeatDirectory, TokenOwner } from "../features/monitors/tokens";
 import { toProblem } from "./answers";
 import { findCurrentSession } from "./cookies";
 import type { BearerReader } from "./elysia";

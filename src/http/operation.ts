@@ -2,7 +2,7 @@ import type { TObject, TProperties, TSchema } from "@sinclair/typebox";
 import type { DocumentDecoration } from "elysia";
 import type { ErrorCode, Problem } from "../base/errors";
 import type { Scope } from "../features/keys/scopes";
-import type { ImportedToken } from "../features/monitors/heartbeats";
+import type { ImportedToken } from "../features/monitors/tokens";
 import type { DomainPage } from "../features/pages/custom-domains";
 import type { ClientAddress } from "../base/client-address";
 import type { Role } from "../base/actor";

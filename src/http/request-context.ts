@@ -6,7 +6,7 @@ import { outsideAddressOf } from "../egress/policy";
 import type { LiveSession } from "../features/auth/sessions";
 import type { Credential } from "../features/keys/directory";
 import type { Charge } from "../features/limits/limiter";
-import type { TokenOwner } from "../features/monitors/heartbeats";
+import type { TokenOwner } from "../features/monitors/tokens";
 import type { DomainPage } from "../features/pages/custom-domains";
 import type { Cdn } from "./cdn";
 import type { DeclaredRoute } from "./operation";

@@ -9,8 +9,8 @@ import type { Impact, IncidentStatus, MaintenanceStatus, NamedStatus } from "../
 import type { ComponentInput, GroupInput } from "../features/components/wire";
 import type { CreateScheduleBody } from "../features/maintenance/schedules/wire";
 import type { PlanMaintenanceBody } from "../features/maintenance/wire";
-import type { ImportedToken } from "../features/monitors/heartbeats";
-import type { UnsupportedMonitor } from "../features/monitors/unsupported";
+import type { ImportedToken } from "../features/monitors/tokens";
+import type { UnsupportedMonitor } from "../features/monitors/imported";
 import type { CreateMonitorBody } from "../features/monitors/wire";
 import type { PageInput } from "../features/pages/wire";
 import type { CreateWebhookBody } from "../features/webhooks/wire";

@@ -2,17 +2,17 @@ import { conflict, type FieldError, Problem } from "../base/errors";
 import { redactText } from "../base/redaction";
 import { oneLine } from "../base/text";
 import { getComponentRow, updateComponent } from "../features/components/components";
-import { addImportedTokens, findTokenOwner, isShortToken } from "../features/monitors/heartbeats";
+import { addImportedTokens, findTokenOwner, isShortToken } from "../features/monitors/tokens";
 import { createMonitor } from "../features/monitors/monitors";
 import { probeOf } from "../features/monitors/probes";
 import { getMonitorRecord } from "../features/monitors/records";
 import {
+  createUnsupportedMonitor,
   replaceMonitor,
   type ReplacingMonitor,
   validateReplacingMonitor,
-} from "../features/monitors/replace";
+} from "../features/monitors/imported";
 import { findMonitor, findMonitorByRef, type MonitorRow } from "../features/monitors/store";
-import { createUnsupportedMonitor } from "../features/monitors/unsupported";
 import {
   fitName,
   idsOf,

@@ -6,7 +6,7 @@ import type { Ctx } from "../context";
 import type { Reader, Tx } from "../db/statements";
 import { audit } from "../events/audit";
 import { findMonitor } from "../features/monitors/store";
-import { resumeMonitor } from "../features/monitors/update";
+import { resumeMonitor } from "../features/monitors/monitors";
 import { findWebhook } from "../features/webhooks/store";
 import { updateWebhook } from "../features/webhooks/webhooks";
 import { targetOf } from "./objects";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { createComponent } from "../../src/features/components/components";
 import { createMonitor } from "../../src/features/monitors/monitors";
-import { createUnsupportedMonitor } from "../../src/features/monitors/unsupported";
+import { createUnsupportedMonitor } from "../../src/features/monitors/imported";
 import { createPage } from "../../src/features/pages/pages";
 import { readApplyFile } from "../../src/features/apply/read";
 import { setPublicAddress } from "../../src/features/settings/settings";

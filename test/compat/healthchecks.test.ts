@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ofPostOnly } from "../../src/features/monitors/heartbeats";
+import { ofPostOnly } from "../../src/features/monitors/tokens";
 import { chargeOf } from "../support/app";
 import { visit } from "../support/domains";
 import { importJob } from "../support/imported-jobs";

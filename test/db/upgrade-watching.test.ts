@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createDb } from "../../src/db/database";
-import { createHeartbeatDirectory } from "../../src/features/monitors/heartbeats";
+import { createHeartbeatDirectory } from "../../src/features/monitors/tokens";
 import { findMonitor, findMonitorState } from "../../src/features/monitors/store";
 import { listSpans } from "../../src/features/monitors/checks-store";
 import { createContext } from "../../src/installation";

@@ -20,6 +20,8 @@ import { getMaintenanceRecord } from "../../src/features/maintenance/records";
 import { startMaintenanceClock } from "../../src/features/maintenance/clock";
 import { updateMaintenance } from "../../src/features/maintenance/maintenance";
 import { deleteMonitor, updateMonitor } from "../../src/features/monitors/update";
+import { updateMaintenance } from "../../src/features/maintenance/plan";
+import { deleteMonitor, updateMonitor } from "../../src/features/monitors/monitors";
 import { findMonitor } from "../../src/features/monitors/store";
 import { deletePage } from "../../src/features/page-deletion/delete";
 import { findPage } from "../../src/features/pages/store";

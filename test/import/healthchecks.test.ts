@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { findTokenOwner, ofPostOnly } from "../../src/features/monitors/heartbeats";
-import { tokensOf } from "../../src/features/monitors/tokens";
+import { findTokenOwner, ofPostOnly, tokensOf } from "../../src/features/monitors/tokens";
 import { readHealthchecks } from "../../src/imports/healthchecks/read";
 import { checkItems, checkOf, createImportSite, UUIDS, verdictsOf } from "../support/import-site";
 import { temporaryFolder } from "../support/temporary-folder";

@@ -8,7 +8,7 @@ import { createSessions } from "../../src/features/auth/sessions";
 import { createKeyDirectory } from "../../src/features/keys/directory";
 import { createKey } from "../../src/features/keys/keys";
 import { listAllKeys } from "../../src/features/keys/records";
-import { createHeartbeatDirectory } from "../../src/features/monitors/heartbeats";
+import { createHeartbeatDirectory } from "../../src/features/monitors/tokens";
 import { createDomains } from "../../src/features/pages/custom-domains";
 import { createCredentials } from "../../src/http/caller";
 import { createOnce } from "../../src/http/changes";

@@ -1,12 +1,11 @@
 import type { Tx } from "../../src/db/statements";
-import { createMonitor } from "../../src/features/monitors/monitors";
+import { createMonitor, pauseMonitor } from "../../src/features/monitors/monitors";
 import type { CreateMonitorBody } from "../../src/features/monitors/wire";
 import {
   createUnsupportedMonitor,
   type UnsupportedMonitor,
-} from "../../src/features/monitors/unsupported";
+} from "../../src/features/monitors/imported";
 import { getMonitorRecord } from "../../src/features/monitors/records";
-import { pauseMonitor } from "../../src/features/monitors/update";
 import { insertCheck } from "../../src/features/monitors/checks-store";
 import { applyTransition } from "../../src/features/monitors/engine/transitions";
 import {

@@ -1,5 +1,5 @@
 import type { Ctx } from "../../src/context";
-import type { ImportedToken } from "../../src/features/monitors/heartbeats";
+import type { ImportedToken } from "../../src/features/monitors/tokens";
 import { insertMonitorToken } from "../../src/features/monitors/store";
 import { sha256 } from "../../src/base/hash";
 import type { MonitorApi } from "./monitor-api";

@@ -1,8 +1,7 @@
 import { listIncidentsOfMonitor } from "../../src/features/monitors/store";
-import { createMonitor } from "../../src/features/monitors/monitors";
+import { createMonitor, pauseMonitor } from "../../src/features/monitors/monitors";
 import type { CreateMonitorBody } from "../../src/features/monitors/wire";
 import { getMonitorRecord } from "../../src/features/monitors/records";
-import { pauseMonitor } from "../../src/features/monitors/update";
 import { applyTransition } from "../../src/features/monitors/engine/transitions";
 import { newEvaluation } from "../../src/features/monitors/rules";
 import { CLI_ACTOR } from "../../src/base/actor";

@@ -1,7 +1,7 @@
 import {
   createUnsupportedMonitor,
   type UnsupportedMonitor,
-} from "../../src/features/monitors/unsupported";
+} from "../../src/features/monitors/imported";
 import { CLI_ACTOR } from "../../src/base/actor";
 import type { TestApp } from "./app";
 

@@ -14,7 +14,7 @@ import {
   type RequestContext,
   segmentsOf,
 } from "../../http/request-context";
-import { type ImportedToken, isSameToken, ofPostOnly } from "../monitors/heartbeats";
+import { type ImportedToken, isSameToken, ofPostOnly } from "../monitors/tokens";
 import type { Monitoring } from "../monitors/monitoring";
 import { meaningInBody } from "../monitors/probes/push";
 import { findMeaning, messageInBody, messageOf } from "../monitors/signal-text";

@@ -21,7 +21,7 @@ import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { listComponentsOfPage } from "../components/store";
 import { listAllDependencies } from "./dependency-store";
-import { createMonitor } from "./monitors";
+import { createMonitor, pauseMonitor, resumeMonitor, updateMonitor } from "./monitors";
 import {
   defaultSettings,
   initialSettings,
@@ -31,7 +31,6 @@ import {
 } from "./settings";
 import { type MonitorConfig, probeOf } from "./probes";
 import { listAllMonitors, listComponentsOfMonitors, type MonitorRow } from "./store";
-import { pauseMonitor, resumeMonitor, updateMonitor } from "./update";
 import { creationOf, type MonitorSettings } from "./wire";
 
 /** A monitor in a configuration file. */

@@ -24,7 +24,7 @@ import {
 } from "./declared";
 import { findInvalidChain } from "./dependencies";
 import { findMonitor, findMonitorByRef } from "./store";
-import { deleteMonitor } from "./update";
+import { deleteMonitor } from "./monitors";
 import { PARENTS_MAX } from "./wire";
 
 /** Fields of a monitor that only files have. */

@@ -1,9 +1,29 @@
-import { SYSTEM_ACTOR } from "../../base/actor";
+/*
+ * Imported monitors of types that this version cannot check. They are always paused and keep their
+ * settings, so that a version that knows the type can check them.
+ */
+import { type Actor, SYSTEM_ACTOR } from "../../base/actor";
+import { conflict } from "../../base/errors";
+import type { ManagedMetadata } from "../../base/ids";
+import { FieldErrors, validate } from "../../base/validation";
 import type { Ctx } from "../../context";
-import type { Tx } from "../../db/statements";
+import type { Reader, Tx } from "../../db/statements";
 import { openCauses } from "../components/statuses";
 import { deleteSpans, insertSpan, type SpanRow } from "./checks-store";
+import { readParents } from "./dependencies";
+import {
+  type AppliedIds,
+  insertNewMonitor,
+  pauseMonitor,
+  resumeMonitor,
+  saveMonitor,
+  validateNewMonitor,
+} from "./monitors";
+import { type MonitorConfig, probeOf } from "./probes";
+import type { UnsupportedConfig } from "./probes/unsupported";
+import { getMonitorRecord, type MonitorRecord } from "./records";
 import { newEvaluation } from "./rules";
+import { readNewMonitor } from "./settings";
 import {
   listComponentsOfMonitors,
   type MonitorRow,
@@ -11,6 +31,93 @@ import {
   saveHeartbeat,
   saveReminder,
 } from "./store";
+import {
+  type CreateMonitorBody,
+  creationOf,
+  type MonitorSettings,
+  OptionalReferences,
+} from "./wire";
+
+/** An imported monitor. Its settings are kept for a version that checks its type. */
+export interface UnsupportedMonitor extends MonitorSettings {
+  name: string;
+  config: UnsupportedConfig;
+  component_ids?: string[];
+  depends_on?: string[];
+}
+
+const UnsupportedMonitorBody = creationOf(
+  "unsupported",
+  probeOf("unsupported").config,
+  OptionalReferences,
+);
+
+/**
+ * Creates a paused monitor of a type that this version cannot check. Only importers do: requests, forms and
+ * files are rejected. Throws `validation_failed` that names every invalid field, or `conflict` for a ref
+ * that is taken.
+ */
+export function createUnsupportedMonitor(
+  ctx: Ctx,
+  tx: Tx,
+  monitor: UnsupportedMonitor,
+  actor: Actor,
+  metadata: ManagedMetadata & AppliedIds = {},
+): MonitorRecord {
+  const input = { ...monitor, type: "unsupported" } as const;
+  const created = { ...input, paused: true, ...validateUnsupportedMonitor(tx, input) };
+  return insertNewMonitor(ctx, tx, created, actor, metadata).record;
+}
+
+/** Validates such a monitor and completes its settings, without writing. Throws `validation_failed`. */
+function validateUnsupportedMonitor(
+  reader: Reader,
+  monitor: UnsupportedMonitor & { type: "unsupported" },
+) {
+  validate(UnsupportedMonitorBody, monitor);
+  return readNewMonitor(reader, monitor);
+}
+
+/** A whole monitor of an import, of a type that can be checked or not. */
+export type ReplacingMonitor = CreateMonitorBody | (UnsupportedMonitor & { type: "unsupported" });
+
+/** Validates a monitor of an import and completes its settings, without writing. Throws `validation_failed`. */
+export function validateReplacingMonitor(reader: Reader, input: ReplacingMonitor) {
+  return input.type === "unsupported"
+    ? validateUnsupportedMonitor(reader, input)
+    : validateNewMonitor(reader, input);
+}
+
+/**
+ * Replaces all settings of a monitor, also the secrets, by those of a new one; its id, ref, tokens and history stay.
+ * One that could not be checked may get another type. It watches the components and depends on the monitors that
+ * are named.
+ *
+ * Throws `not_found`, `validation_failed` that names every invalid field, or `conflict` for another type.
+ */
+export function replaceMonitor(
+  ctx: Ctx,
+  tx: Tx,
+  id: string,
+  input: ReplacingMonitor,
+  actor: Actor,
+): MonitorRecord {
+  const before = getMonitorRecord(tx, id);
+  const { type: typeBefore } = before.row;
+  const { name, type } = input;
+  if (type !== typeBefore && typeBefore !== "unsupported") {
+    throw conflict(`It is of the type ${typeBefore} here, which cannot become ${type}.`);
+  }
+  const valid = validateReplacingMonitor(tx, input);
+  const errors = new FieldErrors();
+  const parentIds = readParents(tx, errors, input.depends_on ?? [], id);
+  errors.throwIfAny();
+  const config: MonitorConfig = valid.config;
+  const desired = { ...before.row, ...valid.settings, name, type, config };
+  saveMonitor(ctx, tx, before, { ...valid, desired, parentIds }, actor);
+  const isPaused = type === "unsupported" || input.paused === true;
+  return (isPaused ? pauseMonitor : resumeMonitor)(ctx, tx, id, actor);
+}
 
 /** State of a monitor before its creation here. Times in unix ms. */
 interface PastState {

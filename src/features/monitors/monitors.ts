@@ -1,29 +1,42 @@
 import type { Actor } from "../../base/actor";
-import { conflict } from "../../base/errors";
-import { freeRef, type ManagedMetadata } from "../../base/ids";
+import { conflict, notFound } from "../../base/errors";
+import { type ApplyMetadata, freeRef, type ManagedMetadata } from "../../base/ids";
 import { toRef } from "../../base/text";
 import { validate } from "../../base/validation";
 import type { Ctx } from "../../context";
 import { changedRow, type Reader, type Tx } from "../../db/statements";
-import { recordAudits } from "../../events/audit";
-import { recordMonitorChange, touchPagesOf } from "./changes";
+import { audit, recordAudits } from "../../events/audit";
+import { touchPage } from "../pages/pages";
+import { removeFromWebhooks } from "../webhooks/monitors";
 import { endNoDataOfPage } from "./checks-store";
-import { saveParents } from "./dependencies";
-import { beginTimeline, pauseUnwatching } from "./engine/transitions";
-import { addImportedTokens, giveToken, type ImportedToken } from "./heartbeats";
-import { getMonitorRecord, type MonitorRecord } from "./records";
-import { readNewMonitor } from "./settings";
+import { removeFromDependencies, saveParents } from "./dependencies";
 import {
+  applyManualTransition,
+  beginTimeline,
+  pauseUnwatching,
+  refreshAfterChange,
+} from "./engine/transitions";
+import { type AffectedComponent, getMonitorRecord, type MonitorRecord } from "./records";
+import { readNewMonitor, requireSupported, validateMonitorChange } from "./settings";
+import {
+  deleteMonitorComponents,
   deleteMonitorComponentsOfPage,
+  deleteMonitorTokens,
+  deleteRuns,
+  deleteToken,
   findMonitorByRef,
   findNextNum,
   insertMonitor,
   insertMonitorComponent,
+  listTokensOf,
   type MonitorRow,
   pauseMonitorRows,
   touchMonitorRows,
+  trimSignals,
+  updateMonitorRow,
 } from "./store";
-import { CreateMonitorBody } from "./wire";
+import { addImportedTokens, giveToken, type ImportedToken, keyOf } from "./tokens";
+import { CreateMonitorBody, type UpdateMonitorBody } from "./wire";
 
 /** Ids and tokens of a new monitor from a configuration file or an import. */
 export interface AppliedIds {
@@ -168,4 +181,246 @@ export function detachMonitorsOfPage(
 /** Returns true for a running monitor that checks only components of this page. */
 export function watchesOnlyPage(pageId: string, { row, components }: MonitorRecord): boolean {
   return !row.paused && components.every((component) => component.pageId === pageId);
+}
+
+/**
+ * Gives a push monitor another generated token; the earlier one is refused from now on. Throws
+ * `not_found`, or `conflict` for other types.
+ */
+export function rotateToken(
+  ctx: Ctx,
+  tx: Tx,
+  id: string,
+  actor: Actor,
+): Required<NewMonitor> & { token: string } {
+  const { row } = getMonitorRecord(tx, id);
+  if (row.type !== "push") {
+    throw conflict(`The monitor has the type ${row.type}. Only push monitors have a token.`);
+  }
+  updateMonitorRow(tx, changedRow(ctx, row));
+  const token = giveToken(ctx, tx, id);
+  recordMonitorChange(ctx, tx, row, {
+    action: "monitor.rotate_token",
+    summary: `Gave the monitor “${row.name}” another token`,
+    actor,
+  });
+  return { record: getMonitorRecord(tx, id), token };
+}
+
+/** Ends a token of a monitor, which is refused from now on. Throws `not_found`. */
+export function endToken(ctx: Ctx, tx: Tx, id: string, key: string, actor: Actor): MonitorRecord {
+  const { row } = getMonitorRecord(tx, id);
+  const token = listTokensOf(tx, { monitorId: id }).find(({ hash }) => keyOf(hash) === key);
+  if (!token) throw notFound("token");
+  deleteToken(tx, token);
+  updateMonitorRow(tx, changedRow(ctx, row));
+  recordMonitorChange(ctx, tx, row, {
+    action: "monitor.end_token",
+    summary: `Ended a token of the monitor “${row.name}” (${token.kind})`,
+    actor,
+  });
+  return getMonitorRecord(tx, id);
+}
+
+/**
+ * Changes a monitor. Fields that the input leaves out stay, including secrets. The statuses that it
+ * gives its components now follow the change. A change to the current values changes nothing.
+ *
+ * Throws `not_found`, `validation_failed` that names every invalid field, or `conflict` for a ref
+ * that is taken.
+ */
+export function updateMonitor(
+  ctx: Ctx,
+  tx: Tx,
+  id: string,
+  input: UpdateMonitorBody,
+  actor: Actor,
+  metadata: Pick<ApplyMetadata, "ref"> & Pick<AppliedIds, "parentIds"> = {},
+): MonitorRecord {
+  const validated = validateMonitorChange(tx, id, input);
+  const { before, settings, config, componentIds } = validated;
+  const { row } = before;
+  const { name = row.name } = input;
+  const { ref = row.ref, parentIds = validated.parentIds } = metadata;
+  const desired: MonitorRow = { ...row, ...settings, config, name, ref };
+  return saveMonitor(ctx, tx, before, { desired, componentIds, parentIds }, actor);
+}
+
+/** State of a monitor after a change; components and parents that are undefined stay. */
+interface MonitorChange {
+  desired: MonitorRow;
+  componentIds: readonly string[] | undefined;
+  parentIds: readonly string[] | undefined;
+}
+
+/** Writes a valid change of a monitor, if it changes anything. Throws `conflict` for a ref that is taken. */
+export function saveMonitor(
+  ctx: Ctx,
+  tx: Tx,
+  before: MonitorRecord,
+  { desired, componentIds, parentIds }: MonitorChange,
+  actor: Actor,
+): MonitorRecord {
+  const { row } = before;
+  const { id, ref } = desired;
+  const changed = changedFields(before, desired, { componentIds, parentIds });
+  if (changed.length === 0) return before;
+  if (changed.includes("ref")) requireFreeRef(tx, ref);
+  updateMonitorRow(tx, changedRow(ctx, desired));
+  if (changed.includes("components")) replaceComponents(tx, id, componentIds ?? []);
+  if (changed.includes("dependencies")) saveParents(tx, id, parentIds ?? []);
+  recordMonitorChange(ctx, tx, row, {
+    action: "monitor.update",
+    summary: `Changed the monitor “${desired.name}”: ${changed.join(", ")}`,
+    actor,
+  });
+  const after = getMonitorRecord(tx, id);
+  if (changed.every((each) => PRIVATE_WORDS.has(each))) return after;
+  refreshAfterChange(ctx, tx, after.row, before.components, after.row.updatedAt);
+  touchPagesOf(ctx, tx, [...before.components, ...after.components]);
+  return after;
+}
+
+/** Names of changed fields for the audit log. Values are left out, since they may be secret. */
+const WORDS: { readonly [Field in keyof MonitorRow]?: string } = {
+  name: "name",
+  ref: "ref",
+  type: "type",
+  config: "configuration",
+  intervalSeconds: "interval",
+  timeoutMs: "timeout",
+  failureThreshold: "failure threshold",
+  successThreshold: "success threshold",
+  retryIntervalSeconds: "retry interval",
+  degradedAfterMs: "degraded after",
+  onDown: "on down",
+  openIncident: "incidents",
+  inverted: "inversion",
+  reminderSeconds: "reminders",
+  group: "group",
+  tags: "tags",
+  notes: "notes",
+};
+
+/** Names of fields that visitors never see and that have no effect on statuses. */
+const PRIVATE_WORDS: ReadonlySet<string | undefined> = new Set([
+  WORDS.reminderSeconds,
+  WORDS.group,
+  WORDS.tags,
+  WORDS.notes,
+]);
+
+function changedFields(
+  before: MonitorRecord,
+  desired: MonitorRow,
+  { componentIds, parentIds }: Omit<MonitorChange, "desired">,
+): string[] {
+  const changed = (Object.keys(WORDS) as (keyof MonitorRow)[])
+    .filter((field) => !Bun.deepEquals(before.row[field], desired[field]))
+    .map((field) => WORDS[field] ?? field);
+  const idsBefore = new Set(before.components.map(({ id }) => id));
+  const areSame =
+    componentIds === undefined ||
+    (componentIds.length === idsBefore.size && componentIds.every((id) => idsBefore.has(id)));
+  if (!areSame) changed.push("components");
+  const parentsBefore = before.parents.map(({ id }) => id);
+  if (parentIds && !Bun.deepEquals(parentIds, parentsBefore)) changed.push("dependencies");
+  return changed;
+}
+
+function replaceComponents(tx: Tx, monitorId: string, componentIds: readonly string[]): void {
+  deleteMonitorComponents(tx, { monitorId });
+  for (const componentId of componentIds) insertMonitorComponent(tx, { monitorId, componentId });
+}
+
+/**
+ * Deletes a monitor: it is not found from now on, its secrets are erased and its tokens are invalid.
+ * The statuses that it gives its components end now and stay in their history. Other monitors no longer
+ * depend on it, and webhooks no longer name it. Throws `not_found`.
+ */
+export function deleteMonitor(ctx: Ctx, tx: Tx, id: string, actor: Actor): void {
+  const { row: before, components } = getMonitorRecord(tx, id);
+  const now = ctx.clock.now();
+  // Secrets are erased.
+  const row = { ...changedRow(ctx, before), config: {}, deletedAt: now };
+  updateMonitorRow(tx, row);
+  deleteMonitorTokens(tx, { monitorId: id, kind: null });
+  deleteRuns(tx, { monitorNum: row.num, rid: null });
+  trimSignals(tx, { monitorNum: row.num, kept: 0 });
+  removeFromDependencies(ctx, tx, id, actor);
+  removeFromWebhooks(ctx, tx, id, actor);
+  applyManualTransition(ctx, tx, row, "paused", now);
+  recordMonitorChange(ctx, tx, row, {
+    action: "monitor.delete",
+    summary: `Deleted the monitor “${row.name}”`,
+    actor,
+  });
+  touchPagesOf(ctx, tx, components);
+}
+
+/**
+ * Pauses a monitor; the statuses that it gives its components end. A paused monitor stays
+ * unchanged. Throws `not_found`.
+ */
+export function pauseMonitor(ctx: Ctx, tx: Tx, id: string, actor: Actor): MonitorRecord {
+  return setPaused(ctx, tx, id, true, actor);
+}
+
+/**
+ * Resumes a monitor: it is checked at once, and earlier results do not count. A running monitor
+ * stays unchanged. Throws `not_found`, or `conflict` for a type that this version cannot check.
+ */
+export function resumeMonitor(ctx: Ctx, tx: Tx, id: string, actor: Actor): MonitorRecord {
+  return setPaused(ctx, tx, id, false, actor);
+}
+
+function setPaused(ctx: Ctx, tx: Tx, id: string, paused: boolean, actor: Actor): MonitorRecord {
+  const before = getMonitorRecord(tx, id);
+  if (before.row.paused === paused) return before;
+  requireSupported(before.row);
+  const row = { ...changedRow(ctx, before.row), paused };
+  updateMonitorRow(tx, row);
+  // A run that ends during a pause is not recorded.
+  deleteRuns(tx, { monitorNum: row.num, rid: null });
+  applyManualTransition(ctx, tx, row, paused ? "paused" : "pending", row.updatedAt);
+  recordMonitorChange(ctx, tx, row, {
+    action: paused ? "monitor.pause" : "monitor.resume",
+    summary: `${paused ? "Paused" : "Resumed"} the monitor “${row.name}”`,
+    actor,
+  });
+  return getMonitorRecord(tx, id);
+}
+
+/** Actions on monitors in the audit log. */
+type MonitorAction =
+  | "monitor.create"
+  | "monitor.update"
+  | "monitor.delete"
+  | "monitor.pause"
+  | "monitor.resume"
+  | "monitor.rotate_token"
+  | "monitor.end_token";
+
+/** Writes the audit row of a change, and after the commit signals that monitors changed. */
+export function recordMonitorChange(
+  ctx: Ctx,
+  tx: Tx,
+  row: MonitorRow,
+  change: { action: MonitorAction; summary: string; actor: Actor },
+): void {
+  audit(ctx, tx, change.actor, change.action, row.id, change.summary);
+  ctx.signals.monitorsChanged.raise(tx);
+}
+
+/**
+ * Marks the pages of components as changed, since another monitor's checks are shown from now on.
+ */
+export function touchPagesOf(
+  ctx: Ctx,
+  tx: Tx,
+  components: readonly Pick<AffectedComponent, "pageId">[],
+): void {
+  for (const pageId of new Set(components.map((component) => component.pageId))) {
+    touchPage(ctx, tx, pageId);
+  }
 }

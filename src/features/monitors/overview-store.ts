@@ -3,10 +3,11 @@
  * times of the last 30 days are summed over at most `spansMax` spans of each listed monitor.
  */
 import { and, asc, eq, isNull, sql } from "drizzle-orm";
-import { selectMany, selectOne } from "../../db/statements";
-import { monitors, monitorSpans, monitorStates } from "../../db/tables/monitors";
 import type { MonitorState, MonitorType } from "../../base/status";
 import { MINUTE_MS } from "../../base/time";
+import { selectMany, selectOne } from "../../db/statements";
+import { monitors, monitorSpans, monitorStates } from "../../db/tables/monitors";
+import { declareSearch, isFound, type PartSearch } from "../../db/word-search";
 import { hasTag, isInGroup } from "./store";
 
 /** States in the order of the list, worst first. */
@@ -24,10 +25,10 @@ export const WORST_FIRST = [
 /** Length of the periods into which the last day is divided. */
 export const PERIOD_MS = 30 * MINUTE_MS;
 
-export const rank = sql<number>`CASE ${monitorStates.state} ${sql.raw(
+const rank = sql<number>`CASE ${monitorStates.state} ${sql.raw(
   WORST_FIRST.map((state, index) => `WHEN '${state}' THEN ${index}`).join(" "),
 )} END`;
-export const foldedName = sql<string>`lower(${monitors.name})`;
+const foldedName = sql<string>`lower(${monitors.name})`;
 
 /** Filters of the list; null matches everything. */
 interface Filters {
@@ -44,7 +45,7 @@ const fieldOf = (name: string) => sql`json_extract(${monitors.config}, ${sql.raw
 const url = sql`replace(${fieldOf("url")}, '#', '?')`;
 // Searches must not reveal secrets, so they read only those parts of a configuration that the list shows:
 // of a URL, the part before the query and the fragment.
-export const address = sql`coalesce(substr(${url}, 1, instr(${url} || '?', '?') - 1),
+const address = sql`coalesce(substr(${url}, 1, instr(${url} || '?', '?') - 1),
   ${fieldOf("container")} || ' on ' || ${fieldOf("host")}, ${fieldOf("host")}, ${fieldOf("name")},
   ${fieldOf("domain")}, ${fieldOf("target")}, '')`;
 
@@ -192,3 +193,43 @@ export const sumRecentSpans = selectMany(
           ELSE ${startedAt} / ${sql.raw(String(PERIOD_MS))} END`,
       ),
 );
+
+/* Search of monitors. Not hot: every monitor is read once, in parts. */
+
+const componentNames = sql`(SELECT group_concat(c.name, ' ') FROM monitor_components AS mc
+  JOIN components AS c ON c.id = mc.component_id
+  WHERE mc.monitor_id = ${monitors.id} AND c.deleted_at IS NULL)`;
+
+const searchPart = selectMany((orm, $: PartSearch) =>
+  orm
+    .select({ row: monitors, state: monitorStates.state, rank, order: foldedName })
+    .from(monitors)
+    .innerJoin(monitorStates, eq(monitorStates.monitorNum, monitors.num))
+    .where(
+      and(
+        isNull(monitors.deletedAt),
+        isFound(
+          monitors.id,
+          sql`${monitors.name} || ' ' || ${address} || ' ' || ${monitors.id} || ' ' || coalesce(${componentNames}, '')`,
+          $,
+        ),
+      ),
+    )
+    .orderBy(rank, asc(foldedName), asc(monitors.id))
+    .limit($.limit),
+);
+
+type Found = ReturnType<typeof searchPart>[number];
+
+/** Order of the list of monitors: the worst state first, then by name and id. */
+function compare(a: Found, b: Found): number {
+  if (a.rank !== b.rank) return a.rank - b.rank;
+  if (a.order !== b.order) return a.order < b.order ? -1 : 1;
+  return a.row.id < b.row.id ? -1 : 1;
+}
+
+/**
+ * Lists the monitors whose name, address, id or components contain the words (`wordsOf`), worst first, in several
+ * turns.
+ */
+export const searchMonitors = declareSearch(monitors, searchPart, compare);

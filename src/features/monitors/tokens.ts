@@ -1,13 +1,178 @@
-import type { Ctx } from "../../context";
-import { changedRow, type Reader, type Tx } from "../../db/statements";
-import { conflict, notFound } from "../../base/errors";
-import type { Actor } from "../../base/actor";
+import { encodeBase62, sha256, sha256Hex } from "../../base/hash";
 import type { TokenKind } from "../../base/status";
-import { recordMonitorChange } from "./changes";
-import type { NewMonitor } from "./monitors";
-import { deleteToken, listTokensOf, updateMonitorRow } from "./store";
-import { giveToken } from "./heartbeats";
-import { getMonitorRecord, type MonitorRecord } from "./records";
+import type { Ctx } from "../../context";
+import type { Reader, Tx } from "../../db/statements";
+import {
+  deleteMonitorTokens,
+  findMonitorToken,
+  insertMonitorToken,
+  listMonitorTokens,
+  listTokensOf,
+  type TokenKey,
+} from "./store";
+
+/*
+ * Tokens of monitored jobs: 32 random bytes in 43 base62 characters. The database stores only their
+ * SHA-256.
+ */
+const TOKEN_BYTES = 32;
+
+const TOKEN_LENGTH = 43;
+
+const SHAPE = /^[0-9A-Za-z]{43}$/;
+
+/**
+ * Gives a push monitor a generated token, which replaces the earlier one. Returns the token: show it
+ * once and never store it.
+ */
+export function giveToken(ctx: Ctx, tx: Tx, monitorId: string): string {
+  const token = encodeBase62(ctx.random(TOKEN_BYTES), TOKEN_LENGTH);
+  const kind = "native";
+  deleteMonitorTokens(tx, { monitorId, kind });
+  const createdAt = ctx.clock.now();
+  insertMonitorToken(tx, { hash: sha256(token), monitorId, kind, createdAt });
+  return token;
+}
+
+/** Token of another product with which a job calls already. */
+export interface ImportedToken {
+  kind: Exclude<TokenKind, "native">;
+  /** Secret text whose SHA-256 finds the token. */
+  value: string;
+}
+
+/** Length from which a token cannot be guessed by trying, in characters. Uptime Kuma takes shorter ones. */
+const SECRET_LENGTH = 16;
+
+/** Returns true if the secret part of a token is so short that it can be guessed. */
+export function isShortToken({ kind, value }: ImportedToken): boolean {
+  // The key of an endpoint is public, and so is a slug.
+  const secret =
+    kind === "gatus"
+      ? value.slice(value.indexOf("\0") + 1)
+      : kind === "healthchecks"
+        ? value.replace(/^POST /, "").replace(/\/.*$/s, "")
+        : value;
+  return secret.length < SECRET_LENGTH;
+}
+
+/** Returns the token of a job whose calls count only by POST. */
+export function ofPostOnly({ kind, value }: ImportedToken): ImportedToken {
+  return { kind, value: `POST ${value}` };
+}
+
+/** Returns true if a stored token is that of a text. */
+export function isSameToken({ kind, hash }: TokenKey, token: ImportedToken): boolean {
+  return kind === token.kind && hash.equals(sha256(token.value));
+}
+
+/** Returns the monitor that has a token of another product; undefined if none has it. */
+export function findTokenOwner(
+  reader: Reader,
+  { kind, value }: ImportedToken,
+): { monitorId: string } | undefined {
+  return findMonitorToken(reader, { kind, hash: sha256(value) });
+}
+
+/** Gives a push monitor the tokens that no monitor has yet. Returns their number. */
+export function addImportedTokens(
+  ctx: Ctx,
+  tx: Tx,
+  monitorId: string,
+  tokens: readonly ImportedToken[],
+): number {
+  const createdAt = ctx.clock.now();
+  let added = 0;
+  for (const token of tokens) {
+    if (findTokenOwner(tx, token)) continue;
+    insertMonitorToken(tx, {
+      hash: sha256(token.value),
+      monitorId,
+      kind: token.kind,
+      createdAt,
+      isShort: isShortToken(token) || null,
+    });
+    added += 1;
+  }
+  if (added > 0) ctx.signals.monitorsChanged.raise(tx);
+  return added;
+}
+
+/** Returns the hash that finds a token, in hexadecimal; undefined for a text of another shape. */
+function hashHeartbeatToken(token: string): string | undefined {
+  return SHAPE.test(token) ? sha256Hex(token) : undefined;
+}
+
+/**
+ * The tokens of all push monitors by their hashes, in memory: the gateway reads this and
+ * not the database, except for unknown tokens after another process has written. Unknown tokens are not cached.
+ */
+export interface HeartbeatDirectory {
+  /** Returns the monitor of a generated token; undefined for an unknown token. */
+  find(token: string): TokenOwner | undefined;
+  /** Returns the monitor of a token of another product; undefined for an unknown token. */
+  findImported(token: ImportedToken): TokenOwner | undefined;
+}
+
+/** Monitor of a heartbeat token. */
+export interface TokenOwner {
+  monitorId: string;
+  token: TokenKey;
+  /** Name of the token's bucket. All generated tokens of a monitor have the same one, so rotation gives no other. */
+  bucket: string;
+}
+
+/**
+ * Creates the directory. It reads the tokens at the first look-up, and again at the first one after
+ * monitors changed, here or in another process. An unknown token is looked up in the database if another process has
+ * written since: it may be of a monitor that the process has just created. `find` throws while they cannot be read.
+ */
+export function createHeartbeatDirectory(ctx: Ctx): HeartbeatDirectory {
+  const owners = new Map<TokenKind, OwnersOfKind>();
+  const forget = () => owners.clear();
+  ctx.signals.monitorsChanged.on(forget);
+
+  function ownersOf(kind: TokenKind): OwnersOfKind {
+    let read = owners.get(kind);
+    if (!read) {
+      const foreignVersion = ctx.db.foreignVersion();
+      const byHash = new Map(
+        listMonitorTokens(ctx.db, { kind }).map(({ hash, monitorId }) => {
+          const name = hash.toString("hex");
+          const bucket = kind === "native" ? monitorId : name;
+          return [name, { monitorId, token: { kind, hash }, bucket }];
+        }),
+      );
+      read = { byHash, foreignVersion };
+      owners.set(kind, read);
+    }
+    return read;
+  }
+
+  function findOwner(kind: TokenKind, hash: string): TokenOwner | undefined {
+    const { byHash, foreignVersion } = ownersOf(kind);
+    const owner = byHash.get(hash);
+    if (owner || ctx.db.foreignVersion() === foreignVersion) return owner;
+    // One row by its index, so that guessing never makes this process read all tokens.
+    if (!findMonitorToken(ctx.db, { kind, hash: Buffer.from(hash, "hex") })) return undefined;
+    owners.delete(kind);
+    return ownersOf(kind).byHash.get(hash);
+  }
+
+  return {
+    find(token) {
+      const hash = hashHeartbeatToken(token);
+      return hash === undefined ? undefined : findOwner("native", hash);
+    },
+    findImported: ({ kind, value }) => findOwner(kind, sha256Hex(value)),
+  };
+}
+
+/** Monitors of the tokens of one kind by hash, and the version of other processes' commits when they were read. */
+interface OwnersOfKind {
+  byHash: ReadonlyMap<string, TokenOwner>;
+  foreignVersion: number;
+}
 
 /** Number of hexadecimal digits of a token's hash that name it within its monitor. */
 const KEY_LENGTH = 16;
@@ -37,45 +202,6 @@ export function tokensOf(reader: Reader, monitorId: string): MonitorToken[] {
   );
 }
 
-/**
- * Gives a push monitor another generated token; the earlier one is refused from now on. Throws
- * `not_found`, or `conflict` for other types.
- */
-export function rotateToken(
-  ctx: Ctx,
-  tx: Tx,
-  id: string,
-  actor: Actor,
-): Required<NewMonitor> & { token: string } {
-  const { row } = getMonitorRecord(tx, id);
-  if (row.type !== "push") {
-    throw conflict(`The monitor has the type ${row.type}. Only push monitors have a token.`);
-  }
-  updateMonitorRow(tx, changedRow(ctx, row));
-  const token = giveToken(ctx, tx, id);
-  recordMonitorChange(ctx, tx, row, {
-    action: "monitor.rotate_token",
-    summary: `Gave the monitor “${row.name}” another token`,
-    actor,
-  });
-  return { record: getMonitorRecord(tx, id), token };
-}
-
-/** Ends a token of a monitor, which is refused from now on. Throws `not_found`. */
-export function endToken(ctx: Ctx, tx: Tx, id: string, key: string, actor: Actor): MonitorRecord {
-  const { row } = getMonitorRecord(tx, id);
-  const token = listTokensOf(tx, { monitorId: id }).find(({ hash }) => keyOf(hash) === key);
-  if (!token) throw notFound("token");
-  deleteToken(tx, token);
-  updateMonitorRow(tx, changedRow(ctx, row));
-  recordMonitorChange(ctx, tx, row, {
-    action: "monitor.end_token",
-    summary: `Ended a token of the monitor “${row.name}” (${token.kind})`,
-    actor,
-  });
-  return getMonitorRecord(tx, id);
-}
-
-function keyOf(hash: Buffer): string {
+export function keyOf(hash: Buffer): string {
   return hash.toString("hex").slice(0, KEY_LENGTH);
 }

@@ -6,7 +6,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { crons } from "../../base/cron";
 import type { ForeignObject } from "../../base/import-report";
 import { DESCRIPTION_MAX } from "../../base/texts";
-import { type ImportedToken, ofPostOnly } from "../../features/monitors/heartbeats";
+import { type ImportedToken, ofPostOnly } from "../../features/monitors/tokens";
 import { isTimeZone } from "../../features/pages/rules";
 import type { FoundMonitor } from "../found";
 import { cutName, cutTags, cutText, listUnknown, Notes, NOTES_REASON, TAGS_REASON } from "../kit";

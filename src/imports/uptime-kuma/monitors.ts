@@ -1,6 +1,6 @@
 import type { ForeignObject } from "../../base/import-report";
 import { DESCRIPTION_MAX } from "../../base/texts";
-import type { ImportedToken } from "../../features/monitors/heartbeats";
+import type { ImportedToken } from "../../features/monitors/tokens";
 import type { CreateMonitorBody } from "../../features/monitors/wire";
 import type { FoundMonitor } from "../found";
 import {

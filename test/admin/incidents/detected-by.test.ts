@@ -7,7 +7,7 @@ import {
 } from "../../../src/features/incidents/incidents";
 import { getIncident } from "../../../src/features/incidents/records";
 import { writeDueWords } from "../../../src/features/incidents/automatic-updates";
-import { deleteMonitor } from "../../../src/features/monitors/update";
+import { deleteMonitor } from "../../../src/features/monitors/monitors";
 import { MINUTE_MS } from "../../../src/base/time";
 import { createTestApp } from "../../support/app";
 import { readHtml, typedIn } from "../../support/html";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { pauseMonitor } from "../../../src/features/monitors/update";
+import { pauseMonitor } from "../../../src/features/monitors/monitors";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { expectProblem } from "../../support/app";
 import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { deleteMonitor, pauseMonitor } from "../../../src/features/monitors/update";
+import { deleteMonitor, pauseMonitor } from "../../../src/features/monitors/monitors";
 import { insertSpan } from "../../../src/features/monitors/checks-store";
 import { saveCertificate, saveHeartbeat } from "../../../src/features/monitors/store";
 import { CLI_ACTOR } from "../../../src/base/actor";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { deleteMonitor, pauseMonitor } from "../../../src/features/monitors/update";
+import { deleteMonitor, pauseMonitor } from "../../../src/features/monitors/monitors";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { readHtml } from "../../support/html";
 import {

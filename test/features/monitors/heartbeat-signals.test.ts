@@ -4,7 +4,7 @@ import {
   listMonitorTokens,
   listTokensOf,
 } from "../../../src/features/monitors/store";
-import { createHeartbeatDirectory } from "../../../src/features/monitors/heartbeats";
+import { createHeartbeatDirectory } from "../../../src/features/monitors/tokens";
 import { sha256 } from "../../../src/base/hash";
 import { type CallOptions, chargeOf, expectProblem } from "../../support/app";
 import { createMonitorApi, type MonitorApi } from "../../support/monitor-api";

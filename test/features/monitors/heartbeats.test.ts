@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { findComponent } from "../../../src/features/components/store";
 import { createMonitoring } from "../../../src/features/monitors/engine/engine";
-import { deleteMonitor } from "../../../src/features/monitors/update";
-import { rotateToken } from "../../../src/features/monitors/tokens";
+import { deleteMonitor, rotateToken } from "../../../src/features/monitors/monitors";
 import { insertMonitorToken, listMonitorTokens } from "../../../src/features/monitors/store";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { TOKEN_KINDS } from "../../../src/base/status";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createKey } from "../../../src/features/keys/keys";
-import { addImportedTokens, type ImportedToken } from "../../../src/features/monitors/heartbeats";
+import { addImportedTokens, type ImportedToken } from "../../../src/features/monitors/tokens";
 import { createMonitor } from "../../../src/features/monitors/monitors";
 import { createMonitoring } from "../../../src/features/monitors/engine/engine";
 import { listChecksBefore } from "../../../src/features/monitors/checks-store";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { findComponent } from "../../../src/features/components/store";
 import { exportFile } from "../../../src/features/apply/export";
 import { createMonitor } from "../../../src/features/monitors/monitors";
-import { createUnsupportedMonitor } from "../../../src/features/monitors/unsupported";
+import { createUnsupportedMonitor } from "../../../src/features/monitors/imported";
 import { getMonitorRecord } from "../../../src/features/monitors/records";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { SUPPORTED_TYPES } from "../../../src/base/status";

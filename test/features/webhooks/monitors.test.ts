@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createMonitor } from "../../../src/features/monitors/monitors";
-import { deleteMonitor } from "../../../src/features/monitors/update";
+import { createMonitor, deleteMonitor } from "../../../src/features/monitors/monitors";
 import { listAllWebhooks } from "../../../src/features/webhooks/store";
 import { listDeliveries } from "../../../src/features/webhooks/deliveries";
 import { CLI_ACTOR } from "../../../src/base/actor";

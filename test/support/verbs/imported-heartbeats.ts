@@ -1,4 +1,4 @@
-import type { ImportedToken } from "../../../src/features/monitors/heartbeats";
+import type { ImportedToken } from "../../../src/features/monitors/tokens";
 import { giveImportedTokens } from "../imported-jobs";
 import type { Verb, Verbs } from "./verb";
 

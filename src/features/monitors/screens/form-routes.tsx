@@ -29,14 +29,13 @@ import { listSelectiveWebhooks, selectWebhooksOfMonitor } from "../../webhooks/m
 import { webhookName } from "../../webhooks/records";
 import type { WebhookRow } from "../../webhooks/store";
 import { invertResult } from "../monitoring";
-import { createMonitor, validateNewMonitor } from "../monitors";
+import { createMonitor, updateMonitor, validateNewMonitor } from "../monitors";
 import { listMonitorGroups } from "../overview-store";
 import type { MonitorConfig } from "../probes/index";
 import { getMonitorRecord, type MonitorRecord } from "../records";
 import type { MonitorRow } from "../store";
 import type { MonitorToken } from "../tokens";
 import { requireSupported, validateMonitorChange } from "../settings";
-import { updateMonitor } from "../update";
 import { type Monitor, presentMonitor } from "../wire";
 import { CheckSteps } from "./detail";
 import {

@@ -11,8 +11,8 @@ import { screenOperation, ShowInstead } from "../../../ui/screens/routes";
 import { listWebhooksOnlyFor } from "../../webhooks/monitors";
 import { getMonitorRecord } from "../records";
 import { retentionOf } from "../rollup";
-import { endToken, rotateToken, tokensOf } from "../tokens";
-import { deleteMonitor, pauseMonitor, resumeMonitor } from "../update";
+import { deleteMonitor, endToken, pauseMonitor, resumeMonitor, rotateToken } from "../monitors";
+import { tokensOf } from "../tokens";
 import { CheckSteps, MonitorDetail } from "./detail";
 import {
   addMonitorForms,

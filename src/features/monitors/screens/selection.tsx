@@ -23,7 +23,7 @@ import { listWebhooksOnlyFor } from "../../webhooks/monitors";
 import type { WebhookRow } from "../../webhooks/store";
 import type { Monitoring } from "../monitoring";
 import { findMonitor, type MonitorRow } from "../store";
-import { deleteMonitor, pauseMonitor, resumeMonitor, updateMonitor } from "../update";
+import { deleteMonitor, pauseMonitor, resumeMonitor, updateMonitor } from "../monitors";
 import { WebhooksLeft } from "./form-routes";
 import { filteredPath, listMatchingIds, readMonitorList } from "./list";
 import { SELECTED_MONITORS_PATH } from "./paths";

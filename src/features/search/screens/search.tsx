@@ -47,7 +47,7 @@ import { type KeyListing, listKeyPage } from "../../keys/records";
 import { searchMaintenances } from "../../maintenance/store";
 import { NEW_MONITOR_PATH } from "../../monitors/screens/paths";
 import { targetOf } from "../../monitors/screens/words";
-import { searchMonitors } from "../../monitors/search-store";
+import { searchMonitors } from "../../monitors/overview-store";
 import { IMPORT_PATH } from "../../subscribers/screens/read";
 import { listUsers } from "../../users/users";
 import { webhookName } from "../../webhooks/records";

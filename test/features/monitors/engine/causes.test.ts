@@ -3,7 +3,7 @@ import {
   deleteMonitor,
   pauseMonitor,
   updateMonitor,
-} from "../../../../src/features/monitors/update";
+} from "../../../../src/features/monitors/monitors";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { MINUTE_MS } from "../../../../src/base/time";
 import { answers, fails, openEngineSite, type EngineSite } from "../../../support/engine-site";

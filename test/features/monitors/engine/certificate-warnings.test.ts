@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { NEWEST } from "../../../../src/base/ids";
-import { pauseMonitor, resumeMonitor } from "../../../../src/features/monitors/update";
+import { pauseMonitor, resumeMonitor } from "../../../../src/features/monitors/monitors";
 import { createUser } from "../../../../src/features/users/users";
 import { createWebhook } from "../../../../src/features/webhooks/webhooks";
 import type { CreateWebhookBody } from "../../../../src/features/webhooks/wire";

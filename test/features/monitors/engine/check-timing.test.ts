@@ -5,7 +5,7 @@ import {
   pauseMonitor,
   resumeMonitor,
   updateMonitor,
-} from "../../../../src/features/monitors/update";
+} from "../../../../src/features/monitors/monitors";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
 import { settle } from "../../../support/clock";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { getMonitorRecord } from "../../../../src/features/monitors/records";
-import { pauseMonitor, resumeMonitor } from "../../../../src/features/monitors/update";
+import { pauseMonitor, resumeMonitor } from "../../../../src/features/monitors/monitors";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
 import { answers, type EngineSite, fails, openEngineSite } from "../../../support/engine-site";

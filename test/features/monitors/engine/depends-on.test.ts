@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { deleteMonitor, pauseMonitor } from "../../../../src/features/monitors/update";
+import { deleteMonitor, pauseMonitor } from "../../../../src/features/monitors/monitors";
 import { getMonitorRecord } from "../../../../src/features/monitors/records";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/base/time";

@@ -4,7 +4,7 @@ import {
   pauseMonitor,
   resumeMonitor,
   updateMonitor,
-} from "../../../../src/features/monitors/update";
+} from "../../../../src/features/monitors/monitors";
 import { findMonitor, listRuns, listSignals } from "../../../../src/features/monitors/store";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { MINUTE_MS, SECOND_MS } from "../../../../src/base/time";

@@ -1,5 +1,5 @@
 import { describe, expect, spyOn, test } from "bun:test";
-import { resumeMonitor, updateMonitor } from "../../../../src/features/monitors/update";
+import { resumeMonitor, updateMonitor } from "../../../../src/features/monitors/monitors";
 import type { UpdateMonitorBody } from "../../../../src/features/monitors/wire";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/base/time";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { updateMonitor } from "../../../../src/features/monitors/update";
+import { updateMonitor } from "../../../../src/features/monitors/monitors";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
 import { addMonitor } from "../../../support/monitor-store";

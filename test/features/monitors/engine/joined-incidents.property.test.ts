@@ -15,7 +15,7 @@ import {
   pauseMonitor,
   resumeMonitor,
   updateMonitor,
-} from "../../../../src/features/monitors/update";
+} from "../../../../src/features/monitors/monitors";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { worstStatus } from "../../../../src/base/status";
 import { SECOND_MS } from "../../../../src/base/time";

@@ -17,7 +17,7 @@ import {
   pauseMonitor,
   resumeMonitor,
   updateMonitor,
-} from "../../../../src/features/monitors/update";
+} from "../../../../src/features/monitors/monitors";
 import { insertNamings } from "../../../../src/features/incidents/store";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { MINUTE_MS, SECOND_MS } from "../../../../src/base/time";

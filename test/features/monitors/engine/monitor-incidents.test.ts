@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createMonitor } from "../../../../src/features/monitors/monitors";
-import { updateMonitor } from "../../../../src/features/monitors/update";
+import { createMonitor, updateMonitor } from "../../../../src/features/monitors/monitors";
 import { applyTransition } from "../../../../src/features/monitors/engine/transitions";
 import { newEvaluation } from "../../../../src/features/monitors/rules";
 import { deletePage } from "../../../../src/features/page-deletion/delete";

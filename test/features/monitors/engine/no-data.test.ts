@@ -5,6 +5,8 @@ import {
 } from "../../../../src/features/maintenance/maintenance";
 import { advanceMaintenance } from "../../../../src/features/maintenance/clock";
 import { pauseMonitor, resumeMonitor } from "../../../../src/features/monitors/update";
+import { planMaintenance } from "../../../../src/features/maintenance/plan";
+import { pauseMonitor, resumeMonitor } from "../../../../src/features/monitors/monitors";
 import { pauseUnwatching } from "../../../../src/features/monitors/engine/transitions";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../../../src/base/time";

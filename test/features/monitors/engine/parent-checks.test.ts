@@ -3,7 +3,7 @@ import {
   deleteMonitor,
   pauseMonitor,
   updateMonitor,
-} from "../../../../src/features/monitors/update";
+} from "../../../../src/features/monitors/monitors";
 import { getMonitorRecord } from "../../../../src/features/monitors/records";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/base/time";

@@ -312,7 +312,7 @@ describe("checks and stalls", () => {
     const { site, id } = await openSite();
     await using _ = site;
     const { pauseMonitor, resumeMonitor } =
-      await import("../../../../src/features/monitors/update");
+      await import("../../../../src/features/monitors/monitors");
     const { CLI_ACTOR } = await import("../../../../src/base/actor");
     const { ctx } = site.app;
     const held = hold(site);

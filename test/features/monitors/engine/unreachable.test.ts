@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { advanceMaintenance } from "../../../../src/features/maintenance/clock";
 import { planMaintenance } from "../../../../src/features/maintenance/maintenance";
 import { getMonitorRecord } from "../../../../src/features/monitors/records";
-import { updateMonitor } from "../../../../src/features/monitors/update";
+import { updateMonitor } from "../../../../src/features/monitors/monitors";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../../../src/base/time";
 import {
