@@ -4,6 +4,8 @@ import { oneLine } from "../base/text";
 import { getComponentRow, updateComponent } from "../features/components/components";
 import { addImportedTokens, findTokenOwner, isShortToken } from "../features/monitors/tokens";
 import { createMonitor } from "../features/monitors/monitors";
+import { CreateMonitorBody } from "../features/monitors/wire";
+import { validate } from "../base/validation";
 import { probeOf } from "../features/monitors/probes";
 import { getMonitorRecord } from "../features/monitors/records";
 import {
@@ -73,7 +75,7 @@ export function monitorWriter(
       const { row } =
         whole.type === "unsupported"
           ? createUnsupportedMonitor(ctx, tx, whole, actor, metadata)
-          : createMonitor(ctx, tx, whole, actor, metadata).record;
+          : createMonitor(ctx, tx, validate(CreateMonitorBody, whole), actor, metadata).record;
       takeNumber(run, notes, "entry", row.id, found.number);
       const isWaiting = options.isPaused && !isSwitchedOff && row.type !== "unsupported";
       return { row, disabled, held, isWaiting };

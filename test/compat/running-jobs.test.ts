@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { createMonitoring } from "../../src/features/monitors/engine/engine";
-import { findMonitor, listSignals } from "../../src/features/monitors/store";
+import { listSignals } from "../../src/features/monitors/job-store";
+import { findMonitor } from "../../src/features/monitors/store";
 import { tokensOf } from "../../src/features/monitors/tokens";
 import { listChecksBefore } from "../../src/features/monitors/checks-store";
 import { MINUTE_MS } from "../../src/base/time";

@@ -9,14 +9,16 @@ import { getMonitorRecord } from "../../src/features/monitors/records";
 import { insertCheck } from "../../src/features/monitors/checks-store";
 import { applyTransition } from "../../src/features/monitors/engine/transitions";
 import {
-  findMonitorState,
   insertMonitorToken,
   insertSignal,
-  type MonitorRow,
-  saveCertificate,
   saveHeartbeat,
   saveRun,
   trimSignals,
+} from "../../src/features/monitors/job-store";
+import {
+  findMonitorState,
+  type MonitorRow,
+  saveCertificate,
 } from "../../src/features/monitors/store";
 import { retentionOf, rollUp } from "../../src/features/monitors/rollup";
 import { newEvaluation } from "../../src/features/monitors/rules";

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../src/context";
 import type { ImportedToken } from "../../src/features/monitors/tokens";
-import { insertMonitorToken } from "../../src/features/monitors/store";
+import { insertMonitorToken } from "../../src/features/monitors/job-store";
 import { sha256 } from "../../src/base/hash";
 import type { MonitorApi } from "./monitor-api";
 

@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { conflict } from "../../base/errors";
 import { MonitorGroupFilter, TagFilter } from "../../base/tags";
+import { FieldErrors } from "../../base/validation";
 import type { Ctx } from "../../context";
 import { StepRecorder } from "../../egress/steps";
 import { sendList, sendResource, sendUntagged } from "../../http/answers";
@@ -12,7 +13,6 @@ import { listAddress, ListOf, PageQuery, readPageRequest, toPage } from "../../h
 import { actorOf } from "../../http/request-context";
 import { ComponentFilter, readComponentFilter } from "../components/references";
 import { PageFilter, readPageFilter } from "../pages/filter";
-import { createMonitorErrors, updateMonitorErrors } from "./body-errors";
 import { listChecksBefore } from "./checks-store";
 import { heartbeatRoutes } from "./heartbeat-routes";
 import type { Monitoring } from "./monitoring";
@@ -24,8 +24,9 @@ import {
   rotateToken,
   updateMonitor,
 } from "./monitors";
-import { getMonitorByReference, listMonitors } from "./records";
-import { requireSupported } from "./settings";
+import { getMonitorByReference, listMonitors, resolveMonitorId } from "./records";
+import { readMonitorChange, readNewMonitor, readReferences, requireSupported } from "./settings";
+import { findMonitor } from "./store";
 import {
   Check,
   CheckWithSteps,
@@ -105,9 +106,13 @@ export function monitorRoutes(ctx: Ctx, monitoring: Monitoring) {
           return { resource, location, replay: concealMonitor(resource) };
         }),
       {
-        ...jsonBody(CreateMonitorBody, (valid, { isInvalid }) =>
-          createMonitorErrors(ctx.db, valid, isInvalid),
-        ),
+        ...jsonBody(CreateMonitorBody, (valid, { isInvalid }) => {
+          const errors = new FieldErrors();
+          const { type } = valid;
+          if (type === undefined) readReferences(ctx.db, valid, errors);
+          else readNewMonitor(ctx.db, { ...valid, type }, errors, isInvalid);
+          return errors;
+        }),
         ...operation({
           ...DECLARED,
           id: "createMonitor",
@@ -142,9 +147,12 @@ export function monitorRoutes(ctx: Ctx, monitoring: Monitoring) {
           presentMonitor(updateMonitor(ctx, tx, id, body, actor)),
         ),
       {
-        ...jsonBody(UpdateMonitorBody, (valid, { id, isInvalid }) =>
-          updateMonitorErrors(ctx.db, id, valid, isInvalid),
-        ),
+        ...jsonBody(UpdateMonitorBody, (valid, { id, isInvalid }) => {
+          const errors = new FieldErrors();
+          const row = findMonitor(ctx.db, { id: resolveMonitorId(ctx.db, id) });
+          if (row) readMonitorChange(ctx.db, row, valid, errors, isInvalid);
+          return errors;
+        }),
         ...operation({
           ...DECLARED,
           id: "updateMonitor",

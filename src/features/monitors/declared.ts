@@ -16,7 +16,7 @@ import {
   withoutFacts,
 } from "../../base/secrets";
 import { type MonitorType, SUPPORTED_TYPES, type SupportedType } from "../../base/status";
-import { FieldErrors } from "../../base/validation";
+import { FieldErrors, validate } from "../../base/validation";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { listComponentsOfPage } from "../components/store";
@@ -31,7 +31,7 @@ import {
 } from "./settings";
 import { type MonitorConfig, probeOf } from "./probes";
 import { listAllMonitors, listComponentsOfMonitors, type MonitorRow } from "./store";
-import { creationOf, type MonitorSettings } from "./wire";
+import { CreateMonitorBody, creationOf, type MonitorSettings, UpdateMonitorBody } from "./wire";
 
 /** A monitor in a configuration file. */
 interface DeclaredMonitor extends MonitorSettings {
@@ -269,11 +269,11 @@ export function planMonitor(monitor: DeclaredMonitor, row: MonitorRow | undefine
       const fields = { name, type, ...settings, paused, config: config.creation };
       const input = { ...fields, component_ids: componentIds };
       const metadata = { ...identity, managedBy: "apply" } as const;
-      return createMonitor(ctx, tx, input, actor, metadata).record.row;
+      return createMonitor(ctx, tx, validate(CreateMonitorBody, input), actor, metadata).record.row;
     },
     update(ctx, tx, { ref, id, componentIds, parentIds }, actor) {
       const input = { name, ...settings, config: config.change, component_ids: componentIds };
-      updateMonitor(ctx, tx, id, input, actor, { ref, parentIds });
+      updateMonitor(ctx, tx, id, validate(UpdateMonitorBody, input), actor, { ref, parentIds });
       return (paused ? pauseMonitor : resumeMonitor)(ctx, tx, id, actor).row;
     },
   };

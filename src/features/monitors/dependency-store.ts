@@ -3,6 +3,7 @@
  * after a failed check of a monitor that has parents.
  */
 import { and, asc, eq, isNull, sql } from "drizzle-orm";
+import { deleteBy } from "../../db/rows";
 import { insertInto, mutate, selectMany, selectOne } from "../../db/statements";
 import { monitorDependencies, monitors, monitorStates } from "../../db/tables/monitors";
 
@@ -11,14 +12,10 @@ const { monitorId, parentId, position } = monitorDependencies;
 export const insertDependency = insertInto(monitorDependencies);
 
 /** Deletes the dependencies of a monitor. */
-export const deleteDependencies = mutate((orm, $: { monitorId: string }) =>
-  orm.delete(monitorDependencies).where(eq(monitorId, $.monitorId)),
-);
+export const deleteDependencies = deleteBy(monitorDependencies, ["monitorId"]);
 
 /** Deletes the dependencies on a monitor. */
-export const deleteDependenciesOn = mutate((orm, $: { parentId: string }) =>
-  orm.delete(monitorDependencies).where(eq(parentId, $.parentId)),
-);
+export const deleteDependenciesOn = deleteBy(monitorDependencies, ["parentId"]);
 
 /** Lists all dependencies, those of each monitor in their order. */
 export const listAllDependencies = selectMany((orm, _$: Record<string, never>) =>

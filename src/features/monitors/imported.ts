@@ -1,6 +1,7 @@
 /*
- * Imported monitors of types that this version cannot check. They are always paused and keep their
- * settings, so that a version that knows the type can check them.
+ * Monitors as only imports write them: of types that this version cannot check, replaced as a whole, and in a state that
+ * the source knew. Those of other types are always paused and keep their settings, so that a version that knows the
+ * type can check them.
  */
 import { type Actor, SYSTEM_ACTOR } from "../../base/actor";
 import { conflict } from "../../base/errors";
@@ -11,32 +12,21 @@ import type { Reader, Tx } from "../../db/statements";
 import { openCauses } from "../components/statuses";
 import { deleteSpans, insertSpan, type SpanRow } from "./checks-store";
 import { readParents } from "./dependencies";
+import { saveHeartbeat } from "./job-store";
 import {
   type AppliedIds,
   insertNewMonitor,
   pauseMonitor,
   resumeMonitor,
   saveMonitor,
-  validateNewMonitor,
 } from "./monitors";
-import { type MonitorConfig, probeOf } from "./probes";
+import { type MonitorConfig, probeOf } from "./probes/index";
 import type { UnsupportedConfig } from "./probes/unsupported";
 import { getMonitorRecord, type MonitorRecord } from "./records";
 import { newEvaluation } from "./rules";
 import { readNewMonitor } from "./settings";
-import {
-  listComponentsOfMonitors,
-  type MonitorRow,
-  saveEvaluation,
-  saveHeartbeat,
-  saveReminder,
-} from "./store";
-import {
-  type CreateMonitorBody,
-  creationOf,
-  type MonitorSettings,
-  OptionalReferences,
-} from "./wire";
+import { listComponentsOfMonitors, type MonitorRow, saveEvaluation, saveReminder } from "./store";
+import { CreateMonitorBody, creationOf, type MonitorSettings, OptionalReferences } from "./wire";
 
 /** An imported monitor. Its settings are kept for a version that checks its type. */
 export interface UnsupportedMonitor extends MonitorSettings {
@@ -65,17 +55,8 @@ export function createUnsupportedMonitor(
   metadata: ManagedMetadata & AppliedIds = {},
 ): MonitorRecord {
   const input = { ...monitor, type: "unsupported" } as const;
-  const created = { ...input, paused: true, ...validateUnsupportedMonitor(tx, input) };
+  const created = { ...input, paused: true, ...validateReplacingMonitor(tx, input) };
   return insertNewMonitor(ctx, tx, created, actor, metadata).record;
-}
-
-/** Validates such a monitor and completes its settings, without writing. Throws `validation_failed`. */
-function validateUnsupportedMonitor(
-  reader: Reader,
-  monitor: UnsupportedMonitor & { type: "unsupported" },
-) {
-  validate(UnsupportedMonitorBody, monitor);
-  return readNewMonitor(reader, monitor);
 }
 
 /** A whole monitor of an import, of a type that can be checked or not. */
@@ -83,9 +64,11 @@ export type ReplacingMonitor = CreateMonitorBody | (UnsupportedMonitor & { type:
 
 /** Validates a monitor of an import and completes its settings, without writing. Throws `validation_failed`. */
 export function validateReplacingMonitor(reader: Reader, input: ReplacingMonitor) {
-  return input.type === "unsupported"
-    ? validateUnsupportedMonitor(reader, input)
-    : validateNewMonitor(reader, input);
+  validate(input.type === "unsupported" ? UnsupportedMonitorBody : CreateMonitorBody, input);
+  const errors = new FieldErrors();
+  const valid = readNewMonitor(reader, input, errors);
+  errors.throwIfAny();
+  return valid;
 }
 
 /**

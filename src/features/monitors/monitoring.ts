@@ -7,7 +7,7 @@ import type { Certificate, Contact } from "../../egress/model";
 import type { StepRecorder } from "../../egress/steps";
 import type { AssertionEvaluator } from "./assertions/evaluator";
 import type { CheckRow } from "./checks-store";
-import type { TokenKey } from "./store";
+import type { TokenKey } from "./job-store";
 
 /** Parts of every signal of a monitored job. */
 interface Signal {

@@ -1,8 +1,12 @@
+/*
+ * Verbs of monitors: people, API keys, files and imports create, change, pause and delete them. A verb takes a body
+ * that its schema has examined, and finds the other errors: see `settings.ts`.
+ */
 import type { Actor } from "../../base/actor";
 import { conflict, notFound } from "../../base/errors";
 import { type ApplyMetadata, freeRef, type ManagedMetadata } from "../../base/ids";
 import { toRef } from "../../base/text";
-import { validate } from "../../base/validation";
+import { FieldErrors } from "../../base/validation";
 import type { Ctx } from "../../context";
 import { changedRow, type Reader, type Tx } from "../../db/statements";
 import { audit, recordAudits } from "../../events/audit";
@@ -16,27 +20,29 @@ import {
   pauseUnwatching,
   refreshAfterChange,
 } from "./engine/transitions";
-import { type AffectedComponent, getMonitorRecord, type MonitorRecord } from "./records";
-import { readNewMonitor, requireSupported, validateMonitorChange } from "./settings";
 import {
-  deleteMonitorComponents,
-  deleteMonitorComponentsOfPage,
   deleteMonitorTokens,
   deleteRuns,
   deleteToken,
+  listTokensOf,
+  trimSignals,
+} from "./job-store";
+import { type AffectedComponent, getMonitorRecord, type MonitorRecord } from "./records";
+import { readMonitorChange, readNewMonitor, requireSupported } from "./settings";
+import {
+  deleteMonitorComponents,
+  deleteMonitorComponentsOfPage,
   findMonitorByRef,
   findNextNum,
   insertMonitor,
   insertMonitorComponent,
-  listTokensOf,
   type MonitorRow,
   pauseMonitorRows,
   touchMonitorRows,
-  trimSignals,
   updateMonitorRow,
 } from "./store";
 import { addImportedTokens, giveToken, type ImportedToken, keyOf } from "./tokens";
-import { CreateMonitorBody, type UpdateMonitorBody } from "./wire";
+import type { CreateMonitorBody, UpdateMonitorBody } from "./wire";
 
 /** Ids and tokens of a new monitor from a configuration file or an import. */
 export interface AppliedIds {
@@ -55,15 +61,6 @@ export interface NewMonitor {
 }
 
 /**
- * Validates a new monitor and completes its settings, without writing. Throws `validation_failed`
- * that names every invalid field.
- */
-export function validateNewMonitor(reader: Reader, input: CreateMonitorBody) {
-  validate(CreateMonitorBody, input);
-  return readNewMonitor(reader, input);
-}
-
-/**
  * Creates a monitor, which is checked at once unless it is created paused. Throws
  * `validation_failed` that names every invalid field, or `conflict` for a ref that is taken.
  */
@@ -75,13 +72,10 @@ export function createMonitor(
   metadata: ManagedMetadata & AppliedIds = {},
 ): NewMonitor {
   const { name, type, paused = false } = input;
-  return insertNewMonitor(
-    ctx,
-    tx,
-    { name, type, paused, ...validateNewMonitor(tx, input) },
-    actor,
-    metadata,
-  );
+  const errors = new FieldErrors();
+  const valid = readNewMonitor(tx, input, errors);
+  errors.throwIfAny();
+  return insertNewMonitor(ctx, tx, { name, type, paused, ...valid }, actor, metadata);
 }
 
 /** Stores a valid new monitor and starts its timeline. Throws `conflict` for a ref that is taken. */
@@ -237,11 +231,14 @@ export function updateMonitor(
   actor: Actor,
   metadata: Pick<ApplyMetadata, "ref"> & Pick<AppliedIds, "parentIds"> = {},
 ): MonitorRecord {
-  const validated = validateMonitorChange(tx, id, input);
-  const { before, settings, config, componentIds } = validated;
+  const before = getMonitorRecord(tx, id);
   const { row } = before;
+  const errors = new FieldErrors();
+  const valid = readMonitorChange(tx, row, input, errors);
+  errors.throwIfAny();
+  const { settings, config, componentIds } = valid;
   const { name = row.name } = input;
-  const { ref = row.ref, parentIds = validated.parentIds } = metadata;
+  const { ref = row.ref, parentIds = valid.parentIds } = metadata;
   const desired: MonitorRow = { ...row, ...settings, config, name, ref };
   return saveMonitor(ctx, tx, before, { desired, componentIds, parentIds }, actor);
 }

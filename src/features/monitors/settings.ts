@@ -1,14 +1,18 @@
+/*
+ * Settings, config and references of a monitor as bodies name them: defaults, and the errors that no schema expresses.
+ * A verb reads a body that its schema has examined. For the valid fields of an invalid body, the route reads them with
+ * the same function, so that one answer lists every invalid field; `isInvalid` then names those that have errors.
+ */
 import { conflict } from "../../base/errors";
 import type { MonitorType } from "../../base/status";
 import { SECOND_MS } from "../../base/time";
-import { examine, FieldErrors, schemaErrors, validate } from "../../base/validation";
+import { examine, FieldErrors, type IsInvalidField, schemaErrors } from "../../base/validation";
 import type { Reader } from "../../db/statements";
 import { pathInList, resolveComponents } from "../components/references";
 import { readParents } from "./dependencies";
 import { type MonitorConfig, probeOf } from "./probes/index";
 import { scheduleOf } from "./probes/push";
 import { originOf } from "./probes/unsupported";
-import { getMonitorRecord } from "./records";
 import type { MonitorRow } from "./store";
 import {
   changeSchemaOf,
@@ -18,23 +22,93 @@ import {
   type MonitorSettings,
   REMINDER_MIN_SECONDS,
   SHORT_TIMEOUT_MS,
-  UpdateMonitorBody,
+  type UpdateMonitorBody,
 } from "./wire";
 
-/** Completes a new monitor that its schema accepts. Throws as `validateNewMonitor` does. */
+/** True for no field: the whole body is valid. */
+const NONE_INVALID: IsInvalidField = () => false;
+
+/** Completes a new monitor. Adds errors of its config, of unknown references and of settings that contradict it. */
 export function readNewMonitor(
   reader: Reader,
-  input: Omit<CreateMonitorBody, "type"> & { type: MonitorType },
+  input: Omit<CreateMonitorBody, "type" | "name"> & { type: MonitorType },
+  errors: FieldErrors,
+  isInvalid = NONE_INVALID,
 ) {
-  const { type, config = {}, component_ids: references = [], depends_on: parents = [] } = input;
+  const { type, config = {}, paused = false } = input;
   const settings = namedSettings(input, initialSettings(type, input));
-  const errors = new FieldErrors();
-  validateConfig(errors, type, config, input.paused);
-  const componentIds = readComponents(reader, errors, references);
-  const parentIds = readParents(reader, errors, parents);
-  validateSettings(errors, type, settings, config);
-  errors.throwIfAny();
+  if (!isInvalid("config")) validateConfig(errors, type, config, paused);
+  const { componentIds = [], parentIds = [] } = readReferences(reader, input, errors);
+  if (!isInvalid("interval_seconds")) validateSettings(errors, type, settings, config);
   return { config, settings, componentIds, parentIds };
+}
+
+/**
+ * Returns settings, config and references of a monitor after a change; components and parents are undefined if it does
+ * not name them. Adds errors as `readNewMonitor` does, and those of fields that cannot be changed.
+ */
+export function readMonitorChange(
+  reader: Reader,
+  row: MonitorRow,
+  input: UpdateMonitorBody,
+  errors: FieldErrors,
+  isInvalid = NONE_INVALID,
+) {
+  validateChangeable(errors, row, input);
+  const settings = namedSettings(input, settingsBefore(row, input));
+  const before: MonitorConfig = row.config;
+  const config =
+    input.config === undefined || row.type === "unsupported"
+      ? before
+      : changedConfig(errors, row.type, before, input.config);
+  const references = readReferences(reader, input, errors, row.id);
+  if (!isInvalid("interval_seconds") && !isInvalid("retry_interval_seconds")) {
+    validateSettings(errors, row.type, settings, config);
+  }
+  return { settings, config, ...references };
+}
+
+/**
+ * Returns the ids of the components and parents that a body names, undefined if it names none of that kind. Adds the
+ * errors of `resolveComponents` and `readParents`. `id` is that of the monitor, if it exists.
+ */
+export function readReferences(
+  reader: Reader,
+  {
+    component_ids: components,
+    depends_on: parents,
+  }: Pick<UpdateMonitorBody, "component_ids" | "depends_on">,
+  errors: FieldErrors,
+  id?: string,
+) {
+  const componentIds =
+    components &&
+    resolveComponents(reader, components, errors, pathInList("component_ids")).map(
+      (each) => each.id,
+    );
+  const parentIds = parents && readParents(reader, errors, parents, id);
+  return { componentIds, parentIds };
+}
+
+/** Fields that can be changed of a monitor which this version cannot check. The others are kept as they were imported. */
+const CHANGEABLE: ReadonlySet<string> = new Set([
+  "name",
+  "component_ids",
+  "group",
+  "tags",
+  "notes",
+] satisfies (keyof UpdateMonitorBody)[]);
+
+/** Adds errors of fields that cannot be changed, since this version cannot check the monitor. */
+function validateChangeable(
+  errors: FieldErrors,
+  { type }: Pick<MonitorRow, "type">,
+  input: object,
+): void {
+  if (type !== "unsupported") return;
+  for (const field of Object.keys(input).filter((name) => !CHANGEABLE.has(name))) {
+    errors.add([field], "cannot be changed, since this version cannot check the monitor");
+  }
 }
 
 /** Columns of a monitor that callers set, in addition to its name and config. */
@@ -92,7 +166,7 @@ export function initialSettings(type: MonitorType, input: NamedTiming): Settings
 }
 
 /** Returns the settings of a monitor before a change that names them. A schedule that it gives ends the interval. */
-export function settingsBefore(settings: Settings, { config = {} }: NamedTiming): Settings {
+function settingsBefore(settings: Settings, { config = {} }: NamedTiming): Settings {
   return typeof config["schedule"] === "string" ? { ...settings, intervalSeconds: null } : settings;
 }
 
@@ -148,17 +222,6 @@ export function validateSettings(
   }
 }
 
-/** Returns the ids of the components that a body names. Adds the errors of `resolveComponents`. */
-export function readComponents(
-  reader: Reader,
-  errors: FieldErrors,
-  references: readonly string[],
-): string[] {
-  return resolveComponents(reader, references, errors, pathInList("component_ids")).map(
-    ({ id }) => id,
-  );
-}
-
 /**
  * Adds errors of a new monitor's config that its schema cannot express. A program that checks need may be missing
  * while the monitor is paused.
@@ -184,7 +247,7 @@ export function validateConfig(
  * Returns the config after a change of some of its fields. Adds errors; the earlier config is
  * returned if the change itself is invalid.
  */
-export function changedConfig(
+function changedConfig(
   errors: FieldErrors,
   type: MonitorType,
   before: MonitorConfig,
@@ -212,47 +275,4 @@ export function requireSupported({ type, config }: Pick<MonitorRow, "type" | "co
   throw conflict(
     `This version cannot check monitors of the type ${origin.type}, imported from ${origin.source}.`,
   );
-}
-
-/** Fields of such a monitor that can be changed. The others are kept as they were imported. */
-const CHANGEABLE: ReadonlySet<string> = new Set([
-  "name",
-  "component_ids",
-  "group",
-  "tags",
-  "notes",
-] satisfies (keyof UpdateMonitorBody)[]);
-
-/** Adds errors of fields that cannot be changed, since this version cannot check the monitor. */
-export function validateChangeable(
-  errors: FieldErrors,
-  { type }: Pick<MonitorRow, "type">,
-  input: object,
-): void {
-  if (type !== "unsupported") return;
-  for (const field of Object.keys(input).filter((name) => !CHANGEABLE.has(name))) {
-    errors.add([field], "cannot be changed, since this version cannot check the monitor");
-  }
-}
-
-/**
- * Validates a change of a monitor, without writing. Returns the monitor before, and its settings and
- * config after the change. Throws `not_found`, or `validation_failed` that names every invalid field.
- */
-export function validateMonitorChange(reader: Reader, id: string, input: UpdateMonitorBody) {
-  validate(UpdateMonitorBody, input);
-  const before = getMonitorRecord(reader, id);
-  const { row } = before;
-  const errors = new FieldErrors();
-  validateChangeable(errors, row, input);
-  const settings = namedSettings(input, settingsBefore(row, input));
-  const config =
-    input.config === undefined || row.type === "unsupported"
-      ? row.config
-      : changedConfig(errors, row.type, row.config as MonitorConfig, input.config);
-  const componentIds = input.component_ids && readComponents(reader, errors, input.component_ids);
-  const parentIds = input.depends_on && readParents(reader, errors, input.depends_on, row.id);
-  validateSettings(errors, row.type, settings, config as MonitorConfig);
-  errors.throwIfAny();
-  return { before, settings, config, componentIds, parentIds };
 }

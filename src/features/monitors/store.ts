@@ -1,10 +1,11 @@
 /*
- * Monitors, their components and evaluations. Hot: `saveHeartbeat` at each call of a
- * job, and `saveEvaluation` when a check changes the evaluation; both find their row by its key.
+ * Monitors, their components and evaluations, and who needs a message about them. Hot: `saveEvaluation` when a check
+ * changes the evaluation, which finds its row by its key.
  */
 import { and, asc, desc, eq, gt, isNull, lt, lte, sql, type SQL } from "drizzle-orm";
-import type { MonitorState, MonitorType, TokenKind } from "../../base/status";
+import type { MonitorState, MonitorType } from "../../base/status";
 import { HOUR_MS } from "../../base/time";
+import { deleteBy, findBy, setBy } from "../../db/rows";
 import {
   insertInto,
   mutate,
@@ -15,20 +16,16 @@ import {
 } from "../../db/statements";
 import { components } from "../../db/tables/components";
 import { incidents } from "../../db/tables/incidents";
+import { mailWarnings } from "../../db/tables/mail";
 import {
-  heartbeatRuns,
-  heartbeatSignals,
   incidentOutages,
   monitorComponents,
   monitorRollups,
   monitors,
   monitorSpans,
   monitorStates,
-  monitorTokens,
 } from "../../db/tables/monitors";
-import { mailWarnings } from "../../db/tables/mail";
 import { pages } from "../../db/tables/pages";
-import type { Evaluation } from "./rules";
 
 export type MonitorRow = typeof monitors.$inferSelect;
 export type StateRow = typeof monitorStates.$inferSelect;
@@ -39,53 +36,15 @@ export const insertMonitor = insertInto(monitors);
 export const updateMonitorRow = updateById(monitors);
 export const insertMonitorComponent = insertInto(monitorComponents);
 export const insertMonitorState = insertInto(monitorStates);
-export const insertMonitorToken = insertInto(monitorTokens);
 
 /** Finds the `num` of the next monitor. Those of deleted monitors are not used again. */
 export const findNextNum = selectOne((orm, _$: Nothing) =>
   orm.select({ num: sql<number>`coalesce(max(${monitors.num}), 0) + 1` }).from(monitors),
 );
 
-export const findMonitor = selectOne((orm, $: { id: string }) =>
-  orm
-    .select()
-    .from(monitors)
-    .where(and(eq(monitors.id, $.id), isNull(monitors.deletedAt))),
-);
+export const findMonitor = findBy(monitors, ["id"], { where: isNull(monitors.deletedAt) });
 
-export const findMonitorByRef = selectOne((orm, $: { ref: string }) =>
-  orm
-    .select()
-    .from(monitors)
-    .where(and(eq(monitors.ref, $.ref), isNull(monitors.deletedAt))),
-);
-
-/** Lists the hashes of tokens of a kind, with their monitors. */
-export const listMonitorTokens = selectMany((orm, $: { kind: TokenKind }) =>
-  orm
-    .select({ hash: monitorTokens.hash, monitorId: monitorTokens.monitorId })
-    .from(monitorTokens)
-    .where(eq(monitorTokens.kind, $.kind)),
-);
-
-export const findMonitorToken = selectOne((orm, $: { kind: TokenKind; hash: Buffer }) =>
-  orm
-    .select({ monitorId: monitorTokens.monitorId })
-    .from(monitorTokens)
-    .where(and(eq(monitorTokens.kind, $.kind), eq(monitorTokens.hash, $.hash))),
-);
-
-/** Deletes the tokens of a monitor: those of one kind, or all if that is null. */
-export const deleteMonitorTokens = mutate((orm, $: { monitorId: string; kind: TokenKind | null }) =>
-  orm
-    .delete(monitorTokens)
-    .where(
-      and(
-        eq(monitorTokens.monitorId, $.monitorId),
-        sql`(${$.kind} IS NULL OR ${monitorTokens.kind} = ${$.kind})`,
-      ),
-    ),
-);
+export const findMonitorByRef = findBy(monitors, ["ref"], { where: isNull(monitors.deletedAt) });
 
 /** Lists all monitors with their states, oldest first. */
 export const listAllMonitors = selectMany((orm, _$: Nothing) =>
@@ -97,9 +56,7 @@ export const listAllMonitors = selectMany((orm, _$: Nothing) =>
     .orderBy(asc(monitors.id)),
 );
 
-export const deleteMonitorComponents = mutate((orm, $: { monitorId: string }) =>
-  orm.delete(monitorComponents).where(eq(monitorComponents.monitorId, $.monitorId)),
-);
+export const deleteMonitorComponents = deleteBy(monitorComponents, ["monitorId"]);
 
 /** Removes the components of a page, including deleted ones, from all monitors. */
 export const deleteMonitorComponentsOfPage = mutate((orm, $: { pageId: string }) =>
@@ -167,9 +124,7 @@ export const countMonitorsByState = selectMany((orm, _$: Nothing) =>
     .groupBy(monitorStates.state),
 );
 
-export const findMonitorState = selectOne((orm, $: { monitorNum: number }) =>
-  orm.select().from(monitorStates).where(eq(monitorStates.monitorNum, $.monitorNum)),
-);
+export const findMonitorState = findBy(monitorStates, ["monitorNum"]);
 
 /** Lists the states of monitors (`nums`: a JSON list). */
 export const listMonitorStates = selectMany((orm, $: { nums: string }) =>
@@ -195,29 +150,20 @@ export const pauseMonitorRows = mutate((orm, $: { nums: string }) =>
     .where(sql`${monitors.num} IN (SELECT value FROM json_each(${$.nums}))`),
 );
 
-export const saveEvaluation = mutate((orm, $: Evaluation & { monitorNum: number }) =>
-  orm
-    .update(monitorStates)
-    .set({
-      state: $.state,
-      since: $.since,
-      failures: $.failures,
-      failingSince: $.failingSince,
-      successes: $.successes,
-      succeedingSince: $.succeedingSince,
-      slow: $.slow,
-      slowSince: $.slowSince,
-      unreachableVia: $.unreachableVia,
-    })
-    .where(eq(monitorStates.monitorNum, $.monitorNum)),
-);
-
-/** Saves the time of a job's call. */
-export const saveHeartbeat = mutate((orm, $: { monitorNum: number; at: number }) =>
-  orm
-    .update(monitorStates)
-    .set({ heartbeatAt: $.at })
-    .where(eq(monitorStates.monitorNum, $.monitorNum)),
+export const saveEvaluation = setBy(
+  monitorStates,
+  ["monitorNum"],
+  [
+    "state",
+    "since",
+    "failures",
+    "failingSince",
+    "successes",
+    "succeedingSince",
+    "slow",
+    "slowSince",
+    "unreachableVia",
+  ],
 );
 
 /** Saves the expiry of the certificate seen last; null if it is no longer known. */
@@ -229,119 +175,9 @@ export const saveCertificate = mutate((orm, $: { monitorNum: number; expiresAt: 
 );
 
 /*
- * Signals of jobs, their open runs and the use of tokens. Hot: `touchToken` once a minute for each token, which
- * finds its row by its key. The others run only for jobs that report starts, exit codes or messages.
- */
-
-/** A signal as the last ones of a monitor are listed. */
-export type SignalRow = typeof heartbeatSignals.$inferSelect;
-
-/** Token that a job used. */
-export interface TokenKey {
-  kind: TokenKind;
-  hash: Buffer;
-}
-
-const { monitorNum, position } = heartbeatSignals;
-
-/** Stores a signal after the earlier ones of its monitor. */
-export const insertSignal = mutate((orm, $: Omit<SignalRow, "position">) =>
-  orm.insert(heartbeatSignals).values({
-    monitorNum: $.monitorNum,
-    position: sql`(SELECT coalesce(max(s.position), 0) + 1 FROM heartbeat_signals AS s
-      WHERE s.monitor_num = ${$.monitorNum})`,
-    at: $.at,
-    kind: $.kind,
-    rid: $.rid,
-    exitCode: $.exitCode,
-    startedAt: $.startedAt,
-    durationMs: $.durationMs,
-    message: $.message,
-  }),
-);
-
-/** Deletes all signals of a monitor except the newest. */
-export const trimSignals = mutate((orm, $: { monitorNum: number; kept: number }) =>
-  orm.delete(heartbeatSignals).where(
-    and(
-      eq(monitorNum, $.monitorNum),
-      sql`${position} <= (SELECT max(s.position) FROM heartbeat_signals AS s
-        WHERE s.monitor_num = ${$.monitorNum}) - ${$.kept}`,
-    ),
-  ),
-);
-
-/** Lists the last signals of a monitor, newest first. */
-export const listSignals = selectMany((orm, $: { monitorNum: number; limit: number }) =>
-  orm
-    .select()
-    .from(heartbeatSignals)
-    .where(eq(monitorNum, $.monitorNum))
-    .orderBy(desc(position))
-    .limit($.limit),
-);
-
-/** Opens a run; a run with the same id starts again. */
-export const saveRun = mutate((orm, $: typeof heartbeatRuns.$inferSelect) =>
-  orm
-    .insert(heartbeatRuns)
-    .values({ monitorNum: $.monitorNum, rid: $.rid, startedAt: $.startedAt })
-    .onConflictDoUpdate({
-      target: [heartbeatRuns.monitorNum, heartbeatRuns.rid],
-      set: { startedAt: sql`excluded.started_at` },
-    }),
-);
-
-/** Ends the open run with an id, or all runs of a monitor if that is null. */
-export const deleteRuns = mutate((orm, $: { monitorNum: number; rid: string | null }) =>
-  orm
-    .delete(heartbeatRuns)
-    .where(
-      and(
-        eq(heartbeatRuns.monitorNum, $.monitorNum),
-        sql`(${$.rid} IS NULL OR ${heartbeatRuns.rid} = ${$.rid})`,
-      ),
-    ),
-);
-
-/** Lists the open runs of a monitor, the newest first. */
-export const listRuns = selectMany((orm, $: { monitorNum: number }) =>
-  orm
-    .select()
-    .from(heartbeatRuns)
-    .where(eq(heartbeatRuns.monitorNum, $.monitorNum))
-    .orderBy(desc(heartbeatRuns.startedAt), desc(heartbeatRuns.rid)),
-);
-
-/** Records the use of a token at a time (unix ms). */
-export const touchToken = mutate((orm, $: TokenKey & { at: number }) =>
-  orm
-    .update(monitorTokens)
-    .set({ lastUsedAt: $.at })
-    .where(and(eq(monitorTokens.kind, $.kind), eq(monitorTokens.hash, $.hash))),
-);
-
-/** Lists the tokens of a monitor, oldest first. */
-export const listTokensOf = selectMany((orm, $: { monitorId: string }) =>
-  orm
-    .select()
-    .from(monitorTokens)
-    .where(eq(monitorTokens.monitorId, $.monitorId))
-    .orderBy(monitorTokens.createdAt, monitorTokens.kind, monitorTokens.hash),
-);
-
-/** Deletes one token. */
-export const deleteToken = mutate((orm, $: TokenKey) =>
-  orm
-    .delete(monitorTokens)
-    .where(and(eq(monitorTokens.kind, $.kind), eq(monitorTokens.hash, $.hash))),
-);
-
-/*
  * Monitors as lists show them. None is hot; each reads only the rows that are shown, in the order
  * of an index, and sorts only for the monitors of one page or component.
  */
-
 const ROWS = { row: monitors, state: monitorStates };
 
 /** Filters of the list; null matches everything. */
@@ -405,12 +241,14 @@ function listStatement(where: ($: ListParams) => SQL) {
 }
 
 const listAll = listStatement(() => sql`TRUE`);
+
 const listOfPage = listStatement(
   ($) => sql`${monitors.id} IN (SELECT mc.monitor_id FROM components AS c
     CROSS JOIN monitor_components AS mc ON mc.component_id = c.id
     WHERE c.page_id = ${$.pageId} AND c.deleted_at IS NULL
       AND (${$.componentId} IS NULL OR c.id = ${$.componentId}))`,
 );
+
 const listOfComponent = listStatement(
   ($) => sql`${monitors.id} IN (SELECT mc.monitor_id FROM monitor_components AS mc
     WHERE mc.component_id = ${$.componentId})`,
@@ -528,13 +366,7 @@ export const findDueReminder = selectOne((orm, $: { monitorNum: number; now: num
 );
 
 /** Saves the number of reminders of an outage, and the time of the last message about it (unix ms). */
-export const saveReminder = mutate(
-  (orm, $: { monitorNum: number; reminders: number; remindedAt: number }) =>
-    orm
-      .update(monitorStates)
-      .set({ reminders: $.reminders, remindedAt: $.remindedAt })
-      .where(eq(monitorStates.monitorNum, $.monitorNum)),
-);
+export const saveReminder = setBy(monitorStates, ["monitorNum"], ["reminders", "remindedAt"]);
 
 /* Monitors that need attention, for the overview, and the monitors of incidents. */
 

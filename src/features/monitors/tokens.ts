@@ -9,7 +9,7 @@ import {
   listMonitorTokens,
   listTokensOf,
   type TokenKey,
-} from "./store";
+} from "./job-store";
 
 /*
  * Tokens of monitored jobs: 32 random bytes in 43 base62 characters. The database stores only their

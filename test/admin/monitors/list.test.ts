@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { deleteMonitor, pauseMonitor } from "../../../src/features/monitors/monitors";
 import { insertSpan } from "../../../src/features/monitors/checks-store";
-import { saveCertificate, saveHeartbeat } from "../../../src/features/monitors/store";
+import { saveHeartbeat } from "../../../src/features/monitors/job-store";
+import { saveCertificate } from "../../../src/features/monitors/store";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { probeOf } from "../../../src/features/monitors/probes";
 import { type MonitorState, SUPPORTED_TYPES } from "../../../src/base/status";

@@ -1,7 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { cronTimes } from "../../../src/features/monitors/screens/token";
 import { addImportedTokens, tokensOf } from "../../../src/features/monitors/tokens";
-import { insertMonitorToken, insertSignal, saveRun } from "../../../src/features/monitors/store";
+import {
+  insertMonitorToken,
+  insertSignal,
+  saveRun,
+} from "../../../src/features/monitors/job-store";
 import { sha256 } from "../../../src/base/hash";
 import { DAY_MS, MINUTE_MS } from "../../../src/base/time";
 import type { Answer } from "../../support/app";

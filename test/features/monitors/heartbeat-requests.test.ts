@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { createMonitoring } from "../../../src/features/monitors/engine/engine";
 import { tokensOf } from "../../../src/features/monitors/tokens";
-import { findMonitor, listSignals } from "../../../src/features/monitors/store";
+import { listSignals } from "../../../src/features/monitors/job-store";
+import { findMonitor } from "../../../src/features/monitors/store";
 import { MINUTE_MS, SECOND_MS } from "../../../src/base/time";
 import { createTestApp, expectProblem } from "../../support/app";
 

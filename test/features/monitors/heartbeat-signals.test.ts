@@ -3,7 +3,7 @@ import {
   insertMonitorToken,
   listMonitorTokens,
   listTokensOf,
-} from "../../../src/features/monitors/store";
+} from "../../../src/features/monitors/job-store";
 import { createHeartbeatDirectory } from "../../../src/features/monitors/tokens";
 import { sha256 } from "../../../src/base/hash";
 import { type CallOptions, chargeOf, expectProblem } from "../../support/app";

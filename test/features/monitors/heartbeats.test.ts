@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { findComponent } from "../../../src/features/components/store";
 import { createMonitoring } from "../../../src/features/monitors/engine/engine";
 import { deleteMonitor, rotateToken } from "../../../src/features/monitors/monitors";
-import { insertMonitorToken, listMonitorTokens } from "../../../src/features/monitors/store";
+import { insertMonitorToken, listMonitorTokens } from "../../../src/features/monitors/job-store";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { TOKEN_KINDS } from "../../../src/base/status";
 import { sha256 } from "../../../src/base/hash";

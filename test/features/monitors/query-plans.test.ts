@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
+import { HOUR_MS } from "../../../src/base/time";
 import * as checks from "../../../src/features/monitors/checks-store";
 import * as rollups from "../../../src/features/monitors/checks-store";
+import { newEvaluation } from "../../../src/features/monitors/rules";
+import * as jobs from "../../../src/features/monitors/job-store";
 import * as lists from "../../../src/features/monitors/store";
 import * as monitors from "../../../src/features/monitors/store";
-import { newEvaluation } from "../../../src/features/monitors/rules";
-import { HOUR_MS } from "../../../src/base/time";
 import { check, openMonitorStore, planOf, statementsOf } from "../../support/monitor-store";
 
 /** Plan steps that scan a table that grows with every check or over the years. */
@@ -55,7 +56,7 @@ describe("statements about monitors", () => {
         monitors.listComponentsOfMonitors(tx, { monitorIds: JSON.stringify([monitorId]) });
         monitors.listMonitorsOfPage(tx, { pageId: page.id });
         monitors.saveEvaluation(tx, { monitorNum, ...newEvaluation("up", 1) });
-        monitors.saveHeartbeat(tx, { monitorNum, at: 1 });
+        jobs.saveHeartbeat(tx, { monitorNum, at: 1 });
         monitors.saveCertificate(tx, { monitorNum, expiresAt: 1 });
         lists.findMonitorWithState(tx, { id: monitorId });
         lists.listMonitorRows(tx, { ...list, pageId: null, componentId: null });

@@ -12,7 +12,7 @@ import {
   type TokenKey,
   touchToken,
   trimSignals,
-} from "../store";
+} from "../job-store";
 
 /*
  * The job of a push monitor: the deadlines of its calls, its open runs, and the signals that it sends. Signals change
@@ -282,7 +282,7 @@ export function recordSignal(
   if (ended === null) deleteRuns(tx, { monitorNum, rid: null });
   else for (const each of ended) deleteRuns(tx, { monitorNum, rid: each });
   if (opensRun) saveRun(tx, { monitorNum, rid, startedAt: at });
-  if (token) touchToken(tx, { ...token, at });
+  if (token) touchToken(tx, { ...token, lastUsedAt: at });
   if (!isKept(signal)) return;
   insertSignal(tx, { monitorNum, at, kind, rid, exitCode, startedAt, durationMs, message });
   trimSignals(tx, { monitorNum, kept: SIGNALS_KEPT });

@@ -11,13 +11,8 @@ import {
 } from "../evaluation-store";
 import { closing, type ProbeResult, type SeenCertificate } from "../monitoring";
 import { countHeldFailures, evaluateCheck, type Evaluation } from "../rules";
-import {
-  findMonitor,
-  listDueReminders,
-  saveCertificate,
-  saveEvaluation,
-  saveHeartbeat,
-} from "../store";
+import { saveHeartbeat } from "../job-store";
+import { findMonitor, listDueReminders, saveCertificate, saveEvaluation } from "../store";
 import { recordSignal, type SignalEntry } from "./job";
 import {
   type Dependencies,

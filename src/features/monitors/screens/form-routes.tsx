@@ -6,6 +6,7 @@ import {
   type SupportedType,
 } from "../../../base/status";
 import { toIso } from "../../../base/time";
+import { FieldErrors } from "../../../base/validation";
 import type { Reader } from "../../../db/statements";
 import { type Step, StepRecorder } from "../../../egress/steps";
 import type { Form as SentForm } from "../../../http/form-body";
@@ -29,13 +30,13 @@ import { listSelectiveWebhooks, selectWebhooksOfMonitor } from "../../webhooks/m
 import { webhookName } from "../../webhooks/records";
 import type { WebhookRow } from "../../webhooks/store";
 import { invertResult } from "../monitoring";
-import { createMonitor, updateMonitor, validateNewMonitor } from "../monitors";
+import { createMonitor, updateMonitor } from "../monitors";
 import { listMonitorGroups } from "../overview-store";
 import type { MonitorConfig } from "../probes/index";
 import { getMonitorRecord, type MonitorRecord } from "../records";
 import type { MonitorRow } from "../store";
 import type { MonitorToken } from "../tokens";
-import { requireSupported, validateMonitorChange } from "../settings";
+import { requireSupported, readMonitorChange, readNewMonitor } from "../settings";
 import { type Monitor, presentMonitor } from "../wire";
 import { CheckSteps } from "./detail";
 import {
@@ -149,7 +150,9 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
         const type = typeOf(at);
         // A check needs no name.
         const input = toCreation(type, { ...body, name: body.name || "Trial" });
-        const { config, settings } = validateNewMonitor(ctx.db, input);
+        const errors = new FieldErrors();
+        const { config, settings } = readNewMonitor(ctx.db, input, errors);
+        errors.throwIfAny();
         if (TYPE_FORMS[type].isPush)
           return { ...context, nextCalls: nextCalls(config, ctx.clock.now()) };
         return { ...context, trial: await tryOut(type, config, settings) };
@@ -198,9 +201,12 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
       intent: CHECK_NOW,
       async run(changes, { params }, context) {
         const { type } = context.monitor;
-        if (!TYPE_FORMS[type].isPush) requireActiveCheck(getMonitorRecord(ctx.db, params.id).row);
+        const { row } = getMonitorRecord(ctx.db, params.id);
+        if (!TYPE_FORMS[type].isPush) requireActiveCheck(row);
         const change = toChange(changes, context.monitor);
-        const { config, settings } = validateMonitorChange(ctx.db, params.id, change);
+        const errors = new FieldErrors();
+        const { config, settings } = readMonitorChange(ctx.db, row, change, errors);
+        errors.throwIfAny();
         if (TYPE_FORMS[type].isPush)
           return { ...context, nextCalls: nextCalls(config, ctx.clock.now()) };
         return { ...context, trial: await tryOut(type, config, settings) };

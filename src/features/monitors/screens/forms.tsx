@@ -8,6 +8,7 @@ import {
   type SupportedType,
 } from "../../../base/status";
 import { DESCRIPTION_MAX, NAME_MAX } from "../../../base/texts";
+import { validate } from "../../../base/validation";
 import { STATUS_WORDS } from "../../../ui/blocks";
 import { CheckboxList } from "../../../ui/choices";
 import { TextField } from "../../../ui/form";
@@ -38,11 +39,11 @@ import { defaultSettings } from "../settings";
 import { type MonitorConfig, probeOf } from "../probes";
 import { occurrencesOf, scheduleOf } from "../probes/push";
 import {
-  type CreateMonitorBody,
+  CreateMonitorBody,
   intervalsOf,
   type Monitor,
   PARENTS_MAX,
-  type UpdateMonitorBody,
+  UpdateMonitorBody,
 } from "../wire";
 import type { AssertionsContext } from "./assertion-field";
 import { type SecretsContext, storedSecrets } from "./secrets";
@@ -136,29 +137,29 @@ export function storedParts(type: MonitorType, config: object = {}): MonitorCont
   return { ...storedSecrets(type, config), assertions };
 }
 
-/** Returns the body for a new monitor of a type. */
+/** Returns the body for a new monitor of a type. Throws `validation_failed` with every invalid field. */
 export function toCreation(type: SupportedType, input: MonitorInput): CreateMonitorBody {
   const { config, settings } = split(input, type);
   const { retry_interval_seconds: retry, name = "", ...rest } = settings;
   const entries = Object.entries(config).filter(([, value]) => value !== null);
-  return {
+  return validate(CreateMonitorBody, {
     ...rest,
     type,
     name,
     config: Object.fromEntries(entries),
     ...(retry == null ? {} : { retry_interval_seconds: retry }),
-  };
+  });
 }
 
 /**
  * Returns the body for a change of a monitor. An empty retry interval becomes the default. A type
- * without this input keeps the stored one. Both are lowered to the check interval.
+ * without this input keeps the stored one. Both are lowered to the check interval. Throws as `toCreation` does.
  */
 export function toChange(input: Partial<MonitorInput>, monitor: Monitor): UpdateMonitorBody {
   const { config, settings } = split(input, monitor.type, monitor);
   if (monitor.type === "unsupported") {
     const { retry_interval_seconds: _, ...changed } = settings;
-    return changed;
+    return validate(UpdateMonitorBody, changed);
   }
   const { retry_interval_seconds: retry = retryInterval(monitor), ...rest } = settings;
   const { interval_seconds: named = monitor.interval_seconds } = rest;
@@ -166,14 +167,14 @@ export function toChange(input: Partial<MonitorInput>, monitor: Monitor): Update
   const longest = TYPE_FORMS[monitor.type].isPush
     ? monitor.retry_interval_seconds
     : defaultRetry(monitor.type);
-  return {
+  return validate(UpdateMonitorBody, {
     ...rest,
     ...(Object.keys(config).length === 0 ? {} : { config }),
     // An invalid interval is reported alone.
     ...(retry === null && !(interval >= 1)
       ? {}
       : { retry_interval_seconds: retry ?? Math.min(interval, longest) }),
-  };
+  });
 }
 
 /** Returns the retry interval of a monitor; null for the default, and for types without one. */

@@ -7,7 +7,7 @@ import { DetailCard, DetailRow } from "../../../ui/detail";
 import { Icon } from "../../../ui/icons";
 import { DenseRow, DenseTable, FigureCell, TextCell } from "../../../ui/list";
 import { RelativeTime } from "../../../ui/times";
-import type { SignalRow } from "../store";
+import type { SignalRow } from "../job-store";
 import type { MonitorToken } from "../tokens";
 import { pathsOfMonitor } from "./paths";
 import type { JobView } from "./view";

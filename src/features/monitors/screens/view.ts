@@ -24,7 +24,8 @@ import {
   type Trouble,
   troublesOf,
 } from "../uptime";
-import { listIncidentsOfMonitor, listRuns, listSignals, type SignalRow } from "../store";
+import { listRuns, listSignals, type SignalRow } from "../job-store";
+import { listIncidentsOfMonitor } from "../store";
 import { type MonitorToken, tokensOf } from "../tokens";
 import type { Range } from "./range";
 

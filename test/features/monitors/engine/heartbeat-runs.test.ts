@@ -5,7 +5,8 @@ import {
   resumeMonitor,
   updateMonitor,
 } from "../../../../src/features/monitors/monitors";
-import { findMonitor, listRuns, listSignals } from "../../../../src/features/monitors/store";
+import { listRuns, listSignals } from "../../../../src/features/monitors/job-store";
+import { findMonitor } from "../../../../src/features/monitors/store";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
 import { type EngineSite, openEngineSite } from "../../../support/engine-site";
