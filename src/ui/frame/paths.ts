@@ -2,6 +2,8 @@
  * Paths of the dashboard's screens: first those of lists, then those of objects. `SIGN_IN_PATH`, which the gateway also uses, is
  * in `http/`.
  */
+import type { MonitorType } from "../../base/status";
+
 export const SEARCH_PATH = "/admin/search";
 
 export const SHORTCUTS_PATH = "/admin/shortcuts";
@@ -98,6 +100,21 @@ export const userPath = objectPath(USERS_PATH);
 
 /** Path of the report of an import. */
 export const importReportPath = objectPath(`${IMPORTS_PATH}/reports`);
+
+export const NEW_MONITOR_PATH = `${MONITORS_PATH}/new`;
+
+/** Path of the form that acts on selected monitors. */
+export const SELECTED_MONITORS_PATH = `${MONITORS_PATH}/selected`;
+
+/** Returns the path of the form for a new monitor of a type. */
+export function newMonitorPath(type: MonitorType): string {
+  return `${NEW_MONITOR_PATH}?type=${type}`;
+}
+
+/** Returns the path of the form for a new monitor that is filled in from another. */
+export function cloneMonitorPath({ id, type }: { id: string; type: MonitorType }): string {
+  return `${newMonitorPath(type)}&from=${encodeURIComponent(id)}`;
+}
 
 /** Returns the path of a page's component list. */
 export function componentsOfPagePath(slug: string): string {

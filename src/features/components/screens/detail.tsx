@@ -34,6 +34,7 @@ import {
   incidentPath,
   maintenancePath,
   monitorPath,
+  NEW_MONITOR_PATH,
   pagePath,
 } from "../../../ui/frame/paths";
 import { Icon } from "../../../ui/icons";
@@ -53,7 +54,6 @@ import { type RecentTimes, recentTimesOf } from "../../monitors/overview";
 import { WORST_FIRST } from "../../monitors/overview-store";
 import { listMonitors, type MonitorRecord } from "../../monitors/records";
 import { LastDay } from "../../monitors/screens/list";
-import { NEW_MONITOR_PATH } from "../../monitors/screens/paths";
 import { latencyInWords, Since } from "../../monitors/screens/words";
 import type { PageRow } from "../../pages/store";
 import { type ComponentHistory, readComponentHistories, UPTIME_DAYS } from "../../status/histories";

@@ -30,6 +30,7 @@ import {
 import { ButtonLink, PostButton } from "../../../ui/buttons";
 import { DetailCard, DetailRow, HeadFact, HeadFacts, MoreMenu, Numbers } from "../../../ui/detail";
 import {
+  cloneMonitorPath,
   componentPath,
   incidentPath,
   monitorPath,
@@ -48,7 +49,6 @@ import type { CheckRow } from "../checks-store";
 import { originOf } from "../probes/unsupported";
 import { type StateTimes, uptimeOf } from "../uptime";
 import { Commands, OpenRuns, Signals, Tokens } from "./job";
-import { cloneMonitorPath, pathsOfMonitor } from "./paths";
 import { type Range, RANGE_NAMES, rangeLabel, rangeQuery, spanName, zoomQuery } from "./range";
 import { TYPE_FORMS } from "./types";
 import type { ListedTrouble, MonitorView } from "./view";
@@ -79,7 +79,7 @@ export function MonitorDetail(props: {
   const { job } = view;
   const { row } = view.record;
   const isAdmin = roleAllows(role, "admin");
-  const { edit } = pathsOfMonitor(row.id);
+  const edit = monitorPath(row.id, "edit");
   const isUnsupported = row.type === "unsupported";
   const measured = TYPE_FORMS[row.type].isPush ? "Job duration" : "Response time";
   return (
@@ -127,25 +127,24 @@ function MonitorActions({ view, role }: { view: MonitorView; role: Role }) {
   const report = <ReportLink {...presetOf(view.record)} />;
   if (!roleAllows(role, "admin")) return report;
   const { id, type, paused } = view.record.row;
-  const paths = pathsOfMonitor(id);
   const { isPush } = TYPE_FORMS[type];
   const isUnsupported = type === "unsupported";
   const query = rangeQuery(view.range);
   return (
     <>
       {isPush || paused ? null : (
-        <PostButton action={`${paths.check}${query}`}>
+        <PostButton action={`${monitorPath(id, "check")}${query}`}>
           <Icon name="refresh-cw" />
           Check now
         </PostButton>
       )}
       {isUnsupported ? null : (
-        <PostButton action={`${paused ? paths.resume : paths.pause}${query}`}>
+        <PostButton action={`${monitorPath(id, paused ? "resume" : "pause")}${query}`}>
           <Icon name={paused ? "play" : "pause"} />
           {paused ? "Resume" : "Pause"}
         </PostButton>
       )}
-      <ButtonLink href={paths.edit}>
+      <ButtonLink href={monitorPath(id, "edit")}>
         <Icon name="pencil" />
         Edit
       </ButtonLink>
@@ -158,11 +157,11 @@ function MonitorActions({ view, role }: { view: MonitorView; role: Role }) {
           </ButtonLink>
         )}
         {isPush ? (
-          <ButtonLink href={paths.rotate} dialog>
+          <ButtonLink href={monitorPath(id, "rotate")} dialog>
             Rotate token
           </ButtonLink>
         ) : null}
-        <ButtonLink href={paths.delete} kind="danger" dialog>
+        <ButtonLink href={monitorPath(id, "delete")} kind="danger" dialog>
           Delete
         </ButtonLink>
       </MoreMenu>
@@ -209,7 +208,7 @@ function Now(props: { view: MonitorView; nextCheckAt: number | undefined; now: n
 }
 
 function Ranges({ view }: { view: MonitorView }) {
-  const { home } = pathsOfMonitor(view.record.row.id);
+  const home = monitorPath(view.record.row.id);
   const { range } = view;
   return (
     <>

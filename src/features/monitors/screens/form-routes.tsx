@@ -13,14 +13,19 @@ import type { Form as SentForm } from "../../../http/form-body";
 import { sessionOf } from "../../../http/request-context";
 import { Notice } from "../../../ui/blocks";
 import { Button } from "../../../ui/buttons";
-import { DialogForm } from "../../../ui/form";
-import { FormInputs } from "../../../ui/forms/fields";
-import { defineForm, type FormState, type ValuesOf } from "../../../ui/forms/form";
+import { type FormState, type ValuesOf } from "../../../ui/forms/form";
 import { readMonitorChoices, readPageComponents } from "../../../ui/forms/object-fields";
 import { newFormToken } from "../../../ui/frame/changes";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { readPages } from "../../../ui/frame/page-choice";
 import { monitorPath, MONITORS_PATH } from "../../../ui/frame/paths";
+import {
+  monitorPath,
+  MONITORS_PATH,
+  NEW_MONITOR_PATH,
+  newMonitorPath,
+} from "../../../ui/frame/paths";
+import { newFormToken } from "../../../ui/frame/changes";
 import { Tabs } from "../../../ui/navigation";
 import type { Area } from "../../../ui/screens/area";
 import { FormScreen, ManagedByFile } from "../../../ui/screens/form-screen";
@@ -34,8 +39,9 @@ import { createMonitor, updateMonitor } from "../monitors";
 import { listMonitorGroups } from "../overview-store";
 import type { MonitorConfig } from "../probes/index";
 import { getMonitorRecord, type MonitorRecord } from "../records";
+import type { MonitorConfig } from "../probes";
+import { getMonitorRecord } from "../records";
 import type { MonitorRow } from "../store";
-import type { MonitorToken } from "../tokens";
 import { requireSupported, readMonitorChange, readNewMonitor } from "../settings";
 import { type Monitor, presentMonitor } from "../wire";
 import { CheckSteps } from "./detail";
@@ -53,8 +59,6 @@ import {
   toCreation,
   type WebhookSelection,
 } from "./forms";
-import { tokenKindInWords } from "./job";
-import { NEW_MONITOR_PATH, newMonitorPath, pathsOfMonitor } from "./paths";
 import { EMPTY_ROWS, MORE_EMPTY_ROWS, MORE_ROWS } from "./rows";
 import { createTypedSecrets, NO_SECRETS, secretsIn } from "./secrets";
 import { showToken } from "./token";
@@ -327,11 +331,10 @@ function NewMonitor(props: { type: SupportedType; state: StateWith<MonitorFormCo
 /** Edit form of a monitor. The type cannot be changed. */
 function EditMonitor({ state }: { state: StateWith<EditContext> }) {
   const { monitor, isFromFile, draft, trial, nextCalls } = state.context;
-  const paths = pathsOfMonitor(monitor.id);
   return (
     <FormScreen
       title="Edit monitor"
-      crumbs={[LIST, { href: paths.home, label: monitor.name }]}
+      crumbs={[LIST, { href: monitorPath(monitor.id), label: monitor.name }]}
       above={
         <>
           {isFromFile ? <ManagedByFile what="monitor" /> : null}
@@ -341,7 +344,7 @@ function EditMonitor({ state }: { state: StateWith<EditContext> }) {
       }
       form={monitorForm(monitor.type)}
       state={{ ...state, hidden: { draft, ...state.hidden } }}
-      action={paths.edit}
+      action={monitorPath(monitor.id, "edit")}
       enter={{}}
     >
       <Button kind="primary">Save changes</Button>
@@ -423,52 +426,5 @@ export function WebhooksLeft({ webhooks }: { webhooks: readonly WebhookRow[] }) 
       {webhooks.length === 1 ? "This webhook is" : "These webhooks are"} left without a monitor:{" "}
       {names.join(", ")}.
     </p>
-  );
-}
-
-/** Asks before a token of a push monitor is ended. */
-export function EndToken(props: { title: string; id: string; token: MonitorToken }) {
-  const { title, id, token } = props;
-  const paths = pathsOfMonitor(id);
-  return (
-    <DialogForm
-      title={title}
-      action={paths.endToken(token.key)}
-      button="End token"
-      isDanger
-      cancelHref={paths.home}
-    >
-      <p>
-        {tokenKindInWords(token.kind)}. Calls with it are refused from now on, and the monitor goes
-        down if its job has no other token.
-      </p>
-    </DialogForm>
-  );
-}
-
-/** Form without fields, which is submitted once. */
-export const ROTATE_FORM = defineForm<object>()({});
-
-/** Asks before a new token replaces the old one. */
-export function RotateToken(props: {
-  title: string;
-  state: FormState<object, { record: MonitorRecord }>;
-}) {
-  const { title, state } = props;
-  const paths = pathsOfMonitor(state.context.record.row.id);
-  return (
-    <DialogForm
-      title={title}
-      action={paths.rotate}
-      hidden={state.hidden}
-      button="Rotate token"
-      cancelHref={paths.home}
-    >
-      <FormInputs form={ROTATE_FORM} state={state} />
-      <p>
-        The job gets a new address to call, which is shown once. The current address is refused from
-        then on, so the monitor goes down unless you update the job in time.
-      </p>
-    </DialogForm>
   );
 }

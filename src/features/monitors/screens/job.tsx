@@ -9,7 +9,7 @@ import { DenseRow, DenseTable, FigureCell, TextCell } from "../../../ui/list";
 import { RelativeTime } from "../../../ui/times";
 import type { SignalRow } from "../job-store";
 import type { MonitorToken } from "../tokens";
-import { pathsOfMonitor } from "./paths";
+import { monitorPath } from "../../../ui/frame/paths";
 import type { JobView } from "./view";
 import { latencyInWords } from "./words";
 
@@ -121,7 +121,6 @@ interface TokensProps {
 
 /** Tokens with which a job can call, without their values. */
 export function Tokens({ id, tokens, canEnd, now }: TokensProps) {
-  const { endToken, rotate } = pathsOfMonitor(id);
   return (
     <DetailCard title="Tokens" liveId="monitor-tokens" isFlush>
       {tokens.some(({ isShort }) => isShort) ? (
@@ -131,7 +130,7 @@ export function Tokens({ id, tokens, canEnd, now }: TokensProps) {
             job call the new address, and end the short one.
           </p>
           {canEnd ? (
-            <ButtonLink href={rotate} dialog>
+            <ButtonLink href={monitorPath(id, "rotate")} dialog>
               Rotate token
             </ButtonLink>
           ) : null}
@@ -161,7 +160,7 @@ export function Tokens({ id, tokens, canEnd, now }: TokensProps) {
               }
               end={
                 canEnd ? (
-                  <ButtonLink href={endToken(key)} dialog>
+                  <ButtonLink href={monitorPath(id, "tokens", key, "end")} dialog>
                     End token
                   </ButtonLink>
                 ) : undefined

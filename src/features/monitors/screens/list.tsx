@@ -15,7 +15,14 @@ import type { Reader } from "../../../db/statements";
 import { EmptyState, MONITOR_WORDS, Shape } from "../../../ui/blocks";
 import { Button, ButtonLink } from "../../../ui/buttons";
 import { labelAmong } from "../../../ui/frame/page-choice";
-import { componentPath, monitorPath, MONITORS_PATH, withQuery } from "../../../ui/frame/paths";
+import {
+  componentPath,
+  monitorPath,
+  MONITORS_PATH,
+  NEW_MONITOR_PATH,
+  SELECTED_MONITORS_PATH,
+  withQuery,
+} from "../../../ui/frame/paths";
 import { type ListQuery, NoMatch, readListQuery, readSearch } from "../../../ui/screens/list";
 import { HalfHourBars } from "../../../ui/half-hour-bars";
 import { Icon } from "../../../ui/icons";
@@ -44,7 +51,6 @@ import {
 } from "../overview";
 import { listMonitorGroups, listMonitorTags, WORST_FIRST } from "../overview-store";
 import type { MonitorRecord } from "../records";
-import { NEW_MONITOR_PATH, SELECTED_MONITORS_PATH } from "./paths";
 import { TYPE_FORMS } from "./types";
 import {
   intervalInWords,

@@ -4,6 +4,7 @@ import { seeOther } from "../../../http/answers";
 import { formBody } from "../../../http/form-body";
 import { session } from "../../../http/operation";
 import { sessionOf } from "../../../http/request-context";
+import { defineForm } from "../../../ui/forms/form";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { monitorPath, MONITORS_PATH } from "../../../ui/frame/paths";
 import { createArea } from "../../../ui/screens/area";
@@ -14,20 +15,17 @@ import { retentionOf } from "../rollup";
 import { deleteMonitor, endToken, pauseMonitor, resumeMonitor, rotateToken } from "../monitors";
 import { tokensOf } from "../tokens";
 import { CheckSteps, MonitorDetail } from "./detail";
-import {
-  addMonitorForms,
-  EndToken,
-  requireActiveCheck,
-  ROTATE_FORM,
-  RotateToken,
-  WebhooksLeft,
-} from "./form-routes";
+import { addMonitorForms, requireActiveCheck, WebhooksLeft } from "./form-routes";
 import { MonitorList, readMonitorList } from "./list";
 import { rangeQuery, readRange } from "./range";
 import { addSelectionRoutes } from "./selection";
+import { tokenKindInWords } from "./job";
 import { showToken } from "./token";
 import { readMonitorView } from "./view";
 import { latencyInWords } from "./words";
+
+/** Form without fields, which is submitted once. */
+const ROTATE_FORM = defineForm<object>()({});
 
 type Query = Readonly<Record<string, string | undefined>>;
 
@@ -120,8 +118,16 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
       return { record };
     },
     show(state) {
-      const title = `Rotate the token of “${state.context.record.row.name}”`;
-      return { title, children: <RotateToken title={title} state={state} /> };
+      return {
+        title: `Rotate the token of “${state.context.record.row.name}”`,
+        button: "Rotate token",
+        dialog: (
+          <p>
+            The job gets a new address to call, which is shown once. The current address is refused
+            from then on, so the monitor goes down unless you update the job in time.
+          </p>
+        ),
+      };
     },
     create: (tx, _, actor, { params: { id } }) => ({
       made: rotateToken(ctx, tx, id, actor),
@@ -137,8 +143,18 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
       const token = tokensOf(ctx.db, row.id).find(({ key }) => key === params.key);
       // It was ended meanwhile.
       if (!token) return { path: monitorPath(row.id) };
-      const title = `End a token of “${row.name}”`;
-      return { title, children: <EndToken title={title} id={row.id} token={token} /> };
+      return {
+        title: `End a token of “${row.name}”`,
+        button: "End token",
+        isDanger: true,
+        dialog: (
+          <p>
+            {tokenKindInWords(token.kind)}. Calls with it are refused from now on, and the monitor
+            goes down if its job has no other token.
+          </p>
+        ),
+        cancelHref: monitorPath(row.id),
+      };
     },
     run: (tx, { params: { id, key } }, actor) => endToken(ctx, tx, id, key, actor),
     done: (_, { params }) => ({ path: monitorPath(params.id), text: "The token was ended." }),

@@ -15,7 +15,7 @@ import { DialogForm } from "../../../ui/form";
 import { choiceField, FormFields, textField } from "../../../ui/forms/fields";
 import { defineForm, keptNotice, type StateOf } from "../../../ui/forms/form";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
-import { monitorPath, MONITORS_PATH } from "../../../ui/frame/paths";
+import { monitorPath, MONITORS_PATH, SELECTED_MONITORS_PATH } from "../../../ui/frame/paths";
 import type { Screen, ScreenRequest } from "../../../ui/frame/render";
 import type { Area } from "../../../ui/screens/area";
 import { KEEPS_TYPED, screenOperation } from "../../../ui/screens/routes";
@@ -26,7 +26,6 @@ import { findMonitor, type MonitorRow } from "../store";
 import { deleteMonitor, pauseMonitor, resumeMonitor, updateMonitor } from "../monitors";
 import { WebhooksLeft } from "./form-routes";
 import { filteredPath, listMatchingIds, readMonitorList } from "./list";
-import { SELECTED_MONITORS_PATH } from "./paths";
 
 /** Maximum number of monitors that one form can change. */
 const SELECTION_MAX = 1_000;

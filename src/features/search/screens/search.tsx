@@ -26,6 +26,7 @@ import {
   maintenancePath,
   monitorPath,
   NEW_WEBHOOK_PATH,
+  NEW_MONITOR_PATH,
   pagePath,
   PAGES_PATH,
   PLAN_PATH,
@@ -45,9 +46,8 @@ import { searchComponents } from "../../components/store";
 import { searchIncidents } from "../../incidents/store";
 import { type KeyListing, listKeyPage } from "../../keys/records";
 import { searchMaintenances } from "../../maintenance/store";
-import { NEW_MONITOR_PATH } from "../../monitors/screens/paths";
-import { targetOf } from "../../monitors/screens/words";
 import { searchMonitors } from "../../monitors/overview-store";
+import { targetOf } from "../../monitors/screens/words";
 import { IMPORT_PATH } from "../../subscribers/screens/read";
 import { listUsers } from "../../users/users";
 import { webhookName } from "../../webhooks/records";
