@@ -1,3 +1,7 @@
+/*
+ * Figures of checks and their stored form. Figures of parts can be added up, so hours make days.
+ * Pure.
+ */
 import { sum } from "../../base/numbers";
 import {
   mergeSketches,
@@ -7,11 +11,6 @@ import {
   sketchToBytes,
 } from "../../base/sketch";
 import type { CheckOutcome } from "../../base/status";
-
-/*
- * Figures of checks and their stored form. Figures of parts can be added up, so hours make days.
- * Pure.
- */
 
 /** Figures of checks with a known outcome. */
 export interface Figures {

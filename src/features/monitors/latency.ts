@@ -1,3 +1,4 @@
+/* Response times of monitors by interval, from rollups and results, and as sparklines. */
 import { quantileOf } from "../../base/sketch";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../base/time";
 import type { Reader } from "../../db/statements";

@@ -131,92 +131,6 @@ export function requireFreeRef(reader: Reader, ref: string): void {
 }
 
 /**
- * Removes the deleted components of a page from their monitors. A monitor without other components
- * is paused, unless `keepsRunning` returns true. `monitors` are those of the page before the
- * deletion. Returns the monitors that were paused.
- */
-export function detachMonitorsOfPage(
-  ctx: Ctx,
-  tx: Tx,
-  detached: { monitors: readonly MonitorRecord[]; pageId: string; actor: Actor },
-  keepsRunning: (row: MonitorRow) => boolean,
-): MonitorRow[] {
-  const { monitors, pageId, actor } = detached;
-  if (monitors.length === 0) return [];
-  const at = ctx.clock.now();
-  const isPausing = (record: MonitorRecord) =>
-    watchesOnlyPage(pageId, record) && !keepsRunning(record.row);
-  const pausing = new Set(monitors.filter(isPausing).map(({ row }) => row.num));
-  const changed = monitors.map(({ row }) => {
-    return { ...changedRow(ctx, row), paused: row.paused || pausing.has(row.num) };
-  });
-  const paused = changed.filter(({ num }) => pausing.has(num));
-  deleteMonitorComponentsOfPage(tx, { pageId });
-  touchMonitorRows(tx, { nums: JSON.stringify(changed.map(({ num }) => num)), at });
-  pauseMonitorRows(tx, { nums: JSON.stringify([...pausing]) });
-  pauseUnwatching(tx, paused, at);
-  recordAudits(
-    tx,
-    changed.map(({ id, num, name }) => ({
-      actor,
-      action: pausing.has(num) ? "monitor.pause" : "monitor.update",
-      targetId: id,
-      summary: pausing.has(num)
-        ? `Paused the monitor “${name}”: the page of its components was deleted`
-        : `Changed the monitor “${name}”: components`,
-      at,
-    })),
-  );
-  ctx.signals.monitorsChanged.raise(tx);
-  endNoDataOfPage(tx, { pageId, endedAt: at });
-  return paused;
-}
-
-/** Returns true for a running monitor that checks only components of this page. */
-export function watchesOnlyPage(pageId: string, { row, components }: MonitorRecord): boolean {
-  return !row.paused && components.every((component) => component.pageId === pageId);
-}
-
-/**
- * Gives a push monitor another generated token; the earlier one is refused from now on. Throws
- * `not_found`, or `conflict` for other types.
- */
-export function rotateToken(
-  ctx: Ctx,
-  tx: Tx,
-  id: string,
-  actor: Actor,
-): Required<NewMonitor> & { token: string } {
-  const { row } = getMonitorRecord(tx, id);
-  if (row.type !== "push") {
-    throw conflict(`The monitor has the type ${row.type}. Only push monitors have a token.`);
-  }
-  updateMonitorRow(tx, changedRow(ctx, row));
-  const token = giveToken(ctx, tx, id);
-  recordMonitorChange(ctx, tx, row, {
-    action: "monitor.rotate_token",
-    summary: `Gave the monitor “${row.name}” another token`,
-    actor,
-  });
-  return { record: getMonitorRecord(tx, id), token };
-}
-
-/** Ends a token of a monitor, which is refused from now on. Throws `not_found`. */
-export function endToken(ctx: Ctx, tx: Tx, id: string, key: string, actor: Actor): MonitorRecord {
-  const { row } = getMonitorRecord(tx, id);
-  const token = listTokensOf(tx, { monitorId: id }).find(({ hash }) => keyOf(hash) === key);
-  if (!token) throw notFound("token");
-  deleteToken(tx, token);
-  updateMonitorRow(tx, changedRow(ctx, row));
-  recordMonitorChange(ctx, tx, row, {
-    action: "monitor.end_token",
-    summary: `Ended a token of the monitor “${row.name}” (${token.kind})`,
-    actor,
-  });
-  return getMonitorRecord(tx, id);
-}
-
-/**
  * Changes a monitor. Fields that the input leaves out stay, including secrets. The statuses that it
  * gives its components now follow the change. A change to the current values changes nothing.
  *
@@ -386,6 +300,92 @@ function setPaused(ctx: Ctx, tx: Tx, id: string, paused: boolean, actor: Actor):
     actor,
   });
   return getMonitorRecord(tx, id);
+}
+
+/**
+ * Gives a push monitor another generated token; the earlier one is refused from now on. Throws
+ * `not_found`, or `conflict` for other types.
+ */
+export function rotateToken(
+  ctx: Ctx,
+  tx: Tx,
+  id: string,
+  actor: Actor,
+): Required<NewMonitor> & { token: string } {
+  const { row } = getMonitorRecord(tx, id);
+  if (row.type !== "push") {
+    throw conflict(`The monitor has the type ${row.type}. Only push monitors have a token.`);
+  }
+  updateMonitorRow(tx, changedRow(ctx, row));
+  const token = giveToken(ctx, tx, id);
+  recordMonitorChange(ctx, tx, row, {
+    action: "monitor.rotate_token",
+    summary: `Gave the monitor “${row.name}” another token`,
+    actor,
+  });
+  return { record: getMonitorRecord(tx, id), token };
+}
+
+/** Ends a token of a monitor, which is refused from now on. Throws `not_found`. */
+export function endToken(ctx: Ctx, tx: Tx, id: string, key: string, actor: Actor): MonitorRecord {
+  const { row } = getMonitorRecord(tx, id);
+  const token = listTokensOf(tx, { monitorId: id }).find(({ hash }) => keyOf(hash) === key);
+  if (!token) throw notFound("token");
+  deleteToken(tx, token);
+  updateMonitorRow(tx, changedRow(ctx, row));
+  recordMonitorChange(ctx, tx, row, {
+    action: "monitor.end_token",
+    summary: `Ended a token of the monitor “${row.name}” (${token.kind})`,
+    actor,
+  });
+  return getMonitorRecord(tx, id);
+}
+
+/**
+ * Removes the deleted components of a page from their monitors. A monitor without other components
+ * is paused, unless `keepsRunning` returns true. `monitors` are those of the page before the
+ * deletion. Returns the monitors that were paused.
+ */
+export function detachMonitorsOfPage(
+  ctx: Ctx,
+  tx: Tx,
+  detached: { monitors: readonly MonitorRecord[]; pageId: string; actor: Actor },
+  keepsRunning: (row: MonitorRow) => boolean,
+): MonitorRow[] {
+  const { monitors, pageId, actor } = detached;
+  if (monitors.length === 0) return [];
+  const at = ctx.clock.now();
+  const isPausing = (record: MonitorRecord) =>
+    watchesOnlyPage(pageId, record) && !keepsRunning(record.row);
+  const pausing = new Set(monitors.filter(isPausing).map(({ row }) => row.num));
+  const changed = monitors.map(({ row }) => {
+    return { ...changedRow(ctx, row), paused: row.paused || pausing.has(row.num) };
+  });
+  const paused = changed.filter(({ num }) => pausing.has(num));
+  deleteMonitorComponentsOfPage(tx, { pageId });
+  touchMonitorRows(tx, { nums: JSON.stringify(changed.map(({ num }) => num)), at });
+  pauseMonitorRows(tx, { nums: JSON.stringify([...pausing]) });
+  pauseUnwatching(tx, paused, at);
+  recordAudits(
+    tx,
+    changed.map(({ id, num, name }) => ({
+      actor,
+      action: pausing.has(num) ? "monitor.pause" : "monitor.update",
+      targetId: id,
+      summary: pausing.has(num)
+        ? `Paused the monitor “${name}”: the page of its components was deleted`
+        : `Changed the monitor “${name}”: components`,
+      at,
+    })),
+  );
+  ctx.signals.monitorsChanged.raise(tx);
+  endNoDataOfPage(tx, { pageId, endedAt: at });
+  return paused;
+}
+
+/** Returns true for a running monitor that checks only components of this page. */
+export function watchesOnlyPage(pageId: string, { row, components }: MonitorRecord): boolean {
+  return !row.paused && components.every((component) => component.pageId === pageId);
 }
 
 /** Actions on monitors in the audit log. */

@@ -1,6 +1,7 @@
 /*
- * Statements of the dashboard's list of monitors. The list and its counts read every monitor once. The
- * times of the last 30 days are summed over at most `spansMax` spans of each listed monitor.
+ * Statements of the dashboard's list of monitors and of its search. The list and its counts read every monitor once, and
+ * the search reads them in parts. The times of the last 30 days are summed over at most `spansMax` spans of each listed
+ * monitor.
  */
 import { and, asc, eq, isNull, sql } from "drizzle-orm";
 import type { MonitorState, MonitorType } from "../../base/status";
@@ -193,8 +194,6 @@ export const sumRecentSpans = selectMany(
           ELSE ${startedAt} / ${sql.raw(String(PERIOD_MS))} END`,
       ),
 );
-
-/* Search of monitors. Not hot: every monitor is read once, in parts. */
 
 const componentNames = sql`(SELECT group_concat(c.name, ' ') FROM monitor_components AS mc
   JOIN components AS c ON c.id = mc.component_id

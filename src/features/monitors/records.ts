@@ -1,3 +1,4 @@
+/* Monitors as every reader gets them: with their state, components, parents and last result. */
 import { notFound } from "../../base/errors";
 import { NEWEST } from "../../base/ids";
 import { MONITOR_STATES, type MonitorState, type MonitorType } from "../../base/status";

@@ -1,3 +1,7 @@
+/*
+ * Tokens of monitored jobs: generated ones, 32 random bytes in 43 base62 characters, and those of other products. The
+ * database stores only their SHA-256. The gateway finds the monitor of a call by the directory at the end.
+ */
 import { encodeBase62, sha256, sha256Hex } from "../../base/hash";
 import type { TokenKind } from "../../base/status";
 import type { Ctx } from "../../context";
@@ -11,14 +15,8 @@ import {
   type TokenKey,
 } from "./job-store";
 
-/*
- * Tokens of monitored jobs: 32 random bytes in 43 base62 characters. The database stores only their
- * SHA-256.
- */
 const TOKEN_BYTES = 32;
-
 const TOKEN_LENGTH = 43;
-
 const SHAPE = /^[0-9A-Za-z]{43}$/;
 
 /**
@@ -98,6 +96,39 @@ export function addImportedTokens(
   return added;
 }
 
+/** Number of hexadecimal digits of a token's hash that name it within its monitor. */
+const KEY_LENGTH = 16;
+
+/** A token of a push monitor, without its value. */
+export interface MonitorToken {
+  /** Start of its hash, which names it. */
+  key: string;
+  kind: TokenKind;
+  createdAt: number;
+  /** Unix ms, exact to a minute; null before the first use. */
+  lastUsedAt: number | null;
+  /** True for one of another product that can be guessed. */
+  isShort: boolean;
+}
+
+/** Lists the tokens of a monitor, oldest first. */
+export function tokensOf(reader: Reader, monitorId: string): MonitorToken[] {
+  return listTokensOf(reader, { monitorId }).map(
+    ({ hash, kind, createdAt, lastUsedAt, isShort }) => ({
+      key: keyOf(hash),
+      kind,
+      createdAt,
+      lastUsedAt,
+      isShort: isShort === true,
+    }),
+  );
+}
+
+/** Returns the name of a token within its monitor. */
+export function keyOf(hash: Buffer): string {
+  return hash.toString("hex").slice(0, KEY_LENGTH);
+}
+
 /** Returns the hash that finds a token, in hexadecimal; undefined for a text of another shape. */
 function hashHeartbeatToken(token: string): string | undefined {
   return SHAPE.test(token) ? sha256Hex(token) : undefined;
@@ -172,36 +203,4 @@ export function createHeartbeatDirectory(ctx: Ctx): HeartbeatDirectory {
 interface OwnersOfKind {
   byHash: ReadonlyMap<string, TokenOwner>;
   foreignVersion: number;
-}
-
-/** Number of hexadecimal digits of a token's hash that name it within its monitor. */
-const KEY_LENGTH = 16;
-
-/** A token of a push monitor, without its value. */
-export interface MonitorToken {
-  /** Start of its hash, which names it. */
-  key: string;
-  kind: TokenKind;
-  createdAt: number;
-  /** Unix ms, exact to a minute; null before the first use. */
-  lastUsedAt: number | null;
-  /** True for one of another product that can be guessed. */
-  isShort: boolean;
-}
-
-/** Lists the tokens of a monitor, oldest first. */
-export function tokensOf(reader: Reader, monitorId: string): MonitorToken[] {
-  return listTokensOf(reader, { monitorId }).map(
-    ({ hash, kind, createdAt, lastUsedAt, isShort }) => ({
-      key: keyOf(hash),
-      kind,
-      createdAt,
-      lastUsedAt,
-      isShort: isShort === true,
-    }),
-  );
-}
-
-export function keyOf(hash: Buffer): string {
-  return hash.toString("hex").slice(0, KEY_LENGTH);
 }

@@ -1,10 +1,9 @@
-import { MONITOR_STATES, type MonitorState } from "../../base/status";
-import type { Span } from "../components/history";
-
 /*
  * Times by state, uptime and outages of a monitor's timeline. Pure: time is an argument, in unix
  * ms. An open span continues; a timeline has no overlaps and is passed oldest first.
  */
+import { MONITOR_STATES, type MonitorState } from "../../base/status";
+import type { Span } from "../components/history";
 
 /** A span of a monitor's timeline. */
 export interface StateSpan {
