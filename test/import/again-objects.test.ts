@@ -1,34 +1,32 @@
 import { describe, expect, test } from "bun:test";
-import type { Tx } from "../../src/db/statements";
 import { CLI_ACTOR as actor } from "../../src/base/actor";
 import type { Imported, ImportItem, ImportReport } from "../../src/base/import-report";
+import { HOUR_MS } from "../../src/base/time";
+import type { Tx } from "../../src/db/statements";
 import {
   deleteComponent,
   deleteGroup,
   updateComponent,
   updateGroup,
 } from "../../src/features/components/components";
-import { findComponent, findGroup } from "../../src/features/components/store";
 import { setManualStatuses } from "../../src/features/components/statuses";
-import type { Found } from "../../src/imports/found";
+import { findComponent, findGroup } from "../../src/features/components/store";
 import { addUpdate, deleteIncident } from "../../src/features/incidents/incidents";
 import { findIncident } from "../../src/features/incidents/store";
-import { deleteSchedule, updateSchedule } from "../../src/features/maintenance/schedules/schedules";
-import { findMaintenance } from "../../src/features/maintenance/store";
-import { findSchedule } from "../../src/features/maintenance/schedules/store";
-import { getMaintenanceRecord } from "../../src/features/maintenance/records";
 import { startMaintenanceClock } from "../../src/features/maintenance/clock";
 import { updateMaintenance } from "../../src/features/maintenance/maintenance";
-import { deleteMonitor, updateMonitor } from "../../src/features/monitors/update";
-import { updateMaintenance } from "../../src/features/maintenance/plan";
+import { getMaintenanceRecord } from "../../src/features/maintenance/records";
+import { deleteSchedule, updateSchedule } from "../../src/features/maintenance/schedules/schedules";
+import { findSchedule } from "../../src/features/maintenance/schedules/store";
+import { findMaintenance } from "../../src/features/maintenance/store";
 import { deleteMonitor, updateMonitor } from "../../src/features/monitors/monitors";
 import { findMonitor } from "../../src/features/monitors/store";
 import { deletePage } from "../../src/features/page-deletion/delete";
-import { findPage } from "../../src/features/pages/store";
 import { updatePage } from "../../src/features/pages/pages";
-import { deleteWebhook, updateWebhook } from "../../src/features/webhooks/webhooks";
+import { findPage } from "../../src/features/pages/store";
 import { findWebhook } from "../../src/features/webhooks/store";
-import { HOUR_MS } from "../../src/base/time";
+import { deleteWebhook, updateWebhook } from "../../src/features/webhooks/webhooks";
+import type { Found } from "../../src/imports/found";
 import type { TestApp } from "../support/app";
 import { listCausesOfPage } from "../support/causes";
 import {

@@ -16,13 +16,13 @@ import { setManualStatuses } from "../../src/features/components/statuses";
 import { listComponentsOfPage, listGroups } from "../../src/features/components/store";
 import { deleteTemplate, listAllTemplates } from "../../src/features/incident-templates/templates";
 import { listStoredMonitors } from "../../src/features/monitors/declared";
-import { createMonitor } from "../../src/features/monitors/monitors";
 import {
+  createMonitor,
   deleteMonitor,
   pauseMonitor,
   resumeMonitor,
   updateMonitor,
-} from "../../src/features/monitors/update";
+} from "../../src/features/monitors/monitors";
 import { deletePage } from "../../src/features/page-deletion/delete";
 import { createPage, updatePage } from "../../src/features/pages/pages";
 import { listAllPages } from "../../src/features/pages/store";

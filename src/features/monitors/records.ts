@@ -1,18 +1,6 @@
 /* Monitors as every reader gets them: with their state, components, parents and last result. */
 import { notFound } from "../../base/errors";
 import { NEWEST } from "../../base/ids";
-import { MONITOR_STATES, type MonitorState, type MonitorType } from "../../base/status";
-import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db/statements";
-import type { Span } from "../components/rules";
-import { openCauses } from "../components/statuses";
-import {
-  type CheckRow,
-  deleteSpans,
-  insertSpan,
-  listLastChecks,
-  type SpanRow,
-} from "./checks-store";
 import type { MonitorState, MonitorType } from "../../base/status";
 import type { Reader } from "../../db/statements";
 import { type CheckRow, listLastChecks } from "./checks-store";

@@ -2,8 +2,8 @@
  * Times by state, uptime and outages of a monitor's timeline. Pure: time is an argument, in unix
  * ms. An open span continues; a timeline has no overlaps and is passed oldest first.
  */
+import type { Span } from "../components/rules";
 import { MONITOR_STATES, type MonitorState } from "../../base/status";
-import type { Span } from "../components/history";
 
 /** A span of a monitor's timeline. */
 export interface StateSpan {

@@ -13,19 +13,17 @@ import type { Form as SentForm } from "../../../http/form-body";
 import { sessionOf } from "../../../http/request-context";
 import { Notice } from "../../../ui/blocks";
 import { Button } from "../../../ui/buttons";
-import { type FormState, type ValuesOf } from "../../../ui/forms/form";
+import type { FormState, ValuesOf } from "../../../ui/forms/form";
 import { readMonitorChoices, readPageComponents } from "../../../ui/forms/object-fields";
 import { newFormToken } from "../../../ui/frame/changes";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { readPages } from "../../../ui/frame/page-choice";
-import { monitorPath, MONITORS_PATH } from "../../../ui/frame/paths";
 import {
   monitorPath,
   MONITORS_PATH,
   NEW_MONITOR_PATH,
   newMonitorPath,
 } from "../../../ui/frame/paths";
-import { newFormToken } from "../../../ui/frame/changes";
 import { Tabs } from "../../../ui/navigation";
 import type { Area } from "../../../ui/screens/area";
 import { FormScreen, ManagedByFile } from "../../../ui/screens/form-screen";
@@ -38,11 +36,9 @@ import { invertResult } from "../monitoring";
 import { createMonitor, updateMonitor } from "../monitors";
 import { listMonitorGroups } from "../overview-store";
 import type { MonitorConfig } from "../probes/index";
-import { getMonitorRecord, type MonitorRecord } from "../records";
-import type { MonitorConfig } from "../probes";
 import { getMonitorRecord } from "../records";
+import { readMonitorChange, readNewMonitor, requireSupported } from "../settings";
 import type { MonitorRow } from "../store";
-import { requireSupported, readMonitorChange, readNewMonitor } from "../settings";
 import { type Monitor, presentMonitor } from "../wire";
 import { CheckSteps } from "./detail";
 import {

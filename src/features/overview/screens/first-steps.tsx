@@ -2,8 +2,13 @@ import { type Role, roleAllows } from "../../../base/actor";
 import type { Reader } from "../../../db/statements";
 import { ButtonLink, PostButton } from "../../../ui/buttons";
 import { choosePage } from "../../../ui/frame/page-choice";
-import { KEYS_PATH, NEW_WEBHOOK_PATH, newComponentPath, PAGES_PATH } from "../../../ui/frame/paths";
-import { KEYS_PATH, NEW_MONITOR_PATH, PAGES_PATH } from "../../../ui/frame/paths";
+import {
+  KEYS_PATH,
+  NEW_MONITOR_PATH,
+  NEW_WEBHOOK_PATH,
+  newComponentPath,
+  PAGES_PATH,
+} from "../../../ui/frame/paths";
 import { Icon } from "../../../ui/icons";
 import { countKeys } from "../../keys/records";
 import type { PageRow } from "../../pages/store";

@@ -1,14 +1,12 @@
 import { describe, expect, test } from "bun:test";
+import { CLI_ACTOR } from "../../../../src/base/actor";
+import { HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../../../src/base/time";
+import { advanceMaintenance } from "../../../../src/features/maintenance/clock";
 import {
   addMaintenanceUpdate,
   planMaintenance,
 } from "../../../../src/features/maintenance/maintenance";
-import { advanceMaintenance } from "../../../../src/features/maintenance/clock";
-import { pauseMonitor, updateMonitor } from "../../../../src/features/monitors/update";
-import { planMaintenance } from "../../../../src/features/maintenance/plan";
 import { pauseMonitor, updateMonitor } from "../../../../src/features/monitors/monitors";
-import { CLI_ACTOR } from "../../../../src/base/actor";
-import { HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../../../src/base/time";
 import { answers, type EngineSite, fails, openEngineSite } from "../../../support/engine-site";
 
 const EVERY = 3_600;
