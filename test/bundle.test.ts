@@ -87,3 +87,9 @@ describe("what a server loads before it is ready", () => {
     expect(bytes).toBeLessThan(START_MAX_BYTES);
   });
 });
+
+test("the API loads no parser of YAML, which only files that people hand in need", async () => {
+  const files = [...(await loadedWith("src/other-routes.ts")).keys()];
+  expect(files).toContain("src/public/docs.tsx");
+  expect(files.filter((file) => file.startsWith("node_modules/yaml/"))).toEqual([]);
+});

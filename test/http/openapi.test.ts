@@ -3,7 +3,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { ERROR_CODES, ERRORS } from "../../src/base/errors";
 import { EVENTS } from "../../src/events/outbox";
 import { SCOPE_NAMES, SCOPES } from "../../src/features/keys/scopes";
-import { yamlSteps } from "../../src/base/yaml";
+import { yamlSteps } from "../../src/public/docs";
 import { toRef } from "../../src/base/text";
 import { chargeOf, createTestApp } from "../support/app";
 
