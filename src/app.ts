@@ -1,8 +1,7 @@
 import type { Ctx } from "./context";
 import type { Background } from "./background";
 import type { Passwords } from "./features/auth/passwords";
-import { createReadiness, type Readiness } from "./features/health/readiness";
-import { healthRoutes } from "./features/health/api";
+import { createReadiness, healthRoutes, type Readiness } from "./features/health/api";
 import { createKeyUsage, type KeyUsage } from "./features/keys/usage";
 import { createLimiter, type Limiter, type LocalLimiter } from "./features/limits/limiter";
 import { createMetrics, type Metrics } from "./features/metrics/metrics";

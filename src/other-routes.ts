@@ -1,17 +1,24 @@
+import type { TSchema } from "@sinclair/typebox";
 import type { Ctx } from "./context";
+import type { EventType } from "./events/outbox";
+import { AlarmEventData } from "./features/alarms/alarms";
 import { analyticsRoutes } from "./features/analytics/api";
 import type { Sessions } from "./features/auth/sessions";
 import { importedHeartbeatRoutes } from "./features/compat/api";
 import { componentRoutes } from "./features/components/api";
+import { ComponentEventData } from "./features/components/statuses";
 import { incidentTemplateRoutes } from "./features/incident-templates/api";
-import type { createIncidentCache } from "./features/incidents/records";
 import { incidentRoutes } from "./features/incidents/api";
-import type { KeyUsage } from "./features/keys/usage";
+import type { createIncidentCache } from "./features/incidents/records";
+import { IncidentEventData } from "./features/incidents/wire";
 import { keyRoutes } from "./features/keys/api";
+import type { KeyUsage } from "./features/keys/usage";
 import type { Limiter } from "./features/limits/limiter";
-import { mailOfChange } from "./features/mailings/mailings";
 import { mailReportRoutes } from "./features/mail/api";
+import { mailOfChange } from "./features/mailings/mailings";
 import { maintenanceRoutes } from "./features/maintenance/api";
+import { MaintenanceEventData } from "./features/maintenance/maintenance";
+import { metricsRoutes } from "./features/metrics/api";
 import {
   databaseFamilies,
   limiterFamilies,
@@ -20,27 +27,34 @@ import {
   webhookFamilies,
 } from "./features/metrics/families";
 import type { Metrics } from "./features/metrics/metrics";
-import { metricsRoutes } from "./features/metrics/api";
-import type { Monitoring } from "./features/monitors/monitoring";
 import { monitorRoutes } from "./features/monitors/api";
+import type { Monitoring } from "./features/monitors/monitoring";
+import {
+  CertificateEventData,
+  MonitorEventData,
+  MonitorReminderData,
+} from "./features/monitors/wire";
 import type { Snapshots } from "./features/status/snapshots";
 import type { MailOf } from "./features/timeline/updates";
 import { webhookRoutes } from "./features/webhooks/api";
+import { TestEventData } from "./features/webhooks/wire";
 import { routesOf } from "./http/elysia";
-import type { NewRoute, RouteTable } from "./http/route-table";
 import { openApiSteps } from "./http/openapi";
-import { assetRoutes, createAllAssets } from "./public/asset-routes";
-import { badgeRoutes } from "./public/badge-routes";
-import { alertRoutes, mailRoutes } from "./public/mail";
-import { docsRoutes } from "./public/docs";
-import { EVENT_DATA } from "./public/event-data";
-import { feedRoutes } from "./public/feeds";
+import type { NewRoute, RouteTable } from "./http/route-table";
 import { gatusRoutes } from "./public/compat/gatus";
 import { kumaMetricsRoutes, kumaRoutes } from "./public/compat/kuma";
-import { logoRoutes } from "./public/logo-routes";
-import { rootFileRoutes } from "./public/root-files";
-import { subscribeRoutes } from "./public/subscribe";
 import { summaryRoutes, v2Routes } from "./public/compat/statuspage";
+import { docsRoutes } from "./public/docs";
+import { feedRoutes } from "./public/feeds";
+import {
+  assetRoutes,
+  badgeRoutes,
+  createAllAssets,
+  logoRoutes,
+  rootFileRoutes,
+} from "./public/files";
+import { alertRoutes, mailRoutes } from "./public/mail";
+import { subscribeRoutes } from "./public/subscribe";
 import { VERSION } from "./version";
 
 /** Dependencies that these routes share with the rest of the application. */
@@ -107,3 +121,27 @@ export function otherRoutes(deps: Dependencies): NewRoute[] {
 export function describeApi(routes: RouteTable, baseUrl: string): Generator<number, unknown> {
   return openApiSteps(routes, { baseUrl, version: VERSION }, EVENT_DATA);
 }
+
+/** Schemas of the data of events, for the OpenAPI document. */
+export const EVENT_DATA: Readonly<Record<EventType, TSchema>> = {
+  "component.status_changed": ComponentEventData,
+  "incident.created": IncidentEventData,
+  "incident.updated": IncidentEventData,
+  "incident.resolved": IncidentEventData,
+  "incident.reopened": IncidentEventData,
+  "incident.postmortem_published": IncidentEventData,
+  "incident.deleted": IncidentEventData,
+  "maintenance.scheduled": MaintenanceEventData,
+  "maintenance.updated": MaintenanceEventData,
+  "maintenance.started": MaintenanceEventData,
+  "maintenance.completed": MaintenanceEventData,
+  "maintenance.cancelled": MaintenanceEventData,
+  "maintenance.reminder": MaintenanceEventData,
+  "monitor.down": MonitorEventData,
+  "monitor.up": MonitorEventData,
+  "monitor.degraded": MonitorEventData,
+  "monitor.reminder": MonitorReminderData,
+  "monitor.certificate_expiring": CertificateEventData,
+  "fleet.alarm": AlarmEventData,
+  "webhook.test": TestEventData,
+};

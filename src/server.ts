@@ -3,8 +3,8 @@ import type { Background, Simulation } from "./background";
 import { type Config, usesFleet } from "./base/config/options";
 import { listenUrl } from "./base/config/parse";
 import type { Ctx } from "./context";
-import { guardDescriptors } from "./descriptor-guard";
-import { drain } from "./features/health/readiness";
+import { guardDescriptors, listen } from "./listening";
+import { drain } from "./features/health/api";
 import type { MetricFamily } from "./features/metrics/metrics";
 import type { Monitoring } from "./features/monitors/monitoring";
 import type { Gateway } from "./http/gateway";
@@ -13,7 +13,6 @@ import type { FirstRun } from "./first-run";
 import type { FleetDependencies, PrimaryParts, RunningFleet } from "./fleet/fleet";
 import { type Installation, openForServer } from "./installation";
 import type { Timer } from "./base/clock";
-import { listen } from "./listening";
 
 const FOREIGN_CHANGES_POLL_MS = 500;
 

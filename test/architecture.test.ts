@@ -28,8 +28,8 @@ const LAYERS: readonly { name: string; files: RegExp }[] = [
     files: /^(app|pages|other-routes|dashboard|background|listening)\.ts$/,
   },
   {
-    name: "installation, descriptor-guard, first-run, server, fleet, mirror",
-    files: /^(installation|descriptor-guard|first-run|server)\.ts$|^(fleet|mirror)\//,
+    name: "installation, first-run, server, fleet, mirror",
+    files: /^(installation|first-run|server)\.ts$|^(fleet|mirror)\//,
   },
   { name: "demo", files: /^demo\// },
   { name: "cli", files: /^cli\// },
@@ -48,7 +48,6 @@ const DEPENDENCIES: Record<string, readonly string[]> = {
   metrics: ["alarms", "monitors", "keys", "limits", "mail", "subscribers", "webhooks"],
   status: ["pages", "components", "timeline", "incidents", "maintenance", "monitors"],
   compat: ["pages", "monitors", "status"],
-  sample: ["pages", "components"],
   "page-deletion": [
     "pages",
     "components",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { guardDescriptors } from "../src/descriptor-guard";
+import { guardDescriptors } from "../src/listening";
 import { createTestClock } from "./support/clock";
 import { createTestLog } from "./support/log";
 

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { CLI_ACTOR } from "../base/actor";
 import { optionNames } from "../base/config/options";
 import type { Ctx } from "../context";
-import { recordBackup } from "../features/backups/last-backup";
+import { recordBackup } from "../features/backups/backups";
 import type { Command, Output } from "./command";
 import { withInstallation } from "./with-installation";
 

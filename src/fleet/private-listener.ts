@@ -3,7 +3,7 @@ import { toProblem } from "../http/answers";
 import type { Config } from "../base/config/options";
 import type { ListenAddress } from "../base/config/parse";
 import type { Ctx } from "../context";
-import { type Listener, listen } from "../listening";
+import { listen, type Listener } from "../listening";
 import { createUsageHandler } from "./usage";
 import {
   CLIENT_HEADER,

@@ -4,7 +4,7 @@ import { type ComponentStatus, STATUS_TONES, type Tone, TONE_COLOURS } from "../
 import type { StatusDocument } from "../features/status/wire";
 import { toneOf } from "../features/status/rules";
 import { STATUS_WORDS } from "../ui/blocks";
-import { printable } from "./printable";
+import { printable } from "./text";
 
 /** Content of a badge. */
 export interface Badge {

@@ -12,14 +12,13 @@ import type { StatusDocument } from "../features/status/wire";
 import type { Snapshot } from "../features/status/snapshots";
 import type { SentPage } from "../http/answers";
 import { Shape, STATUS_WORDS } from "../ui/blocks";
-import { DayChart, DayTable } from "../ui/day-charts";
-import { type DayRun, runsOf, type StatusDay } from "../ui/day-runs";
+import { DayChart, type DayRun, DayTable, runsOf, type StatusDay } from "../ui/day-charts";
 import type { HtmlDocument } from "../ui/documents";
 import { Icon } from "../ui/icons";
-import { Sparkline } from "../ui/sparkline";
+import { Sparkline } from "../ui/small-charts";
 import type { PageContext, PagePaths } from "./page-context";
 import type { PageTimes } from "./page-times";
-import { latencyText } from "./words";
+import { latencyText } from "./state";
 
 /** Number of components from which rows out of sight are laid out later. */
 const MANY = 60;

@@ -17,7 +17,7 @@ import { contextOf, type PageContext, type Rendering } from "./page-context";
 import { accentCss, CopyAge, PageScript } from "./page-document";
 import { ClockTime } from "./page-times";
 import script from "./widget.js" with { type: "text" };
-import { INCIDENT_WORDS } from "./words";
+import { INCIDENT_WORDS } from "./state";
 
 /** Maximum number of entries. The height of the frame in copied code has room for them. */
 const ENTRIES_MAX = 3;

@@ -9,9 +9,14 @@ import type { HistoryEntry } from "../features/status/past-entries";
 import { Shape, StatusLabel } from "../ui/blocks";
 import type { PageContext } from "./page-context";
 import { ClockTime, type PageTimes } from "./page-times";
-import { MAINTENANCE_TONES } from "./state";
+import {
+  IMPACT_WORDS,
+  INCIDENT_WORDS,
+  lasting,
+  MAINTENANCE_TONES,
+  MAINTENANCE_WORDS,
+} from "./state";
 import { moreThan, Names, type ShownText, Text, type TextBudget } from "./text";
-import { IMPACT_WORDS, INCIDENT_WORDS, lasting, MAINTENANCE_WORDS } from "./words";
 
 const NAMES_SHOWN = 4;
 

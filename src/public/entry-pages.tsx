@@ -18,9 +18,8 @@ import {
 import { contextOf, type Month, type Rendering } from "./page-context";
 import { renderPage } from "./page-document";
 import { ClockTime } from "./page-times";
-import { hasEnded, IncidentState, MaintenanceState } from "./state";
+import { hasEnded, INCIDENT_WORDS, IncidentState, lasting, MaintenanceState } from "./state";
 import { createTextBudget, Names, Text } from "./text";
-import { INCIDENT_WORDS, lasting } from "./words";
 
 /**
  * Renders an incident with a part of its updates. The first part also shows its components and its

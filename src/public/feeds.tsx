@@ -20,7 +20,15 @@ import { representOnce } from "../http/representation";
 import { STATUS_WORDS } from "../ui/blocks";
 import { exactTime } from "../ui/times";
 import { createPageTimes } from "./page-times";
-import { printable } from "./printable";
+import {
+  createMarkdownCache,
+  createTextBudget,
+  moreThan,
+  printable,
+  type RenderText,
+  type ShownText,
+  type TextBudget,
+} from "./text";
 import {
   type Call,
   createFileServer,
@@ -30,15 +38,7 @@ import {
   type RepresentationOf,
   respond,
 } from "./site";
-import {
-  createMarkdownCache,
-  createTextBudget,
-  moreThan,
-  type RenderText,
-  type ShownText,
-  type TextBudget,
-} from "./text";
-import { INCIDENT_WORDS, MAINTENANCE_WORDS } from "./words";
+import { INCIDENT_WORDS, MAINTENANCE_WORDS } from "./state";
 
 /** Library, loaded with the first feed and not at the start of the server. */
 const library = lazy(() => require("feed") as typeof import("feed"));

@@ -10,14 +10,20 @@ import { type RequestContext, splitUrl } from "../http/request-context";
 import { declareRoutes } from "../http/elysia";
 import { operation } from "../http/operation";
 import { OneOf, Text } from "../base/schema";
-import { createDocuments, createSite, HTML_ANSWER, htmlRepresentation, MOVED } from "./site";
+import {
+  createDocuments,
+  createSite,
+  HTML_ANSWER,
+  htmlRepresentation,
+  MOVED,
+  versionOf,
+} from "./site";
 import { createRowCache } from "./component-list";
 import { EMBED_THEMES } from "./embed";
 import { CURSOR_PATTERN, MONTH_PATTERN, type Rendering } from "./page-context";
 import { createMarkdownCache } from "./text";
 import { createTimesCache } from "./page-times";
 import { readPageExtras, renderEmptyHome, renderStatusPage, statusPageSteps } from "./status-page";
-import { versionOf } from "./version";
 
 const PAGE = {
   tag: "Pages",

@@ -48,9 +48,8 @@ import {
 import { contextOf, originOf, type PageContext, type Rendering } from "./page-context";
 import { renderPage } from "./page-document";
 import { ClockTime } from "./page-times";
-import { hasEnded, MaintenanceState } from "./state";
+import { hasEnded, IMPACT_WORDS, INCIDENT_WORDS, MaintenanceState } from "./state";
 import { Affects, createTextBudget, moreThan, Text, type TextBudget } from "./text";
-import { IMPACT_WORDS, INCIDENT_WORDS } from "./words";
 
 /** Budget of user text on the page, in bytes of HTML. Permalinks show whole texts. */
 const TEXTS_BYTES = 100_000;

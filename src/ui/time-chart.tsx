@@ -1,6 +1,10 @@
 import type { ComponentChildren } from "preact";
+import { percent } from "../base/numbers";
 import type { Tone } from "../base/status";
+import { plural } from "../base/text";
+import { toIso } from "../base/time";
 import { Shape } from "./blocks";
+import { shortDay } from "./times";
 
 /** Figures of one step of a chart. */
 export interface TimePoint {
@@ -222,7 +226,7 @@ const DASH = 6;
 const BAND_MIN = 3;
 
 /** Rounds a length to a tenth. */
-export function round(value: number): number {
+function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
@@ -249,7 +253,7 @@ interface Place {
 }
 
 /** Returns the values of consecutive points that have one as a run; points without a value divide the runs. */
-export function runsOf<Point, Value>(
+function runsOf<Point, Value>(
   points: readonly Point[],
   valueOf: (point: Point, index: number) => Value | undefined,
 ): Value[][] {
@@ -267,7 +271,7 @@ export function runsOf<Point, Value>(
 }
 
 /** Returns the line through places. */
-export function pathThrough(places: readonly Place[]): string {
+function pathThrough(places: readonly Place[]): string {
   return places.map(({ x, y }, index) => `${index === 0 ? "M" : "L"}${x} ${y}`).join("");
 }
 
@@ -371,7 +375,7 @@ export function timeScale(highest: number): TimeScale {
 }
 
 /** Width of a plot in units of its drawing. */
-export const PLOT_WIDTH = 960;
+const PLOT_WIDTH = 960;
 
 interface TimeFrameProps {
   /** Accessible name of the plot. */
@@ -389,7 +393,7 @@ interface TimeFrameProps {
 }
 
 /** Scale, plot and time axis of a chart over time. A script shows the text of the selected `PlotSlot`. */
-export function TimeFrame({ name, height, labels, ticks, strip, children }: TimeFrameProps) {
+function TimeFrame({ name, height, labels, ticks, strip, children }: TimeFrameProps) {
   const distance = height / Math.max(1, labels.length - 1);
   return (
     <>
@@ -444,11 +448,155 @@ interface PlotSlotProps {
 }
 
 /** Area of one time of a plot, with its text. */
-export function PlotSlot({ left, width, height, isTabStop, title }: PlotSlotProps) {
+function PlotSlot({ left, width, height, isTabStop, title }: PlotSlotProps) {
   return (
     <g class="chart-slot" role="img" tabIndex={isTabStop ? 0 : -1} data-day>
       <title>{title}</title>
       <rect x={left} width={Math.max(0, width)} height={height} />
     </g>
   );
+}
+
+const HEIGHT = 200;
+/** Lowest values of a scale, as shares. */
+const FLOORS = [0.998, 0.996, 0.99, 0.98, 0.96, 0.9, 0.8, 0.6, 0];
+/** Maximum number of labels of the time axis. */
+const TICKS = 5;
+/** Maximum number of days of a chart whose days can be selected. */
+const SLOTS_MAX = 100;
+/** Maximum number of days below 100 % in the accessible name. */
+const NAMED_MAX = 10;
+
+/** Uptime of a day. */
+export interface UptimePoint {
+  /** Start of the day, in unix ms. */
+  at: number;
+  /** 0 to 1; null without data. */
+  uptime: number | null;
+}
+
+interface UptimeChartProps {
+  /** Accessible name. */
+  name: string;
+  /** Oldest first. */
+  points: readonly UptimePoint[];
+  /** True if the last day is today. */
+  isUntilToday: boolean;
+}
+
+/** Uptime day by day as a line, with a table of the same. A day without data is a gap. */
+export function UptimeChart({ name, points, isUntilToday }: UptimeChartProps) {
+  const known = points.flatMap(({ uptime }) => (uptime === null ? [] : [uptime]));
+  if (known.length === 0) return <p class="muted">No uptime is known for these days.</p>;
+  const lowest = Math.min(...known);
+  const floor = FLOORS.find((each) => each <= lowest) ?? 0;
+  const labels = Array.from({ length: GAPS + 1 }, (_, index) =>
+    labelOf(1 - ((1 - floor) / GAPS) * index, floor),
+  );
+  const step = PLOT_WIDTH / points.length;
+  const runs = runsOf(points, ({ uptime }, index) =>
+    uptime === null
+      ? undefined
+      : { x: round((index + 0.5) * step), y: round(((1 - uptime) / (1 - floor)) * HEIGHT) },
+  );
+  return (
+    <div class="time-chart uptime-chart" data-days>
+      <TimeFrame
+        name={`${name}: ${describe(points)}`}
+        height={HEIGHT}
+        labels={labels}
+        ticks={ticksOf(points, isUntilToday)}
+      >
+        <path class="time-band" d={runs.map(areaOf).join("")} />
+        <path class="time-line" d={runs.map(lineOf).join("")} />
+        {points.length > SLOTS_MAX
+          ? null
+          : points.map((point, index) => (
+              <PlotSlot
+                key={point.at}
+                left={round(index * step)}
+                width={round(step)}
+                height={HEIGHT}
+                isTabStop={index === points.length - 1}
+                title={`${dayOf(point)}: ${shareOf(point)}`}
+              />
+            ))}
+      </TimeFrame>
+      <details class="day-table">
+        <summary>{name} as a table</summary>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Day</th>
+              <th scope="col">Uptime</th>
+            </tr>
+          </thead>
+          <tbody>
+            {points.toReversed().map((point) => (
+              <tr key={point.at}>
+                <th scope="row">{dayOf(point)}</th>
+                <td>{percent(point.uptime, 3)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </details>
+    </div>
+  );
+}
+
+/** Returns the labels of evenly spread days, the last of them the last day. */
+function ticksOf(points: readonly UptimePoint[], isUntilToday: boolean) {
+  const last = points.length - 1;
+  const count = Math.min(TICKS, points.length);
+  return Array.from({ length: count }, (_, number) => {
+    const index = count === 1 ? 0 : Math.round((number * last) / (count - 1));
+    const point = points[index];
+    const day = point ? dayOf(point).slice(0, -5) : "";
+    return {
+      share: (index + 0.5) / points.length,
+      label: index === last && isUntilToday ? "Today" : day,
+    };
+  });
+}
+
+/** Returns the day of a point as text: "9 Feb 2026". */
+function dayOf({ at }: UptimePoint): string {
+  return shortDay(toIso(at));
+}
+
+function shareOf({ uptime }: UptimePoint): string {
+  return uptime === null ? "No data" : percent(uptime, 2);
+}
+
+function lineOf(run: readonly Place[]): string {
+  const [only] = run;
+  // A day without neighbours is a dot, which a line of no length with round ends draws.
+  if (run.length === 1 && only) return `M${only.x} ${only.y}h0`;
+  return pathThrough(run);
+}
+
+function areaOf(run: readonly Place[]): string {
+  const [first, last] = [run[0], run.at(-1)];
+  if (!first || !last || run.length === 1) return "";
+  return `${lineOf(run)}L${last.x} ${HEIGHT}L${first.x} ${HEIGHT}Z`;
+}
+
+/** Returns the days as text: "100 %, except 13 Nov 2026 99.96 % and 2 more days". */
+function describe(points: readonly UptimePoint[]): string {
+  const others = points.filter(({ uptime }) => uptime !== null && uptime < 1);
+  if (others.length === 0) return "100 %";
+  const lowest = others
+    .toSorted((a, b) => (a.uptime ?? 1) - (b.uptime ?? 1))
+    .slice(0, NAMED_MAX)
+    .toSorted((a, b) => a.at - b.at);
+  const rest = others.length - lowest.length;
+  const texts = lowest.map((point) => `${dayOf(point)} ${shareOf(point)}`);
+  return `100 %, except ${texts.join(", ")}${rest > 0 ? ` and ${plural(rest, "more day")}` : ""}`;
+}
+
+/** Value of a line of the scale; only the first one has the unit. */
+function labelOf(share: number, floor: number): string {
+  if (share === 1) return "100 %";
+  return (share * 100).toFixed(floor >= 0.99 ? 2 : 1);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { createSamplePage } from "../../src/features/sample";
+import { createSamplePage } from "../../src/first-run";
 import { issueSetUpLink } from "../../src/features/users/invitations";
 import { describeWithBrowser } from "../support/browser";
 import { openSite } from "../support/browser-site";

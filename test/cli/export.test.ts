@@ -6,7 +6,7 @@ import { createUnsupportedMonitor } from "../../src/features/monitors/imported";
 import { createPage } from "../../src/features/pages/pages";
 import { readApplyFile } from "../../src/features/apply/read";
 import { setPublicAddress } from "../../src/features/settings/settings";
-import { createSamplePage } from "../../src/features/sample";
+import { createSamplePage } from "../../src/first-run";
 import { createWebhook } from "../../src/features/webhooks/webhooks";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { openForCommand } from "../../src/installation";

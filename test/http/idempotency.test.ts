@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { revokeKey, rotateKey } from "../../src/features/keys/keys";
 import { openApiSteps } from "../../src/http/openapi";
 import { runInSlices } from "../../src/base/in-slices";
-import { EVENT_DATA } from "../../src/public/event-data";
+import { EVENT_DATA } from "../../src/other-routes";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { DAY_MS } from "../../src/base/time";
 import { createTestApp, expectProblem } from "../support/app";

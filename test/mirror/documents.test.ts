@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { putLogo } from "../../src/features/pages/logo";
-import { createSamplePage } from "../../src/features/sample";
+import { createSamplePage } from "../../src/first-run";
 import { DAY_MS, HOUR_MS, toIso } from "../../src/base/time";
 import { createMirrorSite, type MirrorSite } from "../support/mirror-site";
 import { readHtml } from "../support/html";

@@ -17,7 +17,7 @@ import {
 import { MINUTE_MS, toIso } from "../../src/base/time";
 import { readPageExtras, renderStatusPage } from "../../src/public/status-page";
 import { V2_DOCUMENTS, type V2Document } from "../../src/public/compat/statuspage";
-import { versionOf } from "../../src/public/version";
+import { versionOf } from "../../src/public/site";
 import { createPublicSite, type PublicSite } from "../support/public-site";
 
 /** Does what a step says, and answers whether that was done: what there is nothing of is refused. */

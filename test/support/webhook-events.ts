@@ -5,7 +5,7 @@ import type { EventType, RecordedEvent } from "../../src/events/outbox";
 import { deleteIncident } from "../../src/features/incidents/incidents";
 import { startMaintenanceClock } from "../../src/features/maintenance/clock";
 import { CLI_ACTOR } from "../../src/base/actor";
-import { EVENT_DATA } from "../../src/public/event-data";
+import { EVENT_DATA } from "../../src/other-routes";
 import { HOUR_MS } from "../../src/base/time";
 import { createTestApp, type TestApp } from "./app";
 import { TEST_START } from "./clock";

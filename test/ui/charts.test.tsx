@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { renderToString } from "preact-render-to-string";
-import { DayBars } from "../../src/ui/day-charts";
-import { Sparkline } from "../../src/ui/sparkline";
-import type { StatusDay } from "../../src/ui/day-runs";
+import { DayBars, type StatusDay } from "../../src/ui/day-charts";
+import { Sparkline } from "../../src/ui/small-charts";
 import { elementsOf } from "./elements";
 
 describe("a sparkline", () => {

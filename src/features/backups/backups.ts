@@ -1,10 +1,14 @@
 import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import type { Ctx } from "../../context";
-import { type DiskSpace, readDiskSpace } from "../../db/storage-watch";
+import type { Actor } from "../../base/actor";
 import { formatBytes } from "../../base/numbers";
+import { COPY_COMMAND, environmentWithoutSettings, ownProgram } from "../../base/own-program";
 import { describeDuration, MINUTE_MS, SECOND_MS } from "../../base/time";
-import { type CopyDatabase, copyInProcess } from "./copy-process";
+import type { Ctx } from "../../context";
+import type { Reader, Tx } from "../../db/statements";
+import { type DiskSpace, readDiskSpace } from "../../db/storage-watch";
+import { audit } from "../../events/audit";
+import { findSetting, putSetting } from "../settings/store";
 
 /** Prefix of the names of files written for a download. */
 const DOWNLOAD = "dashboard-download-";
@@ -179,4 +183,71 @@ async function deviceOf(path: string): Promise<number | undefined> {
 
 function failed(reason: string): BackupRejection {
   return { status: 503, message: reason };
+}
+
+/** Maximum number of characters of an error. */
+const ERROR_MAX = 2_000;
+
+/** Copies a database into a new file until the signal aborts. Resolves to the error, if there is one. */
+type CopyDatabase = (
+  database: string,
+  file: string,
+  signal: AbortSignal,
+) => Promise<string | undefined>;
+
+/**
+ * Copies a database in another process, which the signal kills. In this process, copying a large database
+ * would delay all requests and could not be stopped.
+ */
+const copyInProcess: CopyDatabase = async (database, file, signal) => {
+  if (signal.aborted) return "aborted";
+  const child = Bun.spawn([...ownProgram(), COPY_COMMAND, database, file], {
+    // The child neither needs nor validates the settings.
+    env: environmentWithoutSettings(),
+    // Not the working directory of the server, which could contain settings for the runtime.
+    cwd: dirname(file),
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  const kill = () => child.kill("SIGKILL");
+  signal.addEventListener("abort", kill, { once: true });
+  try {
+    const errors = await new Response(child.stderr).text();
+    const exitCode = await child.exited;
+    return exitCode === 0 ? undefined : errors.slice(0, ERROR_MAX) || `exit code ${exitCode}`;
+  } finally {
+    signal.removeEventListener("abort", kill);
+  }
+};
+
+const LAST_BACKUP = "last_backup";
+
+/** Last backup from the dashboard or the command line. */
+export interface LastBackup {
+  /** Unix ms. */
+  at: number;
+  /** Size of the file. */
+  bytes: number;
+  /** Name of the user, or "Command line". */
+  by: string;
+}
+
+/** Records a backup of `bytes`. A setting keeps it longer than the audit log, whose rows expire. */
+export function recordBackup(ctx: Ctx, tx: Tx, bytes: number, actor: Actor): void {
+  const now = ctx.clock.now();
+  const last: LastBackup = { at: now, bytes, by: actor.label };
+  putSetting(tx, { name: LAST_BACKUP, value: last, now });
+  const verb = actor.kind === "user" ? "Downloaded" : "Wrote";
+  const summary = `${verb} a backup of the database, ${formatBytes(bytes)}`;
+  audit(ctx, tx, actor, "database.backup", "database", summary);
+}
+
+/** Returns the last backup; undefined before the first one. */
+export function readLastBackup(reader: Reader): LastBackup | undefined {
+  const value = findSetting(reader, { name: LAST_BACKUP })?.value as
+    Partial<LastBackup> | undefined;
+  const { at, bytes, by } = value ?? {};
+  const isComplete = typeof at === "number" && typeof bytes === "number" && typeof by === "string";
+  return isComplete ? { at, bytes, by } : undefined;
 }

@@ -13,14 +13,13 @@ import { type DataDirectory, hasInstallation, openDataDirectory } from "../../db
 import { OperatorError } from "../../db/errors";
 import type { FollowedDb } from "../../db/followed-database";
 import { guardSchema } from "../../db/schema-guard";
-import { guardDescriptors } from "../../descriptor-guard";
-import { createReadiness, drain } from "../../features/health/readiness";
+import { guardDescriptors, listen } from "../../listening";
+import { createReadiness, drain } from "../../features/health/api";
 import { createKeyUsage } from "../../features/keys/usage";
 import type { MetricFamily } from "../../features/metrics/metrics";
 import { followSettings } from "../../features/settings/settings";
 import type { Handle } from "../../http/route-table";
 import { createContext } from "../../installation";
-import { listen } from "../../listening";
 import { ObjectStoreError } from "../../object-store/object-store";
 import { VERSION } from "../../version";
 import type { Following } from "../follow/follow";

@@ -5,7 +5,7 @@ import { BEAT, type CompatEntry, readBeats } from "../../features/compat/entries
 import { findComponent } from "../../features/components/store";
 import { latencyOfEach } from "../../features/monitors/latency";
 import { textWidth } from "../badges";
-import { printable } from "../printable";
+import { printable } from "../text";
 import { uptimesOf } from "./kuma-documents";
 
 const NONE = "#999";

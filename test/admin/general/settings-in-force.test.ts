@@ -5,7 +5,7 @@ import { NO_BASE_URL } from "../../support/dashboard";
 import { readHtml } from "../../support/html";
 import { commandLine } from "../../support/command-line";
 import { temporaryFolder } from "../../support/temporary-folder";
-import { readLastBackup } from "../../../src/features/backups/last-backup";
+import { readLastBackup } from "../../../src/features/backups/backups";
 import { openForCommand } from "../../../src/installation";
 import { join } from "node:path";
 

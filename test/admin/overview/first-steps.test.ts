@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createSamplePage } from "../../../src/features/sample";
+import { createSamplePage } from "../../../src/first-run";
 import { createMonitor } from "../../../src/features/monitors/monitors";
 import type { CreateMonitorBody } from "../../../src/features/monitors/wire";
 import { createWebhook } from "../../../src/features/webhooks/webhooks";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { findDefaultPage, listAllPages } from "../../../src/features/pages/store";
 import { releaseSlug, updatePage } from "../../../src/features/pages/pages";
-import { createSamplePage } from "../../../src/features/sample";
+import { createSamplePage } from "../../../src/first-run";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { actionsOf, openForm } from "../../support/dashboard";
 import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createSamplePage } from "../../../src/features/sample";
+import { createSamplePage } from "../../../src/first-run";
 import { readHtml } from "../../support/html";
 import { createPageDashboard, PAGE_FIELDS, PAGES, READERS } from "../../support/page-dashboard";
 

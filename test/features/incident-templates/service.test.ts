@@ -8,7 +8,7 @@ import {
   TEMPLATES_PER_PAGE_MAX,
 } from "../../../src/features/incident-templates/templates";
 import { presentTemplate } from "../../../src/features/incident-templates/wire";
-import { createSamplePage } from "../../../src/features/sample";
+import { createSamplePage } from "../../../src/first-run";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import {

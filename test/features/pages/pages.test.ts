@@ -4,7 +4,7 @@ import { deletePage } from "../../../src/features/page-deletion/delete";
 import { createPage, updatePage } from "../../../src/features/pages/pages";
 import { findDefaultPage, listAllPages } from "../../../src/features/pages/store";
 import type { PageInput } from "../../../src/features/pages/wire";
-import { createSamplePage } from "../../../src/features/sample";
+import { createSamplePage } from "../../../src/first-run";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { shareSite } from "../../support/shared-site";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createSamplePage } from "../../../src/features/sample";
+import { createSamplePage } from "../../../src/first-run";
 import { createTestApp, expectProblem } from "../../support/app";
 import { RECEIVER, WEBHOOKS } from "../../support/webhook-site";
 

@@ -1,5 +1,5 @@
 import { CLI_ACTOR } from "../../../src/base/actor";
-import { recordBackup } from "../../../src/features/backups/last-backup";
+import { recordBackup } from "../../../src/features/backups/backups";
 import { parseNetworks } from "../../../src/base/config/parse";
 import type { DemoSites } from "../demo-sites";
 import { inDemoData, send, type Screen } from "./screen";

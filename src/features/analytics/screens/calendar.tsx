@@ -11,7 +11,7 @@ import { plural } from "../../../base/text";
 import { DAY_MS, startOfDay, toIso } from "../../../base/time";
 import type { Reader } from "../../../db/statements";
 import { type Month, MONTH_PATTERN, monthOf, UTC_DAYS } from "../../../public/page-context";
-import { IMPACT_WORDS, INCIDENT_WORDS, lasting, MAINTENANCE_WORDS } from "../../../public/words";
+import { IMPACT_WORDS, INCIDENT_WORDS, lasting, MAINTENANCE_WORDS } from "../../../public/state";
 import { Chip, EmptyState, Shape, STATUS_WORDS } from "../../../ui/blocks";
 import { DetailCard, DetailRow } from "../../../ui/detail";
 import { choosePage } from "../../../ui/frame/page-choice";

@@ -11,7 +11,7 @@ import { capitalised, plural } from "../../../base/text";
 import { DAY_MS, HOUR_MS, toIso } from "../../../base/time";
 import type { Reader } from "../../../db/statements";
 import { drawDays } from "../../../public/component-list";
-import { IMPACT_WORDS, INCIDENT_WORDS, lasting, MAINTENANCE_WORDS } from "../../../public/words";
+import { IMPACT_WORDS, INCIDENT_WORDS, lasting, MAINTENANCE_WORDS } from "../../../public/state";
 import {
   Chip,
   Columns,
@@ -42,6 +42,7 @@ import { DenseRow, DenseTable, FigureCell, NameCell, TextCell } from "../../../u
 import { PageHead } from "../../../ui/navigation";
 import { ManagedByFile } from "../../../ui/screens/form-screen";
 import { Sparkline } from "../../../ui/sparkline";
+import { Sparkline } from "../../../ui/small-charts";
 import { RelativeTime, shortDay } from "../../../ui/times";
 import { uptimeAnswer } from "../../analytics/analytics";
 import { readPeriod } from "../../analytics/period";

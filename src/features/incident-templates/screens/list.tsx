@@ -26,7 +26,7 @@ import { NAME_MAX } from "../../../base/texts";
 import type { Form as SentForm } from "../../../http/form-body";
 import { sessionOf } from "../../../http/request-context";
 import { plural } from "../../../base/text";
-import { INCIDENT_WORDS } from "../../../public/words";
+import { INCIDENT_WORDS } from "../../../public/state";
 import { EmptyState, Section } from "../../../ui/blocks";
 import { ButtonLink, PostButton } from "../../../ui/buttons";
 import { Icon } from "../../../ui/icons";

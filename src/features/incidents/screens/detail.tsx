@@ -21,7 +21,7 @@ import { toIso } from "../../../base/time";
 import { actorOf, sessionOf } from "../../../http/request-context";
 import { pathsOf } from "../../../public/page-context";
 import { MarkdownText } from "../../../public/text";
-import { IMPACT_WORDS, INCIDENT_WORDS, lasting } from "../../../public/words";
+import { IMPACT_WORDS, INCIDENT_WORDS, lasting } from "../../../public/state";
 import { Columns, Notice, Phases, State, STATUS_WORDS } from "../../../ui/blocks";
 import { Button, ButtonLink } from "../../../ui/buttons";
 import { DetailCard, HeadFact, HeadFacts, MoreMenu } from "../../../ui/detail";

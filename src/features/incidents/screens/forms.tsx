@@ -34,7 +34,7 @@ import {
   type NamedStatus,
 } from "../../../base/status";
 import type { Form as SentForm } from "../../../http/form-body";
-import { IMPACT_WORDS, INCIDENT_WORDS } from "../../../public/words";
+import { IMPACT_WORDS, INCIDENT_WORDS } from "../../../public/state";
 import { Fold, STATUS_WORDS, StatusLabel } from "../../../ui/blocks";
 import { Button } from "../../../ui/buttons";
 import { SelectRows } from "../../../ui/choices";

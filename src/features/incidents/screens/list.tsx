@@ -3,7 +3,7 @@ import { type Impact, IMPACT_TONES, IMPACTS, INCIDENT_STATUSES } from "../../../
 import { plural } from "../../../base/text";
 import { HOUR_MS, toIso } from "../../../base/time";
 import type { Reader } from "../../../db/statements";
-import { IMPACT_WORDS, INCIDENT_WORDS, lasting } from "../../../public/words";
+import { IMPACT_WORDS, INCIDENT_WORDS, lasting } from "../../../public/state";
 import { Chip, Shape } from "../../../ui/blocks";
 import { ButtonLink } from "../../../ui/buttons";
 import { labelAmong } from "../../../ui/frame/page-choice";

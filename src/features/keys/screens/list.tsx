@@ -20,6 +20,7 @@ import {
 import { PageHead, Pagination } from "../../../ui/navigation";
 import { NoMatch, NoOlder } from "../../../ui/screens/list";
 import { Sparkline } from "../../../ui/sparkline";
+import { Sparkline } from "../../../ui/small-charts";
 import { RelativeTime } from "../../../ui/times";
 import { linksOf } from "../../activity/screens/target-links";
 import type { KeyCounts, KeyListing, KeyUsageSummary } from "../records";

@@ -6,8 +6,12 @@ import type { MaintenanceStatus } from "../../../base/status";
 import { isUtcZone } from "../../../base/time";
 import { sessionOf } from "../../../http/request-context";
 import { pathsOf } from "../../../public/page-context";
-import { MAINTENANCE_TONES, MaintenanceState } from "../../../public/state";
-import { lasting, MAINTENANCE_WORDS } from "../../../public/words";
+import {
+  lasting,
+  MAINTENANCE_TONES,
+  MAINTENANCE_WORDS,
+  MaintenanceState,
+} from "../../../public/state";
 import { CodeBlock, Columns, FormNotice, Notice, Phases } from "../../../ui/blocks";
 import { ButtonLink } from "../../../ui/buttons";
 import { HeadFact, HeadFacts, MoreMenu } from "../../../ui/detail";

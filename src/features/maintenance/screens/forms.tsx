@@ -1,7 +1,7 @@
 import { MAINTENANCE_STATUSES, type MaintenanceStatus } from "../../../base/status";
 import { plural } from "../../../base/text";
 import { DAY_MS, MINUTE_MS } from "../../../base/time";
-import { MAINTENANCE_WORDS } from "../../../public/words";
+import { MAINTENANCE_WORDS } from "../../../public/state";
 import { Fold } from "../../../ui/blocks";
 import { ChoiceField, SelectField } from "../../../ui/choices";
 import {

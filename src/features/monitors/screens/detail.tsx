@@ -13,7 +13,7 @@ import {
 import { plural } from "../../../base/text";
 import { DAY_MS, EXPIRES_SOON_MS, SECOND_MS, toIso } from "../../../base/time";
 import type { Step, StepName } from "../../../egress/steps";
-import { INCIDENT_WORDS } from "../../../public/words";
+import { INCIDENT_WORDS } from "../../../public/state";
 import {
   CheckLabel,
   Chip,

@@ -24,7 +24,7 @@ import {
   withQuery,
 } from "../../../ui/frame/paths";
 import { type ListQuery, NoMatch, readListQuery, readSearch } from "../../../ui/screens/list";
-import { HalfHourBars } from "../../../ui/half-hour-bars";
+import { HalfHourBars } from "../../../ui/small-charts";
 import { Icon } from "../../../ui/icons";
 import {
   BulkBar,

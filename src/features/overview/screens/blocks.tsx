@@ -10,7 +10,7 @@ import { plural } from "../../../base/text";
 import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from "../../../base/time";
 import type { Reader } from "../../../db/statements";
 import type { AuditRow } from "../../../events/audit-search";
-import { IMPACT_WORDS, INCIDENT_WORDS, MAINTENANCE_WORDS } from "../../../public/words";
+import { IMPACT_WORDS, INCIDENT_WORDS, MAINTENANCE_WORDS } from "../../../public/state";
 import { Chip, Shape } from "../../../ui/blocks";
 import {
   ACTIVITY_PATH,

@@ -35,7 +35,7 @@ import { duration, RelativeTime, shortDay } from "../../../ui/times";
 import { VERSION } from "../../../version";
 import { isHttps } from "../../auth/rules";
 import { endSession, startSession } from "../../auth/sessions";
-import { type LastBackup, readLastBackup, recordBackup } from "../../backups/last-backup";
+import { type LastBackup, readLastBackup, recordBackup } from "../../backups/backups";
 import { countStatuses } from "../../components/store";
 import { DEFAULT_RATE_LIMIT } from "../../keys/wire";
 import { ReadinessState } from "../../mail/screens/mail";

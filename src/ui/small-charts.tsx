@@ -1,3 +1,5 @@
+import type { Tone } from "../base/status";
+
 const HEIGHT = 16;
 /** Bars are three units wide, with a gap of one. */
 const STEP = 4;
@@ -42,5 +44,51 @@ function barsOf(values: readonly number[], highest: number): string {
 function dotsOf(values: readonly number[]): string {
   return values
     .map((value, index) => (value === 0 ? `M${index * STEP} ${HEIGHT}v-1` : ""))
+    .join("");
+}
+
+const BEATS_HEIGHT = 20;
+
+/** Heights of bars by tone, so that tones do not differ by colour alone. */
+const HEIGHTS: Readonly<Record<Tone, number>> = {
+  none: 3,
+  ok: 10,
+  maint: 10,
+  degraded: 15,
+  partial: 20,
+  major: 20,
+};
+
+interface HalfHourBarsProps {
+  /** Tone of each period, oldest first. */
+  tones: readonly Tone[];
+  /** Accessible description of the bars. */
+  label: string;
+}
+
+/** Bars for the periods of a day, higher for worse tones. Bars of one tone are one path. */
+export function HalfHourBars({ tones, label }: HalfHourBarsProps) {
+  return (
+    <svg
+      class="beats"
+      viewBox={`0 0 ${Math.max(1, tones.length) * STEP - 1} ${BEATS_HEIGHT}`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={label}
+    >
+      {[...new Set(tones)].map((tone) => (
+        <path key={tone} class={`t-${tone}`} d={beatsOf(tones, tone)} />
+      ))}
+    </svg>
+  );
+}
+
+function beatsOf(tones: readonly Tone[], tone: Tone): string {
+  const height = HEIGHTS[tone];
+  const top = tone === "none" ? BEATS_HEIGHT - 6 : (BEATS_HEIGHT - height) / 2;
+  return tones
+    .map((each, index) =>
+      each === tone ? `M${index * STEP} ${top}h${WIDTH}v${height}h-${WIDTH}z` : "",
+    )
     .join("");
 }

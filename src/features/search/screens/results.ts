@@ -1,0 +1,254 @@
+import { NEW_MONITOR_PATH } from "../../monitors/screens/paths";
+import { targetOf } from "../../monitors/screens/words";
+import { IMPORT_PATH } from "../../subscribers/screens/read";
+import { NEW_WEBHOOK_PATH } from "../../webhooks/screens/read";
+import { type Role, roleAllows } from "../../../base/actor";
+import { stepsUntil, WHOLE_TURN } from "../../../base/in-slices";
+import { IMPACT_TONES, MONITOR_TONES, STATUS_TONES, type Tone } from "../../../base/status";
+import { toIso } from "../../../base/time";
+import type { Reader } from "../../../db/statements";
+import { wordsOf } from "../../../db/word-search";
+import { INCIDENT_WORDS, MAINTENANCE_WORDS } from "../../../public/state";
+import { MONITOR_WORDS, STATUS_WORDS } from "../../../ui/blocks";
+import { readPages } from "../../../ui/frame/page-choice";
+import {
+  ACCOUNT_PATH,
+  componentPath,
+  incidentPath,
+  keyPath,
+  KEYS_PATH,
+  MAIL_PATH,
+  maintenancePath,
+  monitorPath,
+  pagePath,
+  PAGES_PATH,
+  PLAN_PATH,
+  REPORT_PATH,
+  userPath,
+  USERS_PATH,
+  webhookPath,
+} from "../../../ui/frame/paths";
+import { navigationFor } from "../../../ui/frame/shell";
+import type { IconName } from "../../../ui/icons";
+import { shortDay } from "../../../ui/times";
+import { searchComponents } from "../../components/store";
+import { searchIncidents } from "../../incidents/store";
+import { type KeyListing, listKeyPage } from "../../keys/keys";
+import { searchMaintenances } from "../../maintenance/store";
+import { searchMonitors } from "../../monitors/search-store";
+import { listUsers } from "../../users/users";
+import { webhookName } from "../../webhooks/changes";
+import { listAllWebhooks } from "../../webhooks/store";
+
+/** Maximum number of results shown of each group. */
+const RESULTS_MAX = 6;
+
+/** Object, screen or action that matches a search. */
+interface SearchResult {
+  href: string;
+  name: string;
+  /** Kind, place or state, such as "Operational · Northwind". */
+  note: string;
+  /** Tone of the object's shape; absent if it has no status. */
+  tone?: Tone;
+}
+
+/** Results of one kind. */
+export interface ResultGroup {
+  title: string;
+  /** Icon of results without a tone. */
+  icon: IconName;
+  results: readonly SearchResult[];
+}
+
+interface Searcher {
+  role: Role;
+  /** Ends the search, such as when its client is gone. */
+  signal?: AbortSignal;
+  /** Unix ms. */
+  now: number;
+}
+
+/**
+ * Searches all that a role may open in several turns of the event loop, and returns the groups with
+ * results. Without a search: screens and actions.
+ */
+export function* searchEverything(
+  reader: Reader,
+  search: string,
+  searcher: Searcher,
+): Generator<number, ResultGroup[]> {
+  const steps = objectsFor(reader, search, searcher);
+  const objects = search === "" ? [] : yield* stepsUntil(searcher.signal, steps, []);
+  const groups = [...objects, ...screensFor(search, searcher.role)];
+  return groups.filter(({ results }) => results.length > 0);
+}
+
+function* objectsFor(
+  reader: Reader,
+  search: string,
+  { role, now }: Searcher,
+): Generator<number, ResultGroup[]> {
+  const query = { ...wordsOf(search), limit: RESULTS_MAX };
+  const components = yield* searchComponents(reader, query);
+  yield WHOLE_TURN;
+  const monitors = yield* searchMonitors(reader, query);
+  yield WHOLE_TURN;
+  const incidents = yield* searchIncidents(reader, query);
+  yield WHOLE_TURN;
+  const maintenances = yield* searchMaintenances(reader, query);
+  yield WHOLE_TURN;
+  const pages = readPages(reader).filter(({ name, slug, ref }) =>
+    containsWords(`${name} ${slug} ${ref}`, search),
+  );
+  const groups: ResultGroup[] = [
+    {
+      title: "Components",
+      icon: "blocks",
+      results: components.map(({ id, name, status, pageName }) => ({
+        href: componentPath(id),
+        name,
+        note: `${STATUS_WORDS[status]} · ${pageName}`,
+        tone: STATUS_TONES[status],
+      })),
+    },
+    {
+      title: "Monitors",
+      icon: "activity",
+      results: monitors.map(({ row, state }) => ({
+        href: monitorPath(row.id),
+        name: row.name,
+        note: `${MONITOR_WORDS[state]} · ${targetOf(row)}`,
+        tone: MONITOR_TONES[state],
+      })),
+    },
+    {
+      title: "Incidents",
+      icon: "siren",
+      results: incidents.map((incident) => ({
+        href: incidentPath(incident.id),
+        name: incident.name,
+        note: [
+          incident.isDraft ? "Draft" : INCIDENT_WORDS[incident.status],
+          shortDay(toIso(incident.startedAt)),
+          incident.pageName,
+        ].join(" · "),
+        tone: IMPACT_TONES[incident.impact],
+      })),
+    },
+    {
+      title: "Maintenance",
+      icon: "wrench",
+      results: maintenances.map((maintenance) => ({
+        href: maintenancePath(maintenance.id),
+        name: maintenance.name,
+        note: [
+          MAINTENANCE_WORDS[maintenance.status],
+          shortDay(toIso(maintenance.scheduledFor)),
+          maintenance.pageName,
+        ].join(" · "),
+        tone: "maint",
+      })),
+    },
+    {
+      title: "Pages",
+      icon: "globe",
+      results: pages.slice(0, RESULTS_MAX).map(({ id, name, slug, visibility }) => ({
+        href: pagePath(id),
+        name,
+        note: `/status/${slug}${visibility === "private" ? " · Private" : ""}`,
+      })),
+    },
+  ];
+  if (roleAllows(role, "admin")) {
+    const keys = keysWith(reader, search, now);
+    const webhooks = listAllWebhooks(reader, {}).filter((webhook) =>
+      containsWords(`${webhookName(webhook)} ${webhook.ref} ${webhook.id}`, search),
+    );
+    groups.push(
+      {
+        title: "API Keys",
+        icon: "key-round",
+        results: keys.map(({ id, name, start, state }) => ({
+          href: keyPath(id),
+          name,
+          note: `${start}…${state === "live" ? "" : ` · ${state === "revoked" ? "Revoked" : "Expired"}`}`,
+        })),
+      },
+      {
+        title: "Webhooks",
+        icon: "webhook",
+        results: webhooks.slice(0, RESULTS_MAX).map((webhook) => ({
+          href: webhookPath(webhook.id),
+          name: webhookName(webhook),
+          note: webhook.enabled ? "Enabled" : "Disabled",
+        })),
+      },
+    );
+  }
+  if (roleAllows(role, "owner")) {
+    const users = listUsers(reader).filter(({ name, email }) =>
+      containsWords(`${name} ${email}`, search),
+    );
+    groups.push({
+      title: "Users",
+      icon: "users",
+      results: users
+        .slice(0, RESULTS_MAX)
+        .map(({ id, name, email }) => ({ href: userPath(id), name, note: email })),
+    });
+  }
+  return groups;
+}
+
+/** Keys whose names are compared with a search of several words. */
+const KEYS_COMPARED = 200;
+
+/** Lists the keys that their own list finds, else the newest whose names contain all the words. */
+function keysWith(reader: Reader, search: string, now: number): KeyListing[] {
+  const { keys } = listKeyPage(reader, { search, filter: "all", limit: RESULTS_MAX, now });
+  const { words, longest } = wordsOf(search);
+  if (keys.length > 0 || words === JSON.stringify([longest])) return keys;
+  return listKeyPage(reader, { search: longest, filter: "all", limit: KEYS_COMPARED, now })
+    .keys.filter(({ name }) => containsWords(name, search))
+    .slice(0, RESULTS_MAX);
+}
+
+const ACTIONS: readonly { href: string; name: string; role: Role }[] = [
+  { href: REPORT_PATH, name: "Report incident", role: "editor" },
+  { href: PLAN_PATH, name: "Plan maintenance", role: "editor" },
+  { href: NEW_MONITOR_PATH, name: "Create monitor", role: "admin" },
+  { href: `${PAGES_PATH}/new`, name: "Create page", role: "admin" },
+  { href: `${KEYS_PATH}/new`, name: "Create API Key", role: "admin" },
+  { href: NEW_WEBHOOK_PATH, name: "Create webhook", role: "admin" },
+  { href: `${USERS_PATH}/new`, name: "Invite user", role: "owner" },
+  { href: IMPORT_PATH, name: "Import and export subscribers", role: "owner" },
+];
+
+function screensFor(search: string, role: Role): ResultGroup[] {
+  const links = navigationFor(role, "", {}).flatMap((group) => group.links);
+  const screens = [
+    ...links.map(({ href, label }) => ({ href, name: label })),
+    ...(roleAllows(role, "owner") ? [{ href: MAIL_PATH, name: "Mail settings" }] : []),
+    { href: ACCOUNT_PATH, name: "Account" },
+    { href: "/docs", name: "Documentation" },
+  ];
+  const matching = (items: readonly { href: string; name: string }[]) =>
+    items
+      .filter(({ name }) => containsWords(name, search))
+      .map(({ href, name }) => ({ href, name, note: "" }));
+  const actions = ACTIONS.filter((action) => roleAllows(role, action.role));
+  return [
+    { title: "Actions", icon: "arrow-up-right", results: matching(actions) },
+    { title: "Screens", icon: "layout-dashboard", results: matching(screens) },
+  ];
+}
+
+/** True if a text contains each word of a search, in any order and case. */
+function containsWords(text: string, search: string): boolean {
+  const folded = text.toLowerCase();
+  return search
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => folded.includes(word));
+}
