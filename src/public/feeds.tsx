@@ -79,7 +79,7 @@ export function* renderEntries(
 }
 
 /** Writes the entries of a page as Atom (RFC 4287). Ids are `urn:uuid:` and never change. */
-export function writeAtom(page: Page, rendered: readonly RenderedEntry[]): string {
+function writeAtom(page: Page, rendered: readonly RenderedEntry[]): string {
   const feed = createFeed(page, rendered, "feed.atom");
   for (const { entry, html } of rendered) {
     feed.addItem({
@@ -97,7 +97,7 @@ export function writeAtom(page: Page, rendered: readonly RenderedEntry[]): strin
  * Writes the entries of a page as RSS 2.0. Readers find news by the single date of an entry, which is
  * therefore the time of its last update.
  */
-export function writeRss(page: Page, rendered: readonly RenderedEntry[]): string {
+function writeRss(page: Page, rendered: readonly RenderedEntry[]): string {
   const feed = createFeed(page, rendered, "feed.rss");
   for (const { entry, html } of rendered) {
     feed.addItem({

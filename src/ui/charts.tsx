@@ -10,7 +10,7 @@ const HEIGHT = 100;
 const TOPS = [1, 2, 3, 4, 6, 8, 10];
 
 /** Returns the three values of a scale: 0, its middle and a round number not below any of the values. */
-export function ticksFor(values: readonly number[]): number[] {
+function ticksFor(values: readonly number[]): number[] {
   const highest = values.reduce((high, value) => Math.max(high, value), 0);
   const least = Math.max(2, highest);
   const unit = 10 ** Math.floor(Math.log10(least));

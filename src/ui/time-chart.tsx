@@ -1,3 +1,7 @@
+/*
+ * Charts of values over time, with a scale, an axis and a table of the same: `TimeChart` shows response times,
+ * `UptimeChart` the uptime of days.
+ */
 import type { ComponentChildren } from "preact";
 import { percent } from "../base/numbers";
 import type { Tone } from "../base/status";
@@ -362,7 +366,7 @@ const DISTANCES = [1, 2, 3, 4, 5, 6, 8, 10];
 const GAPS = 4;
 
 /** Returns a scale of whole numbers for values up to `highest`, in ms. */
-export function timeScale(highest: number): TimeScale {
+function timeScale(highest: number): TimeScale {
   const unit = UNITS.find(({ until }) => highest <= until) ?? UNITS[2];
   const least = Math.max(1, highest / unit.ms / GAPS);
   const power = 10 ** Math.floor(Math.log10(least));
@@ -457,11 +461,11 @@ function PlotSlot({ left, width, height, isTabStop, title }: PlotSlotProps) {
   );
 }
 
-const HEIGHT = 200;
+const UPTIME_HEIGHT = 200;
 /** Lowest values of a scale, as shares. */
 const FLOORS = [0.998, 0.996, 0.99, 0.98, 0.96, 0.9, 0.8, 0.6, 0];
 /** Maximum number of labels of the time axis. */
-const TICKS = 5;
+const TICKS_MAX = 5;
 /** Maximum number of days of a chart whose days can be selected. */
 const SLOTS_MAX = 100;
 /** Maximum number of days below 100 % in the accessible name. */
@@ -497,13 +501,13 @@ export function UptimeChart({ name, points, isUntilToday }: UptimeChartProps) {
   const runs = runsOf(points, ({ uptime }, index) =>
     uptime === null
       ? undefined
-      : { x: round((index + 0.5) * step), y: round(((1 - uptime) / (1 - floor)) * HEIGHT) },
+      : { x: round((index + 0.5) * step), y: round(((1 - uptime) / (1 - floor)) * UPTIME_HEIGHT) },
   );
   return (
     <div class="time-chart uptime-chart" data-days>
       <TimeFrame
         name={`${name}: ${describe(points)}`}
-        height={HEIGHT}
+        height={UPTIME_HEIGHT}
         labels={labels}
         ticks={ticksOf(points, isUntilToday)}
       >
@@ -516,7 +520,7 @@ export function UptimeChart({ name, points, isUntilToday }: UptimeChartProps) {
                 key={point.at}
                 left={round(index * step)}
                 width={round(step)}
-                height={HEIGHT}
+                height={UPTIME_HEIGHT}
                 isTabStop={index === points.length - 1}
                 title={`${dayOf(point)}: ${shareOf(point)}`}
               />
@@ -548,7 +552,7 @@ export function UptimeChart({ name, points, isUntilToday }: UptimeChartProps) {
 /** Returns the labels of evenly spread days, the last of them the last day. */
 function ticksOf(points: readonly UptimePoint[], isUntilToday: boolean) {
   const last = points.length - 1;
-  const count = Math.min(TICKS, points.length);
+  const count = Math.min(TICKS_MAX, points.length);
   return Array.from({ length: count }, (_, number) => {
     const index = count === 1 ? 0 : Math.round((number * last) / (count - 1));
     const point = points[index];
@@ -579,7 +583,7 @@ function lineOf(run: readonly Place[]): string {
 function areaOf(run: readonly Place[]): string {
   const [first, last] = [run[0], run.at(-1)];
   if (!first || !last || run.length === 1) return "";
-  return `${lineOf(run)}L${last.x} ${HEIGHT}L${first.x} ${HEIGHT}Z`;
+  return `${lineOf(run)}L${last.x} ${UPTIME_HEIGHT}L${first.x} ${UPTIME_HEIGHT}Z`;
 }
 
 /** Returns the days as text: "100 %, except 13 Nov 2026 99.96 % and 2 more days". */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { renderToStaticMarkup } from "preact-render-to-string";
-import { TimeChart, type TimePoint, timeScale } from "../../src/ui/time-chart";
+import { TimeChart, type TimePoint } from "../../src/ui/time-chart";
 import { readHtml } from "../support/html";
 
 const point = (from: number, median: number | null, p95 = median): TimePoint => ({
@@ -39,13 +39,18 @@ function draw(points: readonly TimePoint[], threshold: number) {
 
 describe("the scale of a chart of durations", () => {
   test("a scale has five whole numbers, and the unit only at the highest", () => {
-    expect(timeScale(2_240)).toEqual({
-      top: 2_400,
-      labels: ["2,400 ms", "1,800", "1,200", "600", "0"],
-    });
-    expect(timeScale(1)).toEqual({ top: 4, labels: ["4 ms", "3", "2", "1", "0"] });
-    expect(timeScale(250_000).labels[0]).toBe("320 s");
-    expect(timeScale(3_600_000).labels[0]).toBe("80 min");
+    const labelsOf = (highest: number) => draw([point(0, highest)], 1).texts(".time-labels span");
+    expect(labelsOf(2_240)).toEqual(["2,400 ms", "1,800", "1,200", "600", "0"]);
+    expect(labelsOf(1)).toEqual(["4 ms", "3", "2", "1", "0"]);
+    expect(labelsOf(250_000)[0]).toBe("320 s");
+    expect(labelsOf(3_600_000)[0]).toBe("80 min");
+  });
+
+  test("a line is as high as its value in the scale", () => {
+    const page = draw([point(0, 600), point(10, 2_240)], 1);
+    const height = Number(page.attributes(".time-plot", "viewBox")[0]?.split(" ")[3]);
+    const [line = ""] = page.attributes(".time-plot .time-line", "d");
+    expect(Number(/^M[\d.]+ ([\d.]+)/.exec(line)?.[1]) / height).toBeCloseTo(1 - 600 / 2_400, 2);
   });
 });
 

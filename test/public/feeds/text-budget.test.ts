@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createMarkdownCache, renderText } from "../../../src/public/text";
-import { listEntries, renderEntries, writeAtom, writeRss } from "../../../src/public/feeds";
+import { FEEDS, listEntries, renderEntries } from "../../../src/public/feeds";
 import { createPublicSite } from "../../support/public-site";
 import { createFollowedPage } from "../../support/feed-site";
 import { writeLongTexts } from "../../support/long-texts";
@@ -37,7 +37,7 @@ describe("a feed of 50 incidents with long texts", () => {
     const write = () => {
       const snapshot = site.snapshot();
       const entries = listEntries(ctx.db, snapshot, ctx.baseUrl);
-      for (const writeFeed of [writeAtom, writeRss]) {
+      for (const { write: writeFeed } of FEEDS) {
         writeFeed(snapshot.document.page, runAtOnce(renderEntries(entries, render)));
       }
       return rendered.splice(0).length;
