@@ -47,8 +47,7 @@ export async function storeFirstRun(ctx: Ctx): Promise<FirstRun> {
   return { linkMs: SET_UP_LINK_MS, setUpUrl: undefined, laterSetUpUrl: later.promise };
 }
 
-/** Sample page of a first start, so that `/` shows something. Creating the first page deletes it. */
-
+/** Groups of the sample page, with their components. */
 const GROUPS = [
   { name: "Website", components: ["Storefront", "Search"] },
   { name: "Platform", components: ["API", "Background jobs"] },
@@ -56,7 +55,10 @@ const GROUPS = [
 /** Component with an outage, as an example. */
 const AFFECTED = "Search";
 
-/** Creates the sample page if there is no page at all. */
+/**
+ * Creates the sample page if there is no page at all, so that `/` shows something. Creating the first page
+ * deletes it.
+ */
 export function createSamplePage(ctx: Ctx, tx: Tx): void {
   if (listAllPages(tx, {}).length > 0) return;
   const page = createPage(

@@ -18,7 +18,7 @@ import { Icon } from "../ui/icons";
 import { Sparkline } from "../ui/small-charts";
 import type { PageContext, PagePaths } from "./page-context";
 import type { PageTimes } from "./page-times";
-import { latencyText } from "./state";
+import { latencyText } from "../ui/times";
 
 /** Number of components from which rows out of sight are laid out later. */
 const MANY = 60;

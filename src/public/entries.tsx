@@ -9,13 +9,8 @@ import type { HistoryEntry } from "../features/status/past-entries";
 import { Shape, StatusLabel } from "../ui/blocks";
 import type { PageContext } from "./page-context";
 import { ClockTime, type PageTimes } from "./page-times";
-import {
-  IMPACT_WORDS,
-  INCIDENT_WORDS,
-  lasting,
-  MAINTENANCE_TONES,
-  MAINTENANCE_WORDS,
-} from "./state";
+import { lasting } from "../ui/times";
+import { IMPACT_WORDS, INCIDENT_WORDS, MAINTENANCE_TONES, MAINTENANCE_WORDS } from "./state";
 import { moreThan, Names, type ShownText, Text, type TextBudget } from "./text";
 
 const NAMES_SHOWN = 4;

@@ -18,7 +18,8 @@ import {
 import { contextOf, type Month, type Rendering } from "./page-context";
 import { renderPage } from "./page-document";
 import { ClockTime } from "./page-times";
-import { hasEnded, INCIDENT_WORDS, IncidentState, lasting, MaintenanceState } from "./state";
+import { lasting } from "../ui/times";
+import { hasEnded, INCIDENT_WORDS, IncidentState, MaintenanceState } from "./state";
 import { createTextBudget, Names, Text } from "./text";
 
 /**

@@ -1,3 +1,7 @@
+/*
+ * Files beside the pages, with their routes: assets by names that contain a hash, files at the root of every host,
+ * logos, and badges and widgets for other sites.
+ */
 import { Type } from "@sinclair/typebox";
 import { readFileSync } from "node:fs";
 import { notFound } from "../base/errors";

@@ -6,12 +6,9 @@ import {
   type MaintenanceStatus,
   type Tone,
 } from "../base/status";
-import { plural } from "../base/text";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../base/time";
 import type { Incident } from "../features/incidents/wire";
 import type { Maintenance } from "../features/maintenance/wire";
 import { State } from "../ui/blocks";
-import { duration } from "../ui/times";
 
 /** Impact of an open incident, its status if it has no impact, or that it is resolved. */
 export function IncidentState({ incident }: { incident: Pick<Incident, "status" | "impact"> }) {
@@ -68,18 +65,3 @@ export const IMPACT_WORDS: Record<Impact, string> = {
   major: "Major impact",
   critical: "Critical impact",
 };
-
-/** Formats the time between two ISO 8601 instants: "42 min", "1 h 10 min", "3 days 4 h". */
-export function lasting(from: string, to: string): string {
-  const ms = Math.max(0, Date.parse(to) - Date.parse(from));
-  if (ms < MINUTE_MS) return "less than a minute";
-  if (ms < 2 * DAY_MS) return duration(Math.floor(ms / MINUTE_MS));
-  const hours = Math.floor((ms % DAY_MS) / HOUR_MS);
-  return `${plural(Math.floor(ms / DAY_MS), "day")}${hours > 0 ? ` ${hours} h` : ""}`;
-}
-
-/** "124 ms", and "12.4 s" from ten seconds on. */
-export function latencyText(ms: number): string {
-  const whole = Math.round(ms);
-  return whole < 10_000 ? `${whole} ms` : `${(whole / 1_000).toFixed(1)} s`;
-}

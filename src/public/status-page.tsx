@@ -235,7 +235,7 @@ function ongoingSpans({ document }: Snapshot): EntrySpan[] {
 }
 
 /** Maximum number of components that the sentence names. */
-const BANNER_NAMES_SHOWN = 2;
+const NAMED_IN_BANNER = 2;
 
 type Component = Snapshot["document"]["components"][number];
 
@@ -339,7 +339,7 @@ function Sentence({ snapshot }: { snapshot: Snapshot }) {
   const { one, many } = PREDICATES[worst.status];
   return (
     <>
-      {named.length > BANNER_NAMES_SHOWN
+      {named.length > NAMED_IN_BANNER
         ? plural(named.length, "component")
         : named.map(({ name }, index) => (
             <>
@@ -361,7 +361,8 @@ function Sentence({ snapshot }: { snapshot: Snapshot }) {
 const FULL_SHOWN = 3;
 /** Maximum number of further open incidents shown as one line. */
 const LINES_SHOWN = 10;
-const INCIDENT_NAMES_SHOWN = 8;
+/** Maximum number of components named at an incident or a maintenance. */
+const COMPONENTS_NAMED = 8;
 
 interface OpenIncidentsProps {
   snapshot: Snapshot;
@@ -417,7 +418,7 @@ function OpenIncident(props: { incident: Incident; context: PageContext; budget:
   const { paths, times } = context;
   const href = paths.incident(incident.id);
   const { id, name, status, impact, started_at, components, updates, truncated } = incident;
-  const named = components.slice(0, INCIDENT_NAMES_SHOWN);
+  const named = components.slice(0, COMPONENTS_NAMED);
   const shown = newestOf(updates, budget);
   const [newest, ...earlier] = shown;
   const isMore = updates.length > shown.length;
@@ -448,7 +449,7 @@ function OpenIncident(props: { incident: Incident; context: PageContext; budget:
       ) : null}
       <AffectedChips
         components={named}
-        more={moreThan(components.length, INCIDENT_NAMES_SHOWN, truncated).trim()}
+        more={moreThan(components.length, COMPONENTS_NAMED, truncated).trim()}
         isOpen
       />
       {earlier.length > 0 ? (
@@ -460,7 +461,7 @@ function OpenIncident(props: { incident: Incident; context: PageContext; budget:
           <UpdateList
             shown={earlier}
             times={times}
-            named={INCIDENT_NAMES_SHOWN}
+            named={COMPONENTS_NAMED}
             isTruncated={truncated}
             href={href}
           />
@@ -540,7 +541,6 @@ function IncidentLine({ incident, context }: { incident: Incident; context: Page
   );
 }
 
-const MAINTENANCE_NAMES_SHOWN = 8;
 /** Number of maintenances that are shown without unfolding. */
 const SHOWN = 5;
 
@@ -603,7 +603,7 @@ function MaintenanceRow(props: {
         </h3>
         <p class="meta">
           <ClockTime at={at} until={until} times={times} />
-          <Affects components={components} max={MAINTENANCE_NAMES_SHOWN} isTruncated={truncated} />
+          <Affects components={components} max={COMPONENTS_NAMED} isTruncated={truncated} />
         </p>
       </div>
       <MaintenanceState maintenance={maintenance} />

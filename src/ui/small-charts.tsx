@@ -1,9 +1,11 @@
+/* Small charts of rows: one picture without a scale, which its label describes. */
 import type { Tone } from "../base/status";
 
-const HEIGHT = 16;
 /** Bars are three units wide, with a gap of one. */
 const STEP = 4;
 const WIDTH = 3;
+
+const SPARKLINE_HEIGHT = 16;
 
 interface SparklineProps {
   /** Oldest first. */
@@ -18,39 +20,39 @@ export function Sparkline({ values, label }: SparklineProps) {
   return (
     <svg
       class="sparkline"
-      viewBox={`${-WIDTH / 2} 0 ${Math.max(1, values.length) * STEP - 1} ${HEIGHT}`}
+      viewBox={`${-WIDTH / 2} 0 ${Math.max(1, values.length) * STEP - 1} ${SPARKLINE_HEIGHT}`}
       width={Math.max(1, values.length) * STEP - 1}
-      height={HEIGHT}
+      height={SPARKLINE_HEIGHT}
       role="img"
       aria-label={label}
     >
-      <path d={barsOf(values, highest)} />
+      <path d={linesOf(values, highest)} />
       <path class="zero" d={dotsOf(values)} />
     </svg>
   );
 }
 
 /** Returns one path for all bars, as thick lines. Rectangles would add 2 % to the bytes of a status page. */
-function barsOf(values: readonly number[], highest: number): string {
+function linesOf(values: readonly number[], highest: number): string {
   return values
     .map((value, index) => {
       if (value === 0) return "";
-      const height = Math.max(2, Math.round((value / highest) * HEIGHT));
-      return `M${index * STEP} ${HEIGHT}v-${height}`;
+      const height = Math.max(2, Math.round((value / highest) * SPARKLINE_HEIGHT));
+      return `M${index * STEP} ${SPARKLINE_HEIGHT}v-${height}`;
     })
     .join("");
 }
 
 function dotsOf(values: readonly number[]): string {
   return values
-    .map((value, index) => (value === 0 ? `M${index * STEP} ${HEIGHT}v-1` : ""))
+    .map((value, index) => (value === 0 ? `M${index * STEP} ${SPARKLINE_HEIGHT}v-1` : ""))
     .join("");
 }
 
 const BEATS_HEIGHT = 20;
 
 /** Heights of bars by tone, so that tones do not differ by colour alone. */
-const HEIGHTS: Readonly<Record<Tone, number>> = {
+const BEAT_HEIGHTS: Readonly<Record<Tone, number>> = {
   none: 3,
   ok: 10,
   maint: 10,
@@ -84,7 +86,7 @@ export function HalfHourBars({ tones, label }: HalfHourBarsProps) {
 }
 
 function beatsOf(tones: readonly Tone[], tone: Tone): string {
-  const height = HEIGHTS[tone];
+  const height = BEAT_HEIGHTS[tone];
   const top = tone === "none" ? BEATS_HEIGHT - 6 : (BEATS_HEIGHT - height) / 2;
   return tones
     .map((each, index) =>

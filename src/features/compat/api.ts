@@ -262,11 +262,11 @@ function rejectPush(msg: string): Response {
   return Response.json({ ok: false, msg }, { status: 404, headers: { "Cache-Control": NO_STORE } });
 }
 
-const MESSAGE_MAX = 1_000;
+const GATUS_MESSAGE_MAX = 1_000;
 /** Durations of Go, such as `1m30s`, as far as a pattern describes them. */
 const GO_DURATION = "^[0-9.]+(ns|us|µs|ms|s|m|h)([0-9.]+(ns|us|µs|ms|s|m|h))*$";
-const PATH = "/api/v1/endpoints/:key/external";
-const SCHEME = "Bearer ";
+const GATUS_PATH = "/api/v1/endpoints/:key/external";
+const BEARER = "Bearer ";
 
 /**
  * `POST …/endpoints/{key}/external` of Gatus, for jobs that report the results of external endpoints. Its
@@ -286,8 +286,8 @@ function gatusResultRoutes(ctx: Ctx, monitoring: Monitoring) {
       return sendPlainText(400, "missing or invalid success query parameter");
     }
     const header = request.headers.get("authorization") ?? "";
-    if (!header.startsWith(SCHEME)) return sendPlainText(401, "invalid Authorization header");
-    const { key, token } = credentialsOf(request);
+    if (!header.startsWith(BEARER)) return sendPlainText(401, "invalid Authorization header");
+    const { key, token } = gatusCredentialsOf(request);
     if (token === "") return sendPlainText(401, "bearer token must not be empty");
     const owner = findTokenOwner(requestContext);
     if (!owner) {
@@ -303,7 +303,7 @@ function gatusResultRoutes(ctx: Ctx, monitoring: Monitoring) {
     await monitoring.heartbeat(owner.monitorId, {
       outcome: isFailed ? "failed" : "ok",
       latencyMs: read.ms > 0 ? Math.round(read.ms) : null,
-      message: isFailed ? messageOf(query.get("error") ?? "", MESSAGE_MAX).message : null,
+      message: isFailed ? messageOf(query.get("error") ?? "", GATUS_MESSAGE_MAX).message : null,
       token: owner.token,
       isFromOutside: isFromOutside(requestContext),
     });
@@ -311,13 +311,13 @@ function gatusResultRoutes(ctx: Ctx, monitoring: Monitoring) {
   }
 
   const routes = declareRoutes();
-  routes.post(PATH, take, declare("postGatusResult"));
-  routes.post(`/compat/gatus${PATH}`, take, declare(undefined));
-  routes.post(`/compat/gatus/:slug${PATH}`, take, declare(undefined));
+  routes.post(GATUS_PATH, take, declareGatusResult("postGatusResult"));
+  routes.post(`/compat/gatus${GATUS_PATH}`, take, declareGatusResult(undefined));
+  routes.post(`/compat/gatus/:slug${GATUS_PATH}`, take, declareGatusResult(undefined));
   return routes;
 }
 
-function declare(id: string | undefined) {
+function declareGatusResult(id: string | undefined) {
   const text = (description: string) => ({
     description,
     schema: Type.String(),
@@ -329,7 +329,7 @@ function declare(id: string | undefined) {
     description:
       "For jobs of imported monitors, with the key of the endpoint in the path and its token as bearer. Also below `/compat/gatus` and `/compat/gatus/{slug}`.",
     tag: "Heartbeats",
-    access: { kind: "imported-heartbeat", tokensOf, isBearer: true },
+    access: { kind: "imported-heartbeat", tokensOf: gatusTokensOf, isBearer: true },
     path: {
       key: Type.String({
         description: "The key of the endpoint: its group and name as Gatus writes them.",
@@ -340,7 +340,7 @@ function declare(id: string | undefined) {
       success: OneOf(["true", "false"], { description: "False for a failure." }),
       error: Type.Optional(
         Type.String({
-          description: `Message of a failure, of which ${MESSAGE_MAX.toLocaleString("en")} characters are kept.`,
+          description: `Message of a failure, of which ${GATUS_MESSAGE_MAX.toLocaleString("en")} characters are kept.`,
         }),
       ),
       duration: Type.Optional(
@@ -363,15 +363,15 @@ function declare(id: string | undefined) {
 }
 
 /** Returns the key in the path and the token, which is everything after the scheme. */
-function credentialsOf(request: Request): { key: string; token: string } {
+function gatusCredentialsOf(request: Request): { key: string; token: string } {
   const header = request.headers.get("authorization") ?? "";
-  return { key: segmentsOf(request).at(-2) ?? "", token: header.slice(SCHEME.length).trim() };
+  return { key: segmentsOf(request).at(-2) ?? "", token: header.slice(BEARER.length).trim() };
 }
 
 /** Returns the token of a result, which is valid for one key only; none without a token. */
-function tokensOf(request: Request): ImportedToken[] {
+function gatusTokensOf(request: Request): ImportedToken[] {
   const header = request.headers.get("authorization");
-  if (!header?.startsWith(SCHEME)) return [];
-  const { key, token } = credentialsOf(request);
+  if (!header?.startsWith(BEARER)) return [];
+  const { key, token } = gatusCredentialsOf(request);
   return [{ kind: "gatus", value: `${key}\0${token}` }];
 }

@@ -12,7 +12,7 @@ import {
 } from "./store";
 
 /** Monitor of a component, as far as other products show it. */
-export type Watcher = ReturnType<typeof listWatchers>[number];
+type Watcher = ReturnType<typeof listWatchers>[number];
 
 /** A component of a page, as an entry of another product's page. */
 export interface CompatEntry {
@@ -150,7 +150,7 @@ export function findEntry(
 export const BEAT = { down: 0, up: 1, pending: 2, maintenance: 3 } as const;
 
 /** One result of an entry. */
-export interface Beat {
+interface Beat {
   status: (typeof BEAT)[keyof typeof BEAT];
   /** Unix ms. */
   at: number;

@@ -11,7 +11,8 @@ import { capitalised, plural } from "../../../base/text";
 import { DAY_MS, HOUR_MS, toIso } from "../../../base/time";
 import type { Reader } from "../../../db/statements";
 import { drawDays } from "../../../public/component-list";
-import { IMPACT_WORDS, INCIDENT_WORDS, lasting, MAINTENANCE_WORDS } from "../../../public/state";
+import { IMPACT_WORDS, INCIDENT_WORDS, MAINTENANCE_WORDS } from "../../../public/state";
+import { lasting, RelativeTime, shortDay } from "../../../ui/times";
 import {
   Chip,
   Columns,
@@ -43,7 +44,6 @@ import { PageHead } from "../../../ui/navigation";
 import { ManagedByFile } from "../../../ui/screens/form-screen";
 import { Sparkline } from "../../../ui/sparkline";
 import { Sparkline } from "../../../ui/small-charts";
-import { RelativeTime, shortDay } from "../../../ui/times";
 import { uptimeAnswer } from "../../analytics/analytics";
 import { readPeriod } from "../../analytics/period";
 import { findSubject } from "../../analytics/subject";

@@ -21,14 +21,14 @@ import { toIso } from "../../../base/time";
 import { actorOf, sessionOf } from "../../../http/request-context";
 import { pathsOf } from "../../../public/page-context";
 import { MarkdownText } from "../../../public/text";
-import { IMPACT_WORDS, INCIDENT_WORDS, lasting } from "../../../public/state";
+import { IMPACT_WORDS, INCIDENT_WORDS } from "../../../public/state";
+import { ClockTime, DayTime, lasting, RelativeTime } from "../../../ui/times";
 import { Columns, Notice, Phases, State, STATUS_WORDS } from "../../../ui/blocks";
 import { Button, ButtonLink } from "../../../ui/buttons";
 import { DetailCard, HeadFact, HeadFacts, MoreMenu } from "../../../ui/detail";
 import { Actions, Form } from "../../../ui/form";
 import { Icon } from "../../../ui/icons";
 import { PageHead } from "../../../ui/navigation";
-import { ClockTime, DayTime, RelativeTime } from "../../../ui/times";
 import {
   fillInTemplate,
   fromBuiltIn,

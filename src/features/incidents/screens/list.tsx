@@ -3,7 +3,8 @@ import { type Impact, IMPACT_TONES, IMPACTS, INCIDENT_STATUSES } from "../../../
 import { plural } from "../../../base/text";
 import { HOUR_MS, toIso } from "../../../base/time";
 import type { Reader } from "../../../db/statements";
-import { IMPACT_WORDS, INCIDENT_WORDS, lasting } from "../../../public/state";
+import { IMPACT_WORDS, INCIDENT_WORDS } from "../../../public/state";
+import { DayTime, lasting, RelativeTime } from "../../../ui/times";
 import { Chip, Shape } from "../../../ui/blocks";
 import { ButtonLink } from "../../../ui/buttons";
 import { labelAmong } from "../../../ui/frame/page-choice";
@@ -17,7 +18,6 @@ import {
 } from "../../../ui/frame/paths";
 import { Icon } from "../../../ui/icons";
 import { type DenseDataColumn } from "../../../ui/list";
-import { DayTime, RelativeTime } from "../../../ui/times";
 import { type ComponentRow, listComponentsOfPage } from "../../components/store";
 import type { MonitorRecord } from "../../monitors/records";
 import {

@@ -6,12 +6,8 @@ import type { MaintenanceStatus } from "../../../base/status";
 import { isUtcZone } from "../../../base/time";
 import { sessionOf } from "../../../http/request-context";
 import { pathsOf } from "../../../public/page-context";
-import {
-  lasting,
-  MAINTENANCE_TONES,
-  MAINTENANCE_WORDS,
-  MaintenanceState,
-} from "../../../public/state";
+import { MAINTENANCE_TONES, MAINTENANCE_WORDS, MaintenanceState } from "../../../public/state";
+import { lasting, zoneSpan } from "../../../ui/times";
 import { CodeBlock, Columns, FormNotice, Notice, Phases } from "../../../ui/blocks";
 import { ButtonLink } from "../../../ui/buttons";
 import { HeadFact, HeadFacts, MoreMenu } from "../../../ui/detail";
@@ -28,7 +24,6 @@ import { Icon } from "../../../ui/icons";
 import { PageHead } from "../../../ui/navigation";
 import type { Area } from "../../../ui/screens/area";
 import { type At, ShowInstead } from "../../../ui/screens/routes";
-import { zoneSpan } from "../../../ui/times";
 import { Notified, notifyLabel } from "../../timeline/screens/mail";
 import {
   Affected,

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { MINUTE_MS, SECOND_MS, toIso } from "../../../base/time";
-import { lasting } from "../../../public/state";
-import { exactTime } from "../../../ui/times";
+import { exactTime, lasting } from "../../../ui/times";
 
 /** Returns the time between two times in unix ms: "28 s", "42 min", "1 h 4 min", "3 days 4 h". */
 export function elapsed(from: number, to: number): string {
