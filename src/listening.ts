@@ -1,3 +1,6 @@
+/*
+ * The port of the server: `listen` opens it, `guardDescriptors` closes connections before file descriptors run out.
+ */
 import type { Clock } from "./base/clock";
 import type { Config } from "./base/config/options";
 import type { ListenAddress } from "./base/config/parse";

@@ -33,7 +33,8 @@ import { startServer } from "../server";
 import { MONITOR_PLANS, SLOW_FACTOR } from "./monitor-plans";
 import { addMonitors, type DemoJob } from "./monitors";
 import { addPage, PRIVATE_PAGE, PUBLIC_PAGE } from "./pages";
-import { createFraction, createSeededBytes, diaryOf, type Fraction, markPage } from "./year";
+import { markPage } from "./strip";
+import { createFraction, createSeededBytes, diaryOf, type Fraction } from "./year";
 
 const PASSWORD_BYTES = 12;
 

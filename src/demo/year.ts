@@ -9,7 +9,6 @@ import type { AddUpdateBody, CreateIncidentBody, IncidentSource } from "../featu
 import { advanceMaintenance } from "../features/maintenance/clock";
 import { planMaintenance } from "../features/maintenance/maintenance";
 import { createSchedule } from "../features/maintenance/schedules/schedules";
-import { withDemoStrip } from "../ui/demo-strip";
 import { COMING_WORK, type DemoPage, type Work, WORKS } from "./pages";
 import incidents from "./past-incidents.json";
 
@@ -23,6 +22,7 @@ interface Year {
 
 /** Time before the day at which the open incident started, in ms. */
 const OPEN_AGO = 140 * MINUTE_MS;
+
 const MAINTENANCE_MS = 2 * HOUR_MS;
 
 /** Returns the actions of a year, the oldest first: incidents, maintenance and a schedule. */
@@ -220,22 +220,4 @@ export function createFraction(seed: string): Fraction {
 export function createSeededBytes(fraction: Fraction): RandomBytes {
   let drawn = 0;
   return (size) => Uint8Array.from({ length: size }, () => fraction("byte", drawn++) * 256);
-}
-
-const POLICY = "content-security-policy";
-
-/** Adds the strip of the demo to an answer if it is an HTML document, which is then not compressed. */
-export async function markPage(answer: Response | Promise<Response>): Promise<Response> {
-  const response = await answer;
-  const { headers, status } = response;
-  if (!headers.get("content-type")?.startsWith("text/html") || !response.body) return response;
-  const sent = await response.bytes();
-  const bytes = headers.get("content-encoding") === "gzip" ? Bun.gunzipSync(sent) : sent;
-  const html = new TextDecoder().decode(bytes);
-  const marked = withDemoStrip({ html, policy: headers.get(POLICY) ?? "" });
-  const own = new Headers(headers);
-  own.delete("content-encoding");
-  own.delete("content-length");
-  if (marked.policy !== "") own.set(POLICY, marked.policy);
-  return new Response(marked.html, { status, headers: own });
 }

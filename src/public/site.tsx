@@ -474,9 +474,9 @@ const VERSION_LENGTH = 16;
 const versions = new WeakMap<Snapshot, string>();
 
 /**
- * Returns the version of a page: a hash that changes with its content, at midnight in UTC, and every five
- * minutes, and if the data is old (`shownAsOf`). It is computed once per snapshot. Snapshots with the same content have the same version. `now`
- * is in unix ms.
+ * Returns the version of a page: a hash that changes with its content, at midnight in UTC, every five minutes,
+ * and if the data is old (`shownAsOf`). It is computed once per snapshot; snapshots with the same content have
+ * the same one. `now` is in unix ms.
  */
 export function versionOf(snapshot: Snapshot, now: number, shownAsOf?: number): string {
   let version = versions.get(snapshot);

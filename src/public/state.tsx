@@ -1,3 +1,4 @@
+/* Words and marks for the states of incidents and maintenances. */
 import {
   type ComponentStatus,
   type Impact,

@@ -6,7 +6,8 @@ import {
   refuseImport,
   startJobs,
 } from "../../src/demo/demo";
-import { createFraction, markPage } from "../../src/demo/year";
+import { markPage } from "../../src/demo/strip";
+import { createFraction } from "../../src/demo/year";
 import { MONITOR_PLANS, SLOW_FACTOR } from "../../src/demo/monitor-plans";
 import { Fault } from "../../src/egress/model";
 import {

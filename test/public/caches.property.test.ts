@@ -16,7 +16,7 @@ import {
 } from "../../src/base/status";
 import { MINUTE_MS, toIso } from "../../src/base/time";
 import { readPageExtras, renderStatusPage } from "../../src/public/status-page";
-import { V2_DOCUMENTS, type V2Document } from "../../src/public/compat/statuspage";
+import { V2_DOCUMENTS } from "../../src/public/compat/statuspage";
 import { versionOf } from "../../src/public/site";
 import { createPublicSite, type PublicSite } from "../support/public-site";
 
@@ -189,7 +189,7 @@ async function anyOf(what: "incidents" | "maintenance", site: PublicSite, { whic
   return all[which % Math.max(1, all.length)]?.id ?? "none";
 }
 
-const incidentsOf = (source: Parameters<V2Document["make"]>[0]) =>
+const incidentsOf = (source: Parameters<(typeof V2_DOCUMENTS)[number]["make"]>[0]) =>
   V2_DOCUMENTS.find(({ path }) => path === "incidents.json")?.make(source);
 
 test("a cached page equals a newly rendered one after any series of changes", async () => {

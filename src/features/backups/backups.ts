@@ -1,3 +1,7 @@
+/*
+ * Backups of the database: `createBackups` writes them for downloads, in another process. The last one is recorded,
+ * also that of the command line.
+ */
 import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Actor } from "../../base/actor";

@@ -1,3 +1,4 @@
+/* Health checks of the process, and the readiness that they show. */
 import { Type } from "@sinclair/typebox";
 import type { Clock } from "../../base/clock";
 import type { Config } from "../../base/config/options";

@@ -219,7 +219,7 @@ interface Source {
 }
 
 /** One document of Statuspage's public API. */
-export interface V2Document {
+interface V2Document {
   /** Path below `api/v2/`. */
   path: string;
   /** End of its operation id in the OpenAPI document. */
