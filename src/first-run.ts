@@ -3,7 +3,7 @@ import { Problem } from "./base/errors";
 import type { Ctx } from "./context";
 import type { Tx } from "./db/statements";
 import { createComponent, createGroup } from "./features/components/components";
-import { setManualStatuses } from "./features/components/set-status";
+import { setManualStatuses } from "./features/components/statuses";
 import { createPage } from "./features/pages/pages";
 import { listAllPages } from "./features/pages/store";
 import { issueSetUpLink, linkPath, SET_UP_LINK_MS } from "./features/users/invitations";

@@ -1,9 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { setManualStatuses } from "../../../src/features/components/statuses";
-import { createSamplePage } from "../../../src/features/sample";
-import { setManualStatuses } from "../../../src/features/components/set-status";
-import { createSamplePage } from "../../../src/first-run";
 import { CLI_ACTOR } from "../../../src/base/actor";
+import { setManualStatuses } from "../../../src/features/components/statuses";
+import { createSamplePage } from "../../../src/first-run";
 import { createTestApp, expectProblem, type TestApp } from "../../support/app";
 import { apply, linesOf } from "../../support/apply";
 

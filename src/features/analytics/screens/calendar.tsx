@@ -1,4 +1,3 @@
-import { MonthTable } from "../../../ui/month-table";
 import { percent } from "../../../base/numbers";
 import {
   COMPONENT_STATUSES,
@@ -12,15 +11,13 @@ import { DAY_MS, startOfDay, toIso } from "../../../base/time";
 import type { Reader } from "../../../db/statements";
 import { type Month, MONTH_PATTERN, monthOf, UTC_DAYS } from "../../../public/page-context";
 import { IMPACT_WORDS, INCIDENT_WORDS, MAINTENANCE_WORDS } from "../../../public/state";
-import { lasting, longDay, shortDay } from "../../../ui/times";
 import { Chip, EmptyState, Shape, STATUS_WORDS } from "../../../ui/blocks";
 import { DetailCard, DetailRow } from "../../../ui/detail";
 import { choosePage } from "../../../ui/frame/page-choice";
 import { incidentPath, maintenancePath } from "../../../ui/frame/paths";
-import { longDay, shortDay } from "../../../ui/times";
+import { MonthTable } from "../../../ui/month-table";
+import { lasting, longDay, shortDay } from "../../../ui/times";
 import { type Folded, knownFrom, uptimeOfDays } from "../../components/rules";
-import type { Folded } from "../../components/history";
-import { knownFrom, uptimeOfDays } from "../../components/rules";
 import { type ComponentRow, listComponentsOfPage } from "../../components/store";
 import { findFirstIncidentStart } from "../../incidents/records";
 import type { PageRow } from "../../pages/store";

@@ -7,8 +7,6 @@ import { EmptyState, Notice } from "../../../ui/blocks";
 import { DetailCard, Numbers } from "../../../ui/detail";
 import { monitorPath } from "../../../ui/frame/paths";
 import { type DataColumn, DataTable } from "../../../ui/list";
-import { Sparkline } from "../../../ui/sparkline";
-import { Cell, Row, Table } from "../../../ui/list";
 import { Sparkline } from "../../../ui/small-charts";
 import { TimeChart, type TimePoint } from "../../../ui/time-chart";
 import { shortDay } from "../../../ui/times";

@@ -12,7 +12,6 @@ import { DAY_MS, HOUR_MS, toIso } from "../../../base/time";
 import type { Reader } from "../../../db/statements";
 import { drawDays } from "../../../public/component-list";
 import { IMPACT_WORDS, INCIDENT_WORDS, MAINTENANCE_WORDS } from "../../../public/state";
-import { lasting, RelativeTime, shortDay } from "../../../ui/times";
 import {
   Chip,
   Columns,
@@ -42,8 +41,8 @@ import { Icon } from "../../../ui/icons";
 import { DenseRow, DenseTable, FigureCell, NameCell, TextCell } from "../../../ui/list";
 import { PageHead } from "../../../ui/navigation";
 import { ManagedByFile } from "../../../ui/screens/form-screen";
-import { Sparkline } from "../../../ui/sparkline";
 import { Sparkline } from "../../../ui/small-charts";
+import { lasting, RelativeTime, shortDay } from "../../../ui/times";
 import { uptimeAnswer } from "../../analytics/analytics";
 import { readPeriod } from "../../analytics/period";
 import { findSubject } from "../../analytics/subject";

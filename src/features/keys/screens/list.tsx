@@ -19,7 +19,6 @@ import {
 } from "../../../ui/list";
 import { PageHead, Pagination } from "../../../ui/navigation";
 import { NoMatch, NoOlder } from "../../../ui/screens/list";
-import { Sparkline } from "../../../ui/sparkline";
 import { Sparkline } from "../../../ui/small-charts";
 import { RelativeTime } from "../../../ui/times";
 import { linksOf } from "../../activity/screens/target-links";

@@ -9,7 +9,6 @@ import {
 } from "../../../base/status";
 import { plural } from "../../../base/text";
 import { EXPIRES_SOON_MS, toIso } from "../../../base/time";
-import { INCIDENT_WORDS } from "../../../public/words";
 import { INCIDENT_WORDS } from "../../../public/state";
 import { STATUS_WORDS } from "../../../ui/blocks";
 import {

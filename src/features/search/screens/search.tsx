@@ -10,7 +10,7 @@ import { toIso } from "../../../base/time";
 import type { Reader } from "../../../db/statements";
 import { wordsOf } from "../../../db/word-search";
 import { sessionOf } from "../../../http/request-context";
-import { INCIDENT_WORDS, MAINTENANCE_WORDS } from "../../../public/words";
+import { INCIDENT_WORDS, MAINTENANCE_WORDS } from "../../../public/state";
 import { MONITOR_WORDS, Shape, STATUS_WORDS } from "../../../ui/blocks";
 import { Button, ButtonLink, safeHref } from "../../../ui/buttons";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
@@ -25,8 +25,8 @@ import {
   MAIL_PATH,
   maintenancePath,
   monitorPath,
-  NEW_WEBHOOK_PATH,
   NEW_MONITOR_PATH,
+  NEW_WEBHOOK_PATH,
   pagePath,
   PAGES_PATH,
   PLAN_PATH,
