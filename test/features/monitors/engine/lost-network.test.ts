@@ -479,6 +479,8 @@ describe("jobs", () => {
     const config = { grace_seconds: 0 };
     const input = { type: "push", config, failure_threshold: 1, name: "job" } as const;
     const { id } = await site.monitor(input);
+    // The engine reads changed monitors at most four times a second, and counts a job's time from then.
+    await site.clock.advance(SECOND_MS);
     await site.engine.heartbeat(id, { ...CALL, isFromOutside });
     return id;
   }
