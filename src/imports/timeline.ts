@@ -1,17 +1,19 @@
+import { validate } from "../base/validation";
 import { importIncident } from "../features/incidents/incidents";
 import { findIncident } from "../features/incidents/store";
 import { POSTMORTEM_MAX } from "../features/incidents/wire";
 import { countClockChanges } from "../features/maintenance/clock";
 import { importMaintenance } from "../features/maintenance/import";
-import { findSchedule, type ScheduleRow } from "../features/maintenance/schedules/store";
 import { createSchedule, updateSchedule } from "../features/maintenance/schedules/schedules";
+import { findSchedule, type ScheduleRow } from "../features/maintenance/schedules/store";
+import { CreateScheduleBody } from "../features/maintenance/schedules/wire";
 import { findMaintenance } from "../features/maintenance/store";
 import { UPDATE_TEXT_MAX, UPDATES_MAX } from "../features/timeline/updates";
-import { requirePage } from "./pages";
-import { fitName, fitText, idOf, idsOf, knownOf, takeNumber, type Writer } from "./objects";
-import type { Notes } from "./kit";
-import type { ImportRun } from "./run";
 import type { ForeignKey, FoundIncident, FoundMaintenance, FoundSchedule } from "./found";
+import type { Notes } from "./kit";
+import { fitName, fitText, idOf, idsOf, knownOf, takeNumber, type Writer } from "./objects";
+import { requirePage } from "./pages";
+import type { ImportRun } from "./run";
 
 type IncidentRow = ReturnType<typeof importIncident>;
 type MaintenanceRow = ReturnType<typeof importMaintenance>;
@@ -23,7 +25,7 @@ export function scheduleWriter(run: ImportRun): Writer<FoundSchedule, ScheduleRo
     const name = fitName(notes, body.name, foreign.type);
     const text = fitBody(notes, body.body, name);
     const place = { page: requirePage(run, page).id, components: idsOf(run, components) };
-    return { ...body, name, body: text, ...place };
+    return validate(CreateScheduleBody, { ...body, name, body: text, ...place });
   };
   return {
     kind: "schedule",

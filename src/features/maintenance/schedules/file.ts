@@ -3,6 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { invalidFields, pointer } from "../../../base/errors";
 import { RefText } from "../../../base/ids";
 import { Text } from "../../../base/schema";
+import { validate } from "../../../base/validation";
 import type { Reader } from "../../../db/statements";
 import {
   type ApplyRun,
@@ -17,9 +18,9 @@ import {
 import type { ComponentRow } from "../../components/store";
 import { findPage, type PageRow } from "../../pages/store";
 import { REMIND_MINUTES_BEFORE } from "../rules";
-import { listSchedules, type ScheduleRecord, type ScheduleRow } from "./store";
 import { createSchedule, deleteSchedule, updateSchedule } from "./schedules";
-import { ScheduleFields } from "./wire";
+import { listSchedules, type ScheduleRecord, type ScheduleRow } from "./store";
+import { CreateScheduleBody, ScheduleFields } from "./wire";
 
 /** A maintenance schedule in a file. Its components are refs of components of its page. */
 export const FileSchedule = Type.Object(
@@ -73,8 +74,14 @@ function applySchedule(run: ApplyRun, entry: ScheduleEntry, componentsOf: Compon
       page: findPage(tx, { id: pageId })?.slug ?? pageId,
     }),
     desired: { ...desired, page: page.slug },
-    create: () => createSchedule(ctx, tx, input, options.actor, { ref, managedBy: "apply" }).row,
-    update: (row) => updateSchedule(ctx, tx, row.id, input, options.actor, { ref }).row,
+    create() {
+      const body = validate(CreateScheduleBody, input);
+      return createSchedule(ctx, tx, body, options.actor, { ref, managedBy: "apply" }).row;
+    },
+    update(row) {
+      const body = validate(CreateScheduleBody, input);
+      return updateSchedule(ctx, tx, row.id, body, options.actor, { ref }).row;
+    },
   });
 }
 

@@ -4,7 +4,7 @@ import { OneOf } from "../../../base/schema";
 import type { Tone } from "../../../base/status";
 import { TAG_MAX, TAGS_MAX, TagText, withoutTag, withTag } from "../../../base/tags";
 import { plural } from "../../../base/text";
-import { examine } from "../../../base/validation";
+import { examine, validate } from "../../../base/validation";
 import type { Ctx } from "../../../context";
 import type { Reader, Tx } from "../../../db/statements";
 import { seeOther } from "../../../http/answers";
@@ -22,8 +22,9 @@ import { KEEPS_TYPED, screenOperation } from "../../../ui/screens/routes";
 import { listWebhooksOnlyFor } from "../../webhooks/monitors";
 import type { WebhookRow } from "../../webhooks/store";
 import type { Monitoring } from "../monitoring";
-import { findMonitor, type MonitorRow } from "../store";
 import { deleteMonitor, pauseMonitor, resumeMonitor, updateMonitor } from "../monitors";
+import { findMonitor, type MonitorRow } from "../store";
+import { UpdateMonitorBody } from "../wire";
 import { WebhooksLeft } from "./form-routes";
 import { filteredPath, listMatchingIds, readMonitorList } from "./list";
 
@@ -126,7 +127,8 @@ function tagChange(intent: "add" | "remove", tag: string): SelectionChange {
     change(ctx, tx, { id, tags, version }, actor) {
       const changed = isAddition ? withTag(tags, tag) : withoutTag(tags, tag);
       if (changed.length > TAGS_MAX) return "full";
-      return updateMonitor(ctx, tx, id, { tags: changed }, actor).row.version !== version;
+      const body = validate(UpdateMonitorBody, { tags: changed });
+      return updateMonitor(ctx, tx, id, body, actor).row.version !== version;
     },
     words: isAddition
       ? { done: `tagged “${tag}”`, already: `tagged “${tag}” already`, left: "not tagged" }
