@@ -1,9 +1,10 @@
 /**
  * Prints figures about the structure of src: files, lines, importers of each file, users of each export, cycles.
- * Run by hand: `bun test/support/house.ts`.
+ * Run by hand: `bun test/support/house.ts`, with `--single`, `--cycles` or `--ways` for lists of files.
  */
 import { dirname, join, relative } from "node:path";
 import { Glob } from "bun";
+import { readWay, WAYS } from "./ways";
 
 const SRC = join(import.meta.dir, "..", "..", "src");
 
@@ -196,5 +197,11 @@ if (process.argv.includes("--cycles")) {
       const inside = new Set(targets.filter((target) => target !== path && group.includes(target)));
       console.log(`  ${path} → ${[...inside].join(", ")}`);
     }
+  }
+}
+if (process.argv.includes("--ways")) {
+  for (const way of WAYS) {
+    const { passed } = await readWay(way);
+    console.log(`${way}: ${passed.length}\n  ${passed.join("\n  ")}`);
   }
 }
