@@ -7,6 +7,7 @@ import { conflict } from "../../base/errors";
 import { type ComponentStatus, IMPACTS, type OnDown, worstStatus } from "../../base/status";
 import { withoutUnsafeCharacters } from "../../base/text";
 import { FieldErrors, validate } from "../../base/validation";
+import { NAME_MAX } from "../../base/texts";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { audit } from "../../events/audit";
@@ -59,9 +60,6 @@ import { SplitOffBody } from "./wire";
 
 /** Maximum number of outages, counted by component, that join one incident. */
 const OUTAGES_MAX = 5_000;
-
-/** Maximum length of an incident's name, in code points. */
-const NAME_MAX = 255;
 
 /** Outage of a monitor that goes down, with its components of one page. */
 export interface Outage {
