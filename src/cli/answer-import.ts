@@ -41,7 +41,7 @@ export const answerImportCommand: Command = {
 const REQUEST_MAX_BYTES = 4 * 1024 * 1024;
 
 /** Reads settings and a request from the lines of standard input, and answers with messages. */
-export async function runAnswerImport({ input, output }: Invocation): Promise<ExitCode> {
+async function runAnswerImport({ input, output }: Invocation): Promise<ExitCode> {
   endWithServer();
   preferAsVictim();
   const text = Buffer.from(await input.bytes(REQUEST_MAX_BYTES)).toString();

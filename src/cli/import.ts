@@ -496,7 +496,7 @@ export async function runList(invocation: Invocation): Promise<ExitCode> {
 }
 
 /** Prints the report of an import. */
-export async function runShow(invocation: Invocation): Promise<ExitCode> {
+async function runShow(invocation: Invocation): Promise<ExitCode> {
   const { output, isSet, positionals } = invocation;
   const [id = ""] = positionals;
   return withInstallation({ name: "import show" }, invocation, READS, async ({ ctx }) => {
@@ -508,7 +508,7 @@ export async function runShow(invocation: Invocation): Promise<ExitCode> {
 }
 
 /** Starts the monitors and webhooks of an import. */
-export async function runStart(invocation: Invocation): Promise<ExitCode> {
+async function runStart(invocation: Invocation): Promise<ExitCode> {
   const { output, isSet, positionals } = invocation;
   const [id = ""] = positionals;
   return withInstallation({ name: "import start" }, invocation, READS, async ({ ctx }) => {

@@ -39,7 +39,7 @@ export interface Writer<Found, Row> {
   settingsOf(found: Found): unknown;
   /** Creates an object. Throws a Problem, before it writes, for one that is not valid here. */
   create(found: Found, notes: Notes): Written<Row>;
-  /** Changes an object that nobody edited here. Throws as `create` does. */
+  /** Changes an object that has not been edited here. Throws as `create` does. */
   update(found: Found, notes: Notes, before: Row, noted: NotedRef): Written<Row>;
   /**
    * Adds to an unchanged object what an earlier import had not taken over. Returns what was done, or why it was not,

@@ -305,7 +305,7 @@ function describeStale(name: string, asOf: number | undefined, error = ""): stri
   return `The mirror ${name} ${since}. ${error}`.trim();
 }
 
-export interface UpdateDependencies {
+interface UpdateDependencies {
   ctx: Ctx;
   snapshots: Snapshots;
   readIncidents: ReadRecords;

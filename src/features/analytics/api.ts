@@ -163,7 +163,7 @@ function send<Row extends object>(
 }
 
 /** Returns true if an Accept header (RFC 9110) prefers text/csv to JSON. JSON wins a tie. */
-export function prefersCsv(accept: string | null): boolean {
+function prefersCsv(accept: string | null): boolean {
   if (accept === null) return false;
   const ranges = accept
     .toLowerCase()

@@ -450,7 +450,7 @@ function isStillTrue(reader: Reader, mailing: MailingRow): boolean {
  * True if an incident or a maintenance has named a component since the mailing about its status was recorded, or if an
  * outage of it has joined an incident.
  */
-export function isNamedSince(
+function isNamedSince(
   reader: Reader,
   { pageId, subjectId, createdAt: since, author }: MailingRow,
 ): boolean {
@@ -463,7 +463,7 @@ export function isNamedSince(
 }
 
 /** Net change of a component's status since the event of a mailing. */
-export interface StatusChange {
+interface StatusChange {
   name: string;
   status: ComponentStatus;
   before: ComponentStatus;

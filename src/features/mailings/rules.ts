@@ -39,7 +39,7 @@ const ENDS_MAINTENANCE: ReadonlySet<string> = new Set<EventType>([
 export const WINDOW_MS = 120 * SECOND_MS;
 /** Time for which a component has to show a new status, and for which its changes are merged. */
 export const STATUS_WAIT_MS = 120 * SECOND_MS;
-export const STATUS_MERGE_MS = 15 * MINUTE_MS;
+const STATUS_MERGE_MS = 15 * MINUTE_MS;
 /** Time after a plan or a start in which a reminder is left out. */
 export const REMINDER_DISTANCE_MS = 15 * MINUTE_MS;
 /** Latest begin of a mail after its event. */

@@ -105,7 +105,7 @@ function longestPath(edges: Edges, id: string, known = new Map<string, number>()
 }
 
 /** Monitors of which each depends on the next, and the error of their dependencies. */
-export interface InvalidChain {
+interface InvalidChain {
   /** Ends with its first monitor if they are a cycle. */
   ids: readonly string[];
   detail: string;

@@ -399,7 +399,7 @@ type MonitorAction =
   | "monitor.end_token";
 
 /** Writes the audit row of a change, and after the commit signals that monitors changed. */
-export function recordMonitorChange(
+function recordMonitorChange(
   ctx: Ctx,
   tx: Tx,
   row: MonitorRow,
@@ -412,7 +412,7 @@ export function recordMonitorChange(
 /**
  * Marks the pages of components as changed, since another monitor's checks are shown from now on.
  */
-export function touchPagesOf(
+function touchPagesOf(
   ctx: Ctx,
   tx: Tx,
   components: readonly Pick<AffectedComponent, "pageId">[],

@@ -271,7 +271,7 @@ const EARLIER_MAX = 200;
 /** Results of the decision about a sign-up: the queued mail, or none. */
 export const SIGN_UP_RESULTS = ["confirmation", "already_subscribed", "none"] as const;
 
-export type SignUpResult = (typeof SIGN_UP_RESULTS)[number];
+type SignUpResult = (typeof SIGN_UP_RESULTS)[number];
 
 /**
  * Decides which mails the oldest waiting sign-ups get, and queues them. Returns the result of each.

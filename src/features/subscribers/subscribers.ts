@@ -427,7 +427,7 @@ function masked({ address }: Pick<SubscriberRow, "address">): string {
 }
 
 /** Writes the audit entry of a change to a subscriber. */
-export function auditSubscriber(
+function auditSubscriber(
   ctx: Ctx,
   tx: Tx,
   actor: Actor,

@@ -321,7 +321,7 @@ function requireNoDatabase(directory: DataDirectory, config: Config): void {
 }
 
 /** Runs a handler again, for a quarter of a second at most, while a transaction is being applied. */
-export function readingAgain(db: Pick<FollowedDb, "read">, handle: Handle): Handle {
+function readingAgain(db: Pick<FollowedDb, "read">, handle: Handle): Handle {
   // A body can be read once. The replica's own handlers of such requests do not need the database.
   return (call) => (call.request.body ? handle(call) : db.read(() => handle(call)));
 }

@@ -110,7 +110,7 @@ function logoOf(icon: string, readPicture: ReadPicture, notes: Notes): Uint8Arra
 const isSet = (value: Row[string] | undefined) => text(value).trim() !== "";
 const isOn = (value: Row[string] | undefined) => flag(value);
 
-/** Settings of pages that have no counterpart, with the test for a value that somebody set. */
+/** Settings of pages that have no counterpart, with the test that a value is set. */
 const UNUSED: Readonly<Record<string, (value: Row[string] | undefined) => boolean>> = {
   custom_css: isSet,
   footer_text: isSet,

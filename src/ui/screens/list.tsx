@@ -43,7 +43,7 @@ export function readSearch(query: Query, name = "q"): string {
 }
 
 /** Select of a list. It is hidden without options. */
-export interface ListSelect {
+interface ListSelect {
   label: string;
   /** Query parameter. */
   name: string;

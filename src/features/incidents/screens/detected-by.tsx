@@ -29,7 +29,7 @@ const LISTED_MAX = 500;
 const COMPONENTS_NAMED = 2;
 
 /** Monitor of an incident with its newest outage there. Times in unix ms. */
-export interface DetectingMonitor {
+interface DetectingMonitor {
   id: string;
   name: string;
   isDeleted: boolean;
@@ -346,7 +346,7 @@ function stateInWords({ monitors, outages }: Detected): string {
 }
 
 /** Links to monitors; a deleted one has none. */
-export function MonitorLinks({ monitors }: { monitors: readonly DetectingMonitor[] }) {
+function MonitorLinks({ monitors }: { monitors: readonly DetectingMonitor[] }) {
   return (
     <Links
       items={monitors.map(({ id, name, isDeleted }) => ({
