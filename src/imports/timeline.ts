@@ -1,5 +1,5 @@
 import { validate } from "../base/validation";
-import { importIncident } from "../features/incidents/incidents";
+import { importIncident } from "../features/incidents/import";
 import { findIncident } from "../features/incidents/store";
 import { POSTMORTEM_MAX } from "../features/incidents/wire";
 import { countClockChanges } from "../features/maintenance/clock";
