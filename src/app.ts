@@ -1,11 +1,11 @@
 import type { Ctx } from "./context";
 import type { Background } from "./background";
 import type { Passwords } from "./features/auth/passwords";
-import { createReadiness, healthRoutes, type Readiness } from "./features/health/api";
+import { createReadiness, healthRoutes, type Readiness } from "./http/health";
 import { createKeyUsage, type KeyUsage } from "./features/keys/usage";
 import { createLimiter, type Limiter, type LocalLimiter } from "./features/limits/limiter";
 import { createMetrics, type Metrics } from "./features/metrics/metrics";
-import { createDomains } from "./features/pages/custom-domains";
+import { createDomains } from "./features/pages/addresses";
 import { type ClientAddresses, createClientAddresses } from "./http/client-address";
 import { createCdn } from "./http/cdn";
 import {

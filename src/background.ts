@@ -11,7 +11,7 @@ import { type Alarms, createAlarms } from "./features/alarms/alarms";
 import type { Fleet } from "./features/alarms/fleet";
 import { sweepAuth } from "./features/auth/sessions";
 import { type Backups, createBackups } from "./features/backups/backups";
-import { sweepAnswers } from "./features/idempotency/store";
+import { sweepAnswers, sweepSubmissions } from "./features/repeats/store";
 import { trimKeyUse } from "./features/keys/usage";
 import { startSending } from "./features/mail/sending/sender";
 import { trimMails } from "./features/mail/waiting";
@@ -32,7 +32,6 @@ import { createIdleMonitoring, type Monitoring } from "./features/monitors/monit
 import { startRollUps } from "./features/monitors/rollup";
 import { createLoadThrottle } from "./features/outgoing/sending-loop";
 import { readHeadline } from "./features/status/snapshots";
-import { sweepSubmissions } from "./features/submissions/store";
 import { SIGN_UP_TEMPLATES } from "./features/subscribers/mails";
 import { sweepSubscribers } from "./features/subscribers/subscribers";
 import { startSignUps } from "./features/subscribers/sign-up";

@@ -4,7 +4,7 @@ import { type Config, usesFleet } from "./base/config/options";
 import { listenUrl } from "./base/config/parse";
 import type { Ctx } from "./context";
 import { guardDescriptors, listen } from "./listening";
-import { drain } from "./features/health/api";
+import { drain } from "./http/health";
 import type { MetricFamily } from "./features/metrics/metrics";
 import type { Monitoring } from "./features/monitors/monitoring";
 import type { Gateway } from "./http/gateway";

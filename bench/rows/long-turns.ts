@@ -2,7 +2,7 @@ import { createIncident } from "../../src/features/incidents/incidents";
 import { createComponent } from "../../src/features/components/components";
 import { planMaintenance } from "../../src/features/maintenance/maintenance";
 import { createMonitor } from "../../src/features/monitors/monitors";
-import { deletePage } from "../../src/features/page-deletion/delete";
+import { deletePage } from "../../src/features/pages/deletion";
 import { createPage } from "../../src/features/pages/pages";
 import type { Ctx } from "../../src/context";
 import { CLI_ACTOR } from "../../src/base/actor";

@@ -5,7 +5,7 @@ import { Nullable, OneOf } from "../base/schema";
 import { toIso } from "../base/time";
 import type { Ctx } from "../context";
 import { formatTxid } from "../db/followed-database";
-import { type Readiness, requireReady } from "../features/health/api";
+import { type Readiness, requireReady } from "../http/health";
 import type { MetricFamily } from "../features/metrics/metrics";
 import { sendUntagged } from "../http/answers";
 import { operation } from "../http/operation";

@@ -3,7 +3,7 @@ import { Problem } from "../base/errors";
 import { sha256 } from "../base/hash";
 import type { Ctx } from "../context";
 import type { Tx } from "../db/statements";
-import { type Answer, answerOnce } from "../features/idempotency/store";
+import { type Answer, answerOnce } from "../features/repeats/store";
 import { sendResource, sendWithVersionTag } from "./answers";
 import { IDEMPOTENCY_KEY } from "./json-body";
 import {

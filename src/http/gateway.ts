@@ -7,7 +7,7 @@ import { plural } from "../base/text";
 import type { Ctx } from "../context";
 import type { KeyUsage } from "../features/keys/usage";
 import { type Charge, type Limiter, POLICIES } from "../features/limits/limiter";
-import type { Domains } from "../features/pages/custom-domains";
+import type { Domains } from "../features/pages/addresses";
 import { acceptsHtml, isLiveRefresh, movedTo, problemResponse, toProblem } from "./answers";
 import { bodyHeadersProblem, isChunked, UnfinishedBody } from "./body";
 import { type BodyBudget, createBodyBudget } from "./body-budget";

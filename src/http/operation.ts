@@ -3,7 +3,7 @@ import type { DocumentDecoration } from "elysia";
 import type { ErrorCode, Problem } from "../base/errors";
 import type { Scope } from "../features/keys/scopes";
 import type { ImportedToken } from "../features/monitors/tokens";
-import type { DomainPage } from "../features/pages/custom-domains";
+import type { DomainPage } from "../features/pages/addresses";
 import type { ClientAddress } from "../base/client-address";
 import type { Role } from "../base/actor";
 

@@ -2,8 +2,7 @@ import { Problem } from "../base/errors";
 import { sha256Hex } from "../base/hash";
 import type { Ctx } from "../context";
 import type { PolicyName } from "../features/limits/limiter";
-import type { DomainPage } from "../features/pages/custom-domains";
-import { hostNameOf } from "../features/pages/addresses";
+import { type DomainPage, hostNameOf } from "../features/pages/addresses";
 import type { Operation } from "./operation";
 import type { RequestContext } from "./request-context";
 

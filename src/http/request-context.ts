@@ -7,7 +7,7 @@ import type { LiveSession } from "../features/auth/sessions";
 import type { Credential } from "../features/keys/directory";
 import type { Charge } from "../features/limits/limiter";
 import type { TokenOwner } from "../features/monitors/tokens";
-import type { DomainPage } from "../features/pages/custom-domains";
+import type { DomainPage } from "../features/pages/addresses";
 import type { Cdn } from "./cdn";
 import type { DeclaredRoute } from "./operation";
 

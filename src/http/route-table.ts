@@ -1,7 +1,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import { Memoirist } from "memoirist";
 import type { MetricFamily } from "../features/metrics/metrics";
-import type { DomainPage } from "../features/pages/custom-domains";
+import type { DomainPage } from "../features/pages/addresses";
 import { type DeclaredBody, declaredBodyOf } from "./body";
 import { type DeclaredRoute, operation, operationOf } from "./operation";
 import { type RequestContext, withoutSlash } from "./request-context";

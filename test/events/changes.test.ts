@@ -7,7 +7,7 @@ import { CLI_ACTOR } from "../../src/base/actor";
 import { createIncident } from "../../src/features/incidents/incidents";
 import { createKey } from "../../src/features/keys/keys";
 import { createMonitor } from "../../src/features/monitors/monitors";
-import { deletePage } from "../../src/features/page-deletion/delete";
+import { deletePage } from "../../src/features/pages/deletion";
 import { createPage, updatePage } from "../../src/features/pages/pages";
 import { erasePage } from "../../src/features/pages/store";
 import { setAllowedNetworks, setPublicAddress } from "../../src/features/settings/settings";

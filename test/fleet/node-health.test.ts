@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { loadConfig } from "../../src/base/config/load";
 import { SCHEMA_VERSION } from "../../src/db/migrations";
 import { nodeHealthRoutes } from "../../src/fleet/health-routes";
-import { createReadiness } from "../../src/features/health/api";
+import { createReadiness } from "../../src/http/health";
 import { createTestApp, expectProblem } from "../support/app";
 import { createReplicaPair, FLEET_SECRET } from "../support/fleet/replica-pair";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { deletePage } from "../../src/features/page-deletion/delete";
-import { createDomains } from "../../src/features/pages/custom-domains";
+import { deletePage } from "../../src/features/pages/deletion";
+import { createDomains } from "../../src/features/pages/addresses";
 import { createPage, touchPage, updatePage } from "../../src/features/pages/pages";
 import type { PageInput } from "../../src/features/pages/wire";
 import { setPublicAddress } from "../../src/features/settings/settings";

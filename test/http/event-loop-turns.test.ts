@@ -3,7 +3,7 @@ import { makeInSlices, runInSlices } from "../../src/base/in-slices";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { listNumbers } from "../../src/features/compat/store";
 import { createIncidentCache } from "../../src/features/incidents/records";
-import { deletePage } from "../../src/features/page-deletion/delete";
+import { deletePage } from "../../src/features/pages/deletion";
 import { updatePage } from "../../src/features/pages/pages";
 import { createSnapshots, type Snapshots } from "../../src/features/status/snapshots";
 import type { MirrorFiles } from "../../src/mirror/files";

@@ -21,7 +21,7 @@ import { findSchedule } from "../../src/features/maintenance/schedules/store";
 import { findMaintenance } from "../../src/features/maintenance/store";
 import { deleteMonitor, updateMonitor } from "../../src/features/monitors/monitors";
 import { findMonitor } from "../../src/features/monitors/store";
-import { deletePage } from "../../src/features/page-deletion/delete";
+import { deletePage } from "../../src/features/pages/deletion";
 import { updatePage } from "../../src/features/pages/pages";
 import { findPage } from "../../src/features/pages/store";
 import { findWebhook } from "../../src/features/webhooks/store";

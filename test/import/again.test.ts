@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mutate } from "../../src/db/statements";
 import { importRefs } from "../../src/db/tables/imports";
 import { CLI_ACTOR } from "../../src/base/actor";
-import { deletePage } from "../../src/features/page-deletion/delete";
+import { deletePage } from "../../src/features/pages/deletion";
 import { listComponentsOfPage } from "../../src/features/components/store";
 import { findTokenOwner } from "../../src/features/monitors/tokens";
 import { updateMonitor } from "../../src/features/monitors/monitors";

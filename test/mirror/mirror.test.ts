@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { deleteIncident } from "../../src/features/incidents/incidents";
-import { deletePage } from "../../src/features/page-deletion/delete";
+import { deletePage } from "../../src/features/pages/deletion";
 import { updatePage } from "../../src/features/pages/pages";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/base/time";
 import { createTestClock } from "../support/clock";

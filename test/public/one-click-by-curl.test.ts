@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../src/base/actor";
-import { deletePage } from "../../src/features/page-deletion/delete";
+import { deletePage } from "../../src/features/pages/deletion";
 import { createSubscribingSite } from "../support/subscribing";
 
 const PUBLIC = "status.test";

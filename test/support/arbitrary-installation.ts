@@ -23,7 +23,7 @@ import {
   resumeMonitor,
   updateMonitor,
 } from "../../src/features/monitors/monitors";
-import { deletePage } from "../../src/features/page-deletion/delete";
+import { deletePage } from "../../src/features/pages/deletion";
 import { createPage, updatePage } from "../../src/features/pages/pages";
 import { listAllPages } from "../../src/features/pages/store";
 import { listStoredWebhooks } from "../../src/features/webhooks/file";

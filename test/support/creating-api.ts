@@ -9,7 +9,7 @@ import { createKeyDirectory } from "../../src/features/keys/directory";
 import { createKey } from "../../src/features/keys/keys";
 import { listAllKeys } from "../../src/features/keys/records";
 import { createHeartbeatDirectory } from "../../src/features/monitors/tokens";
-import { createDomains } from "../../src/features/pages/custom-domains";
+import { createDomains } from "../../src/features/pages/addresses";
 import { createCredentials } from "../../src/http/caller";
 import { createOnce } from "../../src/http/changes";
 import { createClientAddresses } from "../../src/http/client-address";

@@ -6,7 +6,7 @@ import type { Reader } from "../../db/statements";
 import { readComponentFilter } from "../components/references";
 import { type ComponentRow, findComponent, listComponentsOfPage } from "../components/store";
 import { resolveMonitorId } from "../monitors/records";
-import { readPageFilter } from "../pages/filter";
+import { readPageFilter } from "../pages/pages";
 import { findPage } from "../pages/store";
 import { LINES_MAX } from "./period";
 import {

@@ -10,7 +10,7 @@ import { listSchedules, type ScheduleRow } from "../maintenance/schedules/store"
 import { listStoredMonitors } from "../monitors/declared";
 import { applyMonitors } from "../monitors/file";
 import type { MonitorRow } from "../monitors/store";
-import { deletePage, type Exemptions } from "../page-deletion/delete";
+import { deletePage, type Exemptions } from "../pages/deletion";
 import { applyPage, findDesiredPage, freeMovedDomains } from "../pages/file";
 import { listAllPages } from "../pages/store";
 import { applyWebhooks, listStoredWebhooks } from "../webhooks/file";

@@ -1,6 +1,6 @@
 import type { Reader } from "../../db/statements";
 import { type CompatProduct, gatusKeyOf } from "../../base/compat";
-import type { DomainPage } from "../pages/custom-domains";
+import type { DomainPage } from "../pages/addresses";
 import type { Snapshot, Snapshots } from "../status/snapshots";
 import {
   findNumbered,

@@ -10,7 +10,7 @@ import { jsonBody } from "../../http/json-body";
 import { operation, scope } from "../../http/operation";
 import { listAddress, ListOf, PageQuery, readPageRequest, toPage } from "../../http/pagination";
 import { actorOf, type RequestContext } from "../../http/request-context";
-import { PageFilter, readPageFilter } from "../pages/filter";
+import { PageFilter, readPageFilter } from "../pages/pages";
 import { listChanges, listOpenCausesOf } from "./cause-store";
 import { getComponent, resolveComponentId } from "./references";
 import {

@@ -5,7 +5,7 @@ import { sendList } from "../../http/answers";
 import { declareRoutes } from "../../http/elysia";
 import { operation, scope } from "../../http/operation";
 import { listAddress, ListOf, PageQuery, readPageRequest, toPage } from "../../http/pagination";
-import { PageFilter, readPageFilter } from "../pages/filter";
+import { PageFilter, readPageFilter } from "../pages/pages";
 import { listTemplates } from "./templates";
 import { IncidentTemplate, presentTemplate } from "./wire";
 

@@ -8,7 +8,7 @@ import type { Ctx } from "../../context";
 import { changedRow, type Reader, type Tx } from "../../db/statements";
 import { audit } from "../../events/audit";
 import { resolveNamedComponents } from "../components/references";
-import { findNamedPage } from "../pages/filter";
+import { findNamedPage } from "../pages/pages";
 import { findPage } from "../pages/store";
 import {
   countTemplates,

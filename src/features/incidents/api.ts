@@ -11,7 +11,7 @@ import { listAddress, ListOf, PageQuery, readPageRequest, toPage } from "../../h
 import { actorOf, bearerOf, type RequestContext } from "../../http/request-context";
 import { InstantText, OneOf } from "../../base/schema";
 import { ComponentFilter, readComponentFilter } from "../components/references";
-import { PageFilter, readPageFilter } from "../pages/filter";
+import { PageFilter, readPageFilter } from "../pages/pages";
 import { type MailOf, toMs, withMail } from "../timeline/updates";
 import {
   addUpdate,

@@ -12,8 +12,7 @@ import type { Reader, Tx } from "../../db/statements";
 import { audit, recordAudits } from "../../events/audit";
 import { resolveNamedComponents } from "../components/references";
 import { replaceCauses } from "../components/statuses";
-import { findNamedPage } from "../pages/filter";
-import { touchPage } from "../pages/pages";
+import { findNamedPage, touchPage } from "../pages/pages";
 import { requireUpdate, toMs } from "../timeline/updates";
 import { isAllclears, resolveIfOver, takeOver } from "./automatic-updates";
 import {

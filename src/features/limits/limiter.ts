@@ -3,8 +3,7 @@ import type { Clock } from "../../base/clock";
 import type { RandomBytes } from "../../base/hash";
 import type { ClientAddress } from "../../base/client-address";
 import { lazy } from "../../base/lazy";
-import type { Decision } from "./bucket";
-import { BucketMap } from "./bucket-map";
+import { BucketMap, type Decision } from "./buckets";
 
 /**
  * Policies by the names that the `RateLimit` headers use. `subject` ends the sentence "The limit of …

@@ -11,7 +11,7 @@ import { operation, scope } from "../../http/operation";
 import { listAddress, ListOf, PageQuery, readPageRequest, toPage } from "../../http/pagination";
 import { actorOf } from "../../http/request-context";
 import { ComponentFilter, readComponentFilter } from "../components/references";
-import { PageFilter, readPageFilter } from "../pages/filter";
+import { PageFilter, readPageFilter } from "../pages/pages";
 import { type MailOf, requireUpdate, withMail } from "../timeline/updates";
 import {
   addMaintenanceUpdate,

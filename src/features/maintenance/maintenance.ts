@@ -9,8 +9,7 @@ import type { Reader, Tx } from "../../db/statements";
 import { recordAudits } from "../../events/audit";
 import type { EventType } from "../../events/outbox";
 import { pathInList, resolveComponents } from "../components/references";
-import { findNamedPage } from "../pages/filter";
-import { touchPage } from "../pages/pages";
+import { findNamedPage, touchPage } from "../pages/pages";
 import { isInFuture, toMs, UPDATES_MAX } from "../timeline/updates";
 import { getMaintenanceRecord, toDocumentRecords } from "./records";
 import {

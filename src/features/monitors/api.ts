@@ -12,7 +12,7 @@ import { operation, scope } from "../../http/operation";
 import { listAddress, ListOf, PageQuery, readPageRequest, toPage } from "../../http/pagination";
 import { actorOf } from "../../http/request-context";
 import { ComponentFilter, readComponentFilter } from "../components/references";
-import { PageFilter, readPageFilter } from "../pages/filter";
+import { PageFilter, readPageFilter } from "../pages/pages";
 import { listChecksBefore } from "./checks-store";
 import { heartbeatRoutes } from "./heartbeat-routes";
 import type { Monitoring } from "./monitoring";

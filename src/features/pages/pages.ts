@@ -1,8 +1,16 @@
+import { Type } from "@sinclair/typebox";
 import type { Actor } from "../../base/actor";
-import { conflict, type FieldError, invalidFields, notFound } from "../../base/errors";
+import {
+  conflict,
+  type FieldError,
+  invalidFields,
+  invalidParameter,
+  notFound,
+} from "../../base/errors";
 import { freeRef, type Manager } from "../../base/ids";
+import { Text } from "../../base/schema";
 import { toRef } from "../../base/text";
-import { schemaErrors } from "../../base/validation";
+import { type FieldErrors, schemaErrors } from "../../base/validation";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { audit } from "../../events/audit";
@@ -269,7 +277,7 @@ function eraseSamples(ctx: Ctx, tx: Tx): void {
 /**
  * Removes a page: it is not found from now on, its slugs are free, and another page becomes the
  * default. Its components, incidents, maintenance, monitors and webhooks are not changed:
- * `page-deletion` ends them first. Throws `not_found`.
+ * `deletePage` ends them first. Throws `not_found`.
  */
 export function removePage(ctx: Ctx, tx: Tx, id: string, actor: Actor): void {
   // First, since it raises the content version of the row that is read below.
@@ -334,4 +342,38 @@ export function releaseSlug(ctx: Ctx, tx: Tx, pageId: string, slug: string, acto
   audit(ctx, tx, actor, "page.release_slug", page.id, summary);
   touchPage(ctx, tx, page.id);
   ctx.signals.addressesChanged.raise(tx);
+}
+
+const UNKNOWN_PAGE = "is not the slug or id of a page";
+
+/** Query parameter that filters by a page. */
+export const PageFilter = {
+  page: Type.Optional(
+    Text({ maxLength: 100, description: "A page's slug or id. Default: all pages." }),
+  ),
+};
+
+/**
+ * Returns the id of the page that the query parameter `page` names; undefined without the
+ * parameter. Throws `invalid_request` for an unknown page.
+ */
+export function readPageFilter(
+  reader: Reader,
+  { page }: { page?: string | undefined },
+): string | undefined {
+  if (page === undefined) return undefined;
+  const pageRow = findPageBySlugOrId(reader, page);
+  if (!pageRow) throw invalidParameter("page", UNKNOWN_PAGE);
+  return pageRow.id;
+}
+
+/** Returns the page that the field `page` of a body names. Adds an error if that page does not exist. */
+export function findNamedPage(
+  reader: Reader,
+  errors: FieldErrors,
+  slugOrId: string,
+): PageRow | undefined {
+  const page = findPageBySlugOrId(reader, slugOrId);
+  if (!page) errors.add(["page"], UNKNOWN_PAGE);
+  return page;
 }

@@ -12,8 +12,7 @@ import {
   subjectOfToken,
   tokenOf,
 } from "../mail/tokens";
-import { pageBaseUrl } from "../pages/addresses";
-import type { DomainPage } from "../pages/custom-domains";
+import { type DomainPage, pageBaseUrl } from "../pages/addresses";
 import { takesSubscribers } from "../pages/mail";
 import { findPageOrDeleted, type PageRow } from "../pages/store";
 import { findRequest, findSubscriber, type RequestRow, type SubscriberRow } from "./store";

@@ -21,7 +21,7 @@ import { changedRow, type Reader, type Tx } from "../../db/statements";
 import { hostError, type Policy, webhookPolicy } from "../../egress/policy";
 import { audit } from "../../events/audit";
 import { describeMissing, mailReadiness } from "../mail/settings";
-import { findNamedPage } from "../pages/filter";
+import { findNamedPage } from "../pages/pages";
 import { mailConfirmation } from "./alerts/confirmation";
 import { ELLIPSIS, FORMATS, isUrlSecret, shownUrl, validateDestination } from "./formats/index";
 import { endGathering } from "./gathering-store";

@@ -14,7 +14,7 @@ import { SCHEMA_VERSION } from "../../db/migrations";
 import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, openSqlite } from "../../db/open";
 import { type Alarms, createAlarms } from "../../features/alarms/alarms";
 import { type FleetState, readUndismissed } from "../../features/alarms/fleet";
-import { createReadiness } from "../../features/health/api";
+import { createReadiness } from "../../http/health";
 import type { MetricFamily } from "../../features/metrics/metrics";
 import type { RequestContext } from "../../http/request-context";
 import type { Handle } from "../../http/route-table";

@@ -14,7 +14,7 @@ import { OperatorError } from "../../db/errors";
 import type { FollowedDb } from "../../db/followed-database";
 import { guardSchema } from "../../db/schema-guard";
 import { guardDescriptors, listen } from "../../listening";
-import { createReadiness, drain } from "../../features/health/api";
+import { createReadiness, drain } from "../../http/health";
 import { createKeyUsage } from "../../features/keys/usage";
 import type { MetricFamily } from "../../features/metrics/metrics";
 import { followSettings } from "../../features/settings/settings";

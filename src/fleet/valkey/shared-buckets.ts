@@ -1,8 +1,7 @@
 import type { Clock, Timer } from "../../base/clock";
 import type { Config } from "../../base/config/options";
 import { SECOND_MS } from "../../base/time";
-import { type Decision, secondsToRefill } from "../../features/limits/bucket";
-import type { BucketMap } from "../../features/limits/bucket-map";
+import { type BucketMap, type Decision, secondsToRefill } from "../../features/limits/buckets";
 import type { Charge, Limiter, LocalLimiter } from "../../features/limits/limiter";
 import { BACKGROUND_MS, CALL_MS, script, type Valkey } from "./client";
 

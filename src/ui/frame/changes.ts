@@ -8,7 +8,7 @@ import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
 import { getPage } from "../../features/pages/pages";
 import { buildSnapshot, type Snapshot } from "../../features/status/snapshots";
-import { type MadeOnce, makeOnce } from "../../features/submissions/store";
+import { type MadeOnce, makeOnce } from "../../features/repeats/store";
 import { sendHtml } from "../../http/answers";
 import type { Form } from "../../http/form-body";
 import { type RequestContext, sessionOf } from "../../http/request-context";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { deleteAuditAddresses, recordAudits } from "../../../src/events/audit";
 import { revokeKey } from "../../../src/features/keys/keys";
-import { deletePage } from "../../../src/features/page-deletion/delete";
+import { deletePage } from "../../../src/features/pages/deletion";
 import { type Actor, CLI_ACTOR, SYSTEM_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { KEYS } from "../../support/dashboard";

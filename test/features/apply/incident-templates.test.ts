@@ -3,7 +3,7 @@ import { createComponent, createGroup } from "../../../src/features/components/c
 import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
 import { listAllTemplates } from "../../../src/features/incident-templates/templates";
 import { presentTemplate } from "../../../src/features/incident-templates/wire";
-import { deletePage } from "../../../src/features/page-deletion/delete";
+import { deletePage } from "../../../src/features/pages/deletion";
 import { findPageBySlug } from "../../../src/features/pages/store";
 import { getPage } from "../../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../../src/base/actor";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
-import { deletePage } from "../../../src/features/page-deletion/delete";
+import { deletePage } from "../../../src/features/pages/deletion";
 import { findPageBySlug } from "../../../src/features/pages/store";
 import { listAllWebhooks, updateWebhookRow } from "../../../src/features/webhooks/store";
 import { CLI_ACTOR } from "../../../src/base/actor";

@@ -6,7 +6,7 @@ import {
   orderComponents,
 } from "../../../src/features/components/components";
 import { listComponentsOfPage, listGroups } from "../../../src/features/components/store";
-import { deletePage } from "../../../src/features/page-deletion/delete";
+import { deletePage } from "../../../src/features/pages/deletion";
 import { createPage, getPage } from "../../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { type ArrangedSite, createArrangedSite } from "../../support/grouped-site";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Answer, answerOnce, sweepAnswers } from "../../../src/features/idempotency/store";
+import { type Answer, answerOnce, sweepAnswers } from "../../../src/features/repeats/store";
 import { startHousekeeping } from "../../../src/background";
 import { sha256 } from "../../../src/base/hash";
 import { DAY_MS, HOUR_MS } from "../../../src/base/time";

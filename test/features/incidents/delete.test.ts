@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { deleteIncident } from "../../../src/features/incidents/incidents";
-import { deletePage } from "../../../src/features/page-deletion/delete";
+import { deletePage } from "../../../src/features/pages/deletion";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { expectProblem } from "../../support/app";
 import { createIncidentSite, INCIDENTS, type IncidentSite } from "../../support/incident-site";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { BucketMap } from "../../../src/features/limits/bucket-map";
+import { BucketMap } from "../../../src/features/limits/buckets";
 import { systemRandom } from "../../../src/base/hash";
 import { createTestApp, type TestApp } from "../../support/app";
 import { createTestClock } from "../../support/clock";

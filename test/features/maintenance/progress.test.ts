@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { deletePage } from "../../../src/features/page-deletion/delete";
+import { deletePage } from "../../../src/features/pages/deletion";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { expectProblem, versionOf } from "../../support/app";
 import {

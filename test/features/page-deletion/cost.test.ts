@@ -6,7 +6,7 @@ import {
 } from "../../../src/features/incidents/incidents";
 import { cancelMaintenanceOfPage } from "../../../src/features/maintenance/maintenance";
 import { detachMonitorsOfPage } from "../../../src/features/monitors/monitors";
-import { belongingsOf } from "../../../src/features/page-deletion/delete";
+import { belongingsOf } from "../../../src/features/pages/deletion";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { toIso } from "../../../src/base/time";
 import { deleteComponentsOfPage } from "../../../src/features/components/components";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { deletePage } from "../../../src/features/page-deletion/delete";
+import { deletePage } from "../../../src/features/pages/deletion";
 import { createPage, getPage, updatePage } from "../../../src/features/pages/pages";
 import type { PageInput } from "../../../src/features/pages/wire";
 import { CLI_ACTOR } from "../../../src/base/actor";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Problem } from "../../../src/base/errors";
-import { deletePage } from "../../../src/features/page-deletion/delete";
+import { deletePage } from "../../../src/features/pages/deletion";
 import { createPage, updatePage } from "../../../src/features/pages/pages";
 import { findDefaultPage, listAllPages } from "../../../src/features/pages/store";
 import type { PageInput } from "../../../src/features/pages/wire";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { deletePage } from "../../../src/features/page-deletion/delete";
+import { deletePage } from "../../../src/features/pages/deletion";
 import { createPage, updatePage } from "../../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, expectProblem } from "../../support/app";

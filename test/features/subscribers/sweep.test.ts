@@ -6,7 +6,7 @@ import { deleteComponent } from "../../../src/features/components/components";
 import { suppress } from "../../../src/features/mail/suppressions";
 import { trimMails } from "../../../src/features/mail/waiting";
 import { subscriberFamilies } from "../../../src/features/metrics/families";
-import { deletePage } from "../../../src/features/page-deletion/delete";
+import { deletePage } from "../../../src/features/pages/deletion";
 import { countSubscribers } from "../../../src/features/subscribers/store";
 import { eraseSubscriber, sweepSubscribers } from "../../../src/features/subscribers/subscribers";
 import { listSubscribers } from "../../../src/features/subscribers/list";

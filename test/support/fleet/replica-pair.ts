@@ -12,7 +12,7 @@ import {
 import { nodeHealthRoutes } from "../../../src/fleet/health-routes";
 import { listenPrivately, type NodeHandlers } from "../../../src/fleet/private-listener";
 import { fleetToken } from "../../../src/fleet/store";
-import { createReadiness, type Readiness } from "../../../src/features/health/api";
+import { createReadiness, type Readiness } from "../../../src/http/health";
 import type { Monitoring } from "../../../src/features/monitors/monitoring";
 import type { Gateway } from "../../../src/http/gateway";
 import { createContext } from "../../../src/installation";

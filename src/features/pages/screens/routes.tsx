@@ -10,7 +10,7 @@ import { componentsOfPagePath, PAGES_PATH } from "../../../ui/frame/paths";
 import type { Screen, ScreenRequest } from "../../../ui/frame/render";
 import { type Area, createArea } from "../../../ui/screens/area";
 import { ShowInstead } from "../../../ui/screens/routes";
-import { belongingsOf, deletePage } from "../../page-deletion/delete";
+import { belongingsOf, deletePage } from "../deletion";
 import { deleteLogo, putLogo } from "../logo";
 import {
   createPage,

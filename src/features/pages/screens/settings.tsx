@@ -22,7 +22,7 @@ import type { Area } from "../../../ui/screens/area";
 import { RecreatedByFile } from "../../../ui/screens/form-screen";
 import { Day, RelativeTime } from "../../../ui/times";
 import { mailReadiness } from "../../mail/settings";
-import type { Belongings } from "../../page-deletion/delete";
+import type { Belongings } from "../deletion";
 import { subscribersOfPagePath } from "../../subscribers/screens/read";
 import { logoPath, logoSize } from "../addresses";
 import { MAIL_FOOTER_MAX, mailSettingsOf, type PageMailInput } from "../mail";

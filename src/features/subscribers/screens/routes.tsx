@@ -17,7 +17,7 @@ import { mailReadiness, relayTakesUtf8 } from "../../mail/settings";
 import { takesSubscribers } from "../../pages/mail";
 import { getPage } from "../../pages/pages";
 import { findPage, type PageRow } from "../../pages/store";
-import { makeOnce } from "../../submissions/store";
+import { makeOnce } from "../../repeats/store";
 import { choicesOf, existingChoices, readChoosable } from "../choices";
 import { countSubscribersOfPage, listSubscriberMails } from "../list";
 import { type InvitationResult, inviteSubscriber } from "../sign-up";

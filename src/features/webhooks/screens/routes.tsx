@@ -7,7 +7,7 @@ import { webhookPath, WEBHOOKS_PATH } from "../../../ui/frame/paths";
 import type { Screen } from "../../../ui/frame/render";
 import { createArea } from "../../../ui/screens/area";
 import { ManagedByFile, shownBefore } from "../../../ui/screens/form-screen";
-import { makeOnce } from "../../submissions/store";
+import { makeOnce } from "../../repeats/store";
 import { findQuestion } from "../alerts/confirmation";
 import { sendTestEvent } from "../deliveries";
 import { getWebhookRecord, webhookName } from "../records";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createMonitor, updateMonitor } from "../../../../src/features/monitors/monitors";
 import { applyTransition } from "../../../../src/features/monitors/engine/transitions";
 import { newEvaluation } from "../../../../src/features/monitors/rules";
-import { deletePage } from "../../../../src/features/page-deletion/delete";
+import { deletePage } from "../../../../src/features/pages/deletion";
 import { findPageBySlugOrId } from "../../../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { MINUTE_MS, toIso } from "../../../../src/base/time";

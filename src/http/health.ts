@@ -1,18 +1,18 @@
 /* Health checks of the process, and the readiness that they show. */
 import { Type } from "@sinclair/typebox";
-import type { Clock } from "../../base/clock";
-import type { Config } from "../../base/config/options";
-import { unavailable } from "../../base/errors";
-import type { Log } from "../../base/log";
-import { Nullable, OneOf } from "../../base/schema";
-import { SECOND_MS } from "../../base/time";
-import type { Ctx } from "../../context";
-import { isUnreadable, STORAGE_FAULTS, type StorageFault, storageFaultOf } from "../../db/errors";
-import type { Reader } from "../../db/statements";
-import type { StorageState } from "../../db/storage-watch";
-import { operation } from "../../http/operation";
-import type { PlainRoute } from "../../http/route-table";
-import { findDefaultPage } from "../pages/store";
+import type { Clock } from "../base/clock";
+import type { Config } from "../base/config/options";
+import { unavailable } from "../base/errors";
+import type { Log } from "../base/log";
+import { Nullable, OneOf } from "../base/schema";
+import { SECOND_MS } from "../base/time";
+import type { Ctx } from "../context";
+import { isUnreadable, STORAGE_FAULTS, type StorageFault, storageFaultOf } from "../db/errors";
+import type { Reader } from "../db/statements";
+import type { StorageState } from "../db/storage-watch";
+import { findDefaultPage } from "../features/pages/store";
+import { operation } from "./operation";
+import type { PlainRoute } from "./route-table";
 
 const RETRY_AFTER_SECONDS = 5;
 const NOT_PRIMARY = "This server is not the primary of its fleet now.";

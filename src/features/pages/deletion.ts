@@ -1,21 +1,21 @@
+import type { Actor } from "../../base/actor";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import type { Actor } from "../../base/actor";
 import { deleteComponentsOfPage } from "../components/components";
+import { listTemplatesOfPage, type TemplateRow } from "../incident-templates/store";
+import { deleteTemplate } from "../incident-templates/templates";
 import { deleteOpenIncidentsOfPage } from "../incidents/incidents";
 import { listOpenImpacts } from "../incidents/store";
-import { deleteTemplate } from "../incident-templates/templates";
-import { listTemplatesOfPage, type TemplateRow } from "../incident-templates/store";
 import { cancelMaintenanceOfPage } from "../maintenance/maintenance";
-import { countPendingOfPage } from "../maintenance/store";
 import { deleteSchedule } from "../maintenance/schedules/schedules";
 import { listSchedules, type ScheduleRow } from "../maintenance/schedules/store";
+import { countPendingOfPage } from "../maintenance/store";
 import { detachMonitorsOfPage, watchesOnlyPage } from "../monitors/monitors";
-import type { MonitorRow } from "../monitors/store";
 import { listMonitors, type MonitorRecord } from "../monitors/records";
-import { getPage, removePage } from "../pages/pages";
-import { deleteWebhook } from "../webhooks/webhooks";
+import type { MonitorRow } from "../monitors/store";
 import { listAllWebhooks, type WebhookRow } from "../webhooks/store";
+import { deleteWebhook } from "../webhooks/webhooks";
+import { getPage, removePage } from "./pages";
 
 /** Monitors that were paused with a page, and what was deleted with it. */
 interface PageDeletionEffects {
