@@ -4,9 +4,9 @@ import { createArea } from "../../../ui/screens/area";
 import { createKey } from "../keys";
 import { countKeys, listKeyPage } from "../records";
 import { KEY_FILTERS, type KeyFilter } from "../rules";
-import { addKeyRoutes, revealValue } from "./detail";
+import { addKeyRoutes, creatorLinks, revealValue } from "./detail";
+import { KeyList } from "./list";
 import { CreateKey, endpointsByScope, fillInPreset, KEY_FORM, presetValues } from "./forms";
-import { creatorLinks, KeyList } from "./list";
 
 const PAGE_SIZE = 50;
 

@@ -36,16 +36,7 @@ import {
   SLUG_FORM,
   VISIBILITY_FORM,
 } from "./forms";
-import {
-  newPageErrors,
-  ownHostErrors,
-  PageFrame,
-  PageList,
-  type PageTab,
-  pageTabPath,
-  pageTabTitle,
-  takenSlugErrors,
-} from "./list";
+import { newPageErrors, ownHostErrors, PageList, takenSlugErrors } from "./list";
 import {
   addPageMailRoutes,
   Address,
@@ -53,6 +44,10 @@ import {
   General,
   Look,
   PageFacts,
+  PageFrame,
+  type PageTab,
+  pageTabPath,
+  pageTabTitle,
   Visibility,
 } from "./settings";
 import { Share } from "./share";

@@ -1,10 +1,11 @@
-import { roleAllows } from "../../../base/actor";
+import type { ComponentChildren } from "preact";
+import { type Role, roleAllows } from "../../../base/actor";
 import { plural } from "../../../base/text";
 import { toIso } from "../../../base/time";
 import { sessionOf } from "../../../http/request-context";
-import { Card, Facts, Notice } from "../../../ui/blocks";
+import { Card, Chip, Chips, Facts, Notice } from "../../../ui/blocks";
 import { Button, ButtonLink, PostButton } from "../../../ui/buttons";
-import { DetailCard } from "../../../ui/detail";
+import { DetailCard, MoreMenu } from "../../../ui/detail";
 import { Actions, DialogForm, Form } from "../../../ui/form";
 import {
   checkboxField,
@@ -15,16 +16,19 @@ import {
 } from "../../../ui/forms/fields";
 import { defineForm, nullable, type StateOf } from "../../../ui/forms/form";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
-import { MAIL_PATH, pagePath } from "../../../ui/frame/paths";
+import { componentsOfPagePath, MAIL_PATH, pagePath, PAGES_PATH } from "../../../ui/frame/paths";
+import { Icon } from "../../../ui/icons";
 import { Cell, Row, Table } from "../../../ui/list";
+import { PageHead, Tabs } from "../../../ui/navigation";
 import { Logo, Swatch } from "../../../ui/pictures";
 import type { Area } from "../../../ui/screens/area";
 import { RecreatedByFile } from "../../../ui/screens/form-screen";
 import { Day, RelativeTime } from "../../../ui/times";
+import { ReportLink } from "../../incidents/screens/list";
 import { mailReadiness } from "../../mail/settings";
-import type { Belongings } from "../deletion";
 import { subscribersOfPagePath } from "../../subscribers/screens/read";
 import { logoPath, logoSize } from "../addresses";
+import type { Belongings } from "../deletion";
 import { MAIL_FOOTER_MAX, mailSettingsOf, type PageMailInput } from "../mail";
 import { getPage, type OldSlug, updatePageMail } from "../pages";
 import type { PageRow } from "../store";
@@ -38,7 +42,6 @@ import {
   THEME_OPTIONS,
   VISIBILITY_FORM,
 } from "./forms";
-import { PageChips, PageFrame, pageTabPath, pageTabTitle } from "./list";
 
 /** Form for a page's name, description, time zone and other general settings. */
 export function General({ page, state }: { page: PageRow; state: StateOf<typeof GENERAL_FORM> }) {
@@ -423,4 +426,113 @@ function MailSettings({ page, state }: { page: PageRow; state: StateOf<typeof MA
       </Form>
     </DetailCard>
   );
+}
+
+/** Labels of a page: its visibility, and "Default" or "Sample". */
+export function PageChips({ page }: { page: PageRow }) {
+  return (
+    <Chips>
+      <Chip>{page.visibility === "public" ? "Public" : "Private"}</Chip>
+      {page.isDefault ? <Chip>Default</Chip> : null}
+      {page.isSample ? <Chip tone="maint">Sample</Chip> : null}
+    </Chips>
+  );
+}
+
+/** Screens of one page, each with its own path. */
+const TABS = {
+  overview: { label: "Overview", path: "" },
+  general: { label: "General", path: "/general" },
+  look: { label: "Appearance", path: "/look" },
+  address: { label: "Address", path: "/address" },
+  mail: { label: "E-mail", path: "/mail" },
+  visibility: { label: "Visibility", path: "/visibility" },
+  share: { label: "Share", path: "/share" },
+} as const;
+
+/** Screens for every role. The others require the role admin. */
+const READABLE: readonly string[] = ["overview", "share"];
+
+export type PageTab = keyof typeof TABS;
+
+/** Returns the title of a page's screen. */
+export function pageTabTitle(page: PageRow, tab: PageTab): string {
+  return tab === "overview" ? page.name : `${TABS[tab].label} of ${page.name}`;
+}
+
+/** Returns the path of a page's screen. */
+export function pageTabPath(id: string, tab: PageTab): string {
+  return pagePath(id) + TABS[tab].path;
+}
+
+interface FrameProps {
+  page: PageRow;
+  tab: PageTab;
+  role: Role;
+  children: ComponentChildren;
+}
+
+/** Heading, actions and tabs shared by the screens of one page. */
+export function PageFrame({ page, tab, role, children }: FrameProps) {
+  const canManage = roleAllows(role, "admin");
+  return (
+    <>
+      <PageHead
+        title={page.name}
+        crumbs={[{ href: PAGES_PATH, label: "Pages" }]}
+        actions={
+          <>
+            <ButtonLink href={`/status/${page.slug}`} opensTab>
+              <Icon name="external-link" />
+              View page
+            </ButtonLink>
+            <ButtonLink href={componentsOfPagePath(page.slug)}>
+              <Icon name="blocks" />
+              Components
+            </ButtonLink>
+            {roleAllows(role, "editor") ? <ReportLink page={page.slug} /> : null}
+            {canManage ? (
+              <MoreMenu label="More actions">
+                <ButtonLink href={`${pagePath(page.id)}/delete`} kind="danger" dialog>
+                  Delete
+                </ButtonLink>
+              </MoreMenu>
+            ) : null}
+          </>
+        }
+      />
+      <Tabs
+        label="This page"
+        items={Object.entries(TABS)
+          .filter(([name]) => canManage || READABLE.includes(name))
+          .map(([name, { label, path }]) => ({
+            href: pagePath(page.id) + path,
+            label,
+            isCurrent: name === tab,
+          }))}
+      />
+      <Origin page={page} isForm={!READABLE.includes(tab)} />
+      {children}
+    </>
+  );
+}
+
+/** Notice on the sample page, and on forms of pages that a configuration file manages. */
+function Origin({ page, isForm }: { page: PageRow; isForm: boolean }) {
+  if (page.isSample) {
+    return (
+      <Notice tone="maint" title="This is the sample page">
+        An example of a status page. When you create your first page, the sample page is deleted.
+      </Notice>
+    );
+  }
+  if (page.managedBy === "apply" && isForm) {
+    return (
+      <Notice tone="maint" title="Managed by a configuration file">
+        The next <code>allclear apply</code> resets the settings that the file contains. To keep a
+        change, make it in the file.
+      </Notice>
+    );
+  }
+  return null;
 }

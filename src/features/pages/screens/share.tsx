@@ -7,7 +7,7 @@ import type { StateOf } from "../../../ui/forms/form";
 import { pagePath } from "../../../ui/frame/paths";
 import type { PageRow } from "../store";
 import { COMPAT_FORM } from "./forms";
-import { pageTabPath } from "./list";
+import { pageTabPath } from "./settings";
 
 interface ShareProps {
   page: PageRow;
