@@ -1,5 +1,5 @@
 /*
- * The dashboard's kit. A noun's screens are declared in its `screens/routes.tsx`, which is mounted in `dashboard.ts`:
+ * The dashboard's kit. A noun's screens are declared in its `screens/list.tsx` or `routes.tsx`, mounted in `dashboard.ts`:
  *
  *     const area = createArea(deps, THINGS_PATH, "editor"); // GET for viewers: { role: "viewer" }
  *     area.screen("", ({ query }) => ({ title: "Things", children: <ThingList list={readThings(ctx.db, query)} /> }));

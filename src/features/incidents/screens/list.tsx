@@ -1,13 +1,21 @@
+/*
+ * Screens of incidents: routes of the list and of the form for a new incident, then the list. `detail.tsx` and `forms.tsx`
+ * add those of one incident.
+ */
 import type { Role } from "../../../base/actor";
 import { type Impact, IMPACT_TONES, IMPACTS, INCIDENT_STATUSES } from "../../../base/status";
 import { plural } from "../../../base/text";
 import { HOUR_MS, toIso } from "../../../base/time";
+import { validate } from "../../../base/validation";
 import type { Reader } from "../../../db/statements";
+import { actorOf, sessionOf } from "../../../http/request-context";
 import { IMPACT_WORDS, INCIDENT_WORDS } from "../../../public/state";
-import { DayTime, lasting, RelativeTime } from "../../../ui/times";
 import { Chip, Shape } from "../../../ui/blocks";
-import { ButtonLink } from "../../../ui/buttons";
-import { labelAmong } from "../../../ui/frame/page-choice";
+import { Button, ButtonLink } from "../../../ui/buttons";
+import { readPageComponents } from "../../../ui/forms/object-fields";
+import { readPageContext } from "../../../ui/forms/page-field";
+import type { AdminDependencies } from "../../../ui/frame/dependencies";
+import { choosePage, labelAmong, readPages } from "../../../ui/frame/page-choice";
 import {
   INCIDENT_TEMPLATES_PATH,
   incidentPath,
@@ -17,19 +25,126 @@ import {
   withQuery,
 } from "../../../ui/frame/paths";
 import { Icon } from "../../../ui/icons";
-import { type DenseDataColumn } from "../../../ui/list";
-import { type ComponentRow, listComponentsOfPage } from "../../components/store";
-import type { MonitorRecord } from "../../monitors/records";
+import type { DenseDataColumn } from "../../../ui/list";
+import { createArea } from "../../../ui/screens/area";
 import {
   type ListQuery,
-  readListQuery,
-  readSearch,
   ListScreen,
   pageSelect,
+  readListQuery,
+  readSearch,
 } from "../../../ui/screens/list";
+import { DayTime, lasting, RelativeTime } from "../../../ui/times";
+import { type ComponentRow, listComponentsOfPage } from "../../components/store";
+import {
+  fillInTemplate,
+  readReportTemplates,
+  TEMPLATE_BUTTON,
+  valuesFrom,
+} from "../../incident-templates/screens/offered";
+import type { MonitorRecord } from "../../monitors/records";
+import { AudienceHint, audienceNote, isCounting } from "../../timeline/screens/mail";
 import { EntryNote } from "../../timeline/screens/updates";
+import { createIncident } from "../incidents";
 import { countOutagesOfIncidents } from "../outage-store";
-import { countIncidents, type IncidentQuery, type IncidentRecord, listIncidents } from "../records";
+import {
+  countIncidents,
+  getIncident,
+  type IncidentQuery,
+  type IncidentRecord,
+  listIncidents,
+} from "../records";
+import { CreateIncidentBody } from "../wire";
+import { addIncidentRoutes, addPostmortemRoutes } from "./detail";
+import { addEditRoutes, affectedIds, presetStatuses, REPORT_FORM } from "./forms";
+import { previewIncident } from "./view";
+
+const REPORT_TITLE = "Report incident";
+
+/** `/admin/incidents`: every role may read, editors write. */
+export function incidentAdminRoutes(deps: AdminDependencies) {
+  const { ctx } = deps;
+  const area = createArea(deps, INCIDENTS_PATH, "editor");
+
+  area.screen(
+    "",
+    ({ query, requestContext }) => {
+      const list = readIncidentList(ctx.db, query);
+      const { role } = sessionOf(requestContext).user;
+      return {
+        title: "Incidents",
+        children: <IncidentList list={list} role={role} now={requestContext.now} />,
+      };
+    },
+    { role: "viewer" },
+  );
+
+  area.form("/new", {
+    form: REPORT_FORM,
+    load(reader, at) {
+      const context = readPageContext(reader, at, REPORT_TITLE);
+      const { id } = context.page;
+      return {
+        ...context,
+        ...readPageComponents(reader, id),
+        templates: readReportTemplates(reader, id, {
+          isFull: at.query[TEMPLATE_BUTTON] !== undefined,
+        }),
+      };
+    },
+    // A link may name a template or components, such as that of a template's or a component's screen.
+    initial: ({ query }, { components, templates }) =>
+      valuesFrom(
+        REPORT_FORM.initial({ components: presetStatuses(query["component"], components) }),
+        query[TEMPLATE_BUTTON] ?? "",
+        templates,
+      ),
+    show(state) {
+      const audience = audienceNote(ctx, state.context.page, "incidents", affectedIds(state));
+      return {
+        title: REPORT_TITLE,
+        crumbs: [{ href: INCIDENTS_PATH, label: "Incidents" }],
+        actions: (
+          <ButtonLink href={INCIDENT_TEMPLATES_PATH} opensTab>
+            Edit templates
+          </ButtonLink>
+        ),
+        foot: audience && <AudienceHint audience={audience} />,
+        button: { text: "Publish incident", name: "intent", value: "publish" },
+        more: (
+          <Button name="intent" value="draft">
+            Save as draft
+          </Button>
+        ),
+      };
+    },
+    redisplay(values, sent) {
+      if (isCounting(sent)) return values;
+      const page = choosePage(readPages(ctx.db), values.page.selected);
+      return (
+        page && fillInTemplate(values, sent, readReportTemplates(ctx.db, page.id, { isFull: true }))
+      );
+    },
+    submit: (tx, body, actor) =>
+      createIncident(ctx, tx, validate(CreateIncidentBody, body), "dashboard", actor).row.id,
+    conflictField: "external_ref",
+    done: (id, _, { draft }) => ({
+      path: incidentPath(id),
+      text: draft === "draft" ? "The draft was saved." : "The incident was published.",
+    }),
+    preview(tx, id, { requestContext }, { page }) {
+      const { status } = getIncident(tx, id, true).row;
+      // The status page may not reach back to a resolved incident.
+      if (status !== "resolved") return { pageId: page.id };
+      return previewIncident(ctx, tx, id, actorOf(requestContext));
+    },
+  });
+
+  addIncidentRoutes(area, deps);
+  addEditRoutes(area, deps);
+  addPostmortemRoutes(area, deps);
+  return area.routes;
+}
 
 /** Views of the list: `all` shows open incidents first, the others filter. */
 const LIST_VIEWS = ["all", "open", "drafts", ...INCIDENT_STATUSES] as const;
@@ -47,7 +162,7 @@ const VIEW_LABELS: Readonly<Record<ListView, string>> = {
 const TABS: readonly ListView[] = ["all", "open", "drafts", "resolved"];
 
 /** `/admin/incidents`: open incidents, then resolved ones. */
-export function IncidentList(props: { list: IncidentListing; role: Role; now: number }) {
+function IncidentList(props: { list: IncidentListing; role: Role; now: number }) {
   const { list, role, now } = props;
   const { pages, page, view, counts } = list;
   const showOf = (name: ListView) => (name === "all" ? undefined : name);
@@ -261,7 +376,7 @@ interface IncidentListing extends ListQuery {
 }
 
 /** Reads the incidents for a query. Invalid parameters are ignored. */
-export function readIncidentList(
+function readIncidentList(
   reader: Reader,
   query: Readonly<Record<string, string | undefined>>,
 ): IncidentListing {

@@ -1,7 +1,9 @@
+/* Screens of API keys: routes of the list and of the form for a new key, then the list. */
 import { sum } from "../../../base/numbers";
 import { plural } from "../../../base/text";
 import { EmptyState, StatCard, StatCards, State } from "../../../ui/blocks";
 import { ButtonLink } from "../../../ui/buttons";
+import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { keyPath, KEYS_PATH, withQuery } from "../../../ui/frame/paths";
 import { Icon } from "../../../ui/icons";
 import {
@@ -15,12 +17,69 @@ import {
   Table,
 } from "../../../ui/list";
 import { PageHead, Pagination } from "../../../ui/navigation";
+import { createArea } from "../../../ui/screens/area";
 import { NoMatch, NoOlder } from "../../../ui/screens/list";
 import { Sparkline } from "../../../ui/small-charts";
 import { RelativeTime } from "../../../ui/times";
-import type { KeyCounts, KeyListing } from "../records";
-import type { KeyFilter } from "../rules";
-import { Creator, type CreatorLinks, KeyEnd, LastUsed, ScopeChips } from "./detail";
+import { createKey } from "../keys";
+import { countKeys, type KeyCounts, type KeyListing, listKeyPage } from "../records";
+import { KEY_FILTERS, type KeyFilter } from "../rules";
+import {
+  addKeyRoutes,
+  Creator,
+  creatorLinks,
+  type CreatorLinks,
+  KeyEnd,
+  LastUsed,
+  revealValue,
+  ScopeChips,
+} from "./detail";
+import { CreateKey, endpointsByScope, fillInPreset, KEY_FORM, presetValues } from "./forms";
+
+const PAGE_SIZE = 50;
+
+/** Settings → API Keys: for admins and owners. */
+export function keyAdminRoutes(deps: AdminDependencies) {
+  const { ctx, usage } = deps;
+  const area = createArea(deps, KEYS_PATH, "admin");
+
+  area.screen("", (at) => {
+    const { query } = at;
+    const now = ctx.clock.now();
+    const search = (query["q"] ?? "").trim();
+    const filter = readFilter(query["show"]);
+    const before = query["before"];
+    const request = { search, filter, limit: PAGE_SIZE, now, ...(before ? { before } : {}) };
+    const { keys, nextBefore } = listKeyPage(ctx.db, request, usage.pendingLastUse);
+    const list = { keys, counts: countKeys(ctx.db, now), search, filter, nextBefore, now };
+    return {
+      title: "API Keys",
+      children: (
+        <KeyList {...list} links={creatorLinks(ctx, at, keys)} isContinued={before !== undefined} />
+      ),
+    };
+  });
+
+  area.secretForm("/new", {
+    form: KEY_FORM,
+    initial: ({ query }) => presetValues(query["preset"]),
+    load: () => ({ now: ctx.clock.now(), endpoints: endpointsByScope(deps.routes) }),
+    show: (state) => ({ title: "Create API Key", children: <CreateKey state={state} /> }),
+    redisplay: fillInPreset,
+    create(tx, body, actor) {
+      const made = createKey(ctx, tx, body, actor);
+      return { made, subjectId: made.key.id };
+    },
+    reveal: (reveal) => revealValue(deps, reveal, "Your new key"),
+  });
+
+  addKeyRoutes(area, deps);
+  return area.routes;
+}
+
+function readFilter(text: string | undefined): KeyFilter {
+  return KEY_FILTERS.find((filter) => filter === text) ?? "all";
+}
 
 interface KeyListProps {
   keys: readonly KeyListing[];
@@ -56,7 +115,7 @@ const CARDS = [
 ] as const;
 
 /** Settings → API Keys. */
-export function KeyList(props: KeyListProps) {
+function KeyList(props: KeyListProps) {
   const { keys, counts, search, filter, now } = props;
   if (counts.all === 0) {
     return (

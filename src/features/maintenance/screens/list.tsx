@@ -1,14 +1,18 @@
-import { MonthTable } from "../../../ui/month-table";
+/* Screens of maintenance: routes of the list, the calendar and the form to plan one, then list and calendar. */
 import type { Role } from "../../../base/actor";
 import { plural } from "../../../base/text";
 import { DAY_MS, startOfDay, toIso } from "../../../base/time";
+import { validate } from "../../../base/validation";
 import type { Reader } from "../../../db/statements";
+import { sessionOf } from "../../../http/request-context";
 import { monthNameOf } from "../../../public/page-context";
 import { MAINTENANCE_TONES, MAINTENANCE_WORDS } from "../../../public/state";
-import { lasting, shortDay } from "../../../ui/times";
 import { Chip, Shape } from "../../../ui/blocks";
 import { ButtonLink } from "../../../ui/buttons";
 import { DetailCard, DetailRow } from "../../../ui/detail";
+import { readPageComponents } from "../../../ui/forms/object-fields";
+import { readPageContext } from "../../../ui/forms/page-field";
+import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { labelAmong, type Page, PageFilter, readPages } from "../../../ui/frame/page-choice";
 import {
   MAINTENANCE_PATH,
@@ -18,23 +22,85 @@ import {
   PLAN_PATH,
   withQuery,
 } from "../../../ui/frame/paths";
+import { Icon } from "../../../ui/icons";
+import { type DenseDataColumn, ListToolbar } from "../../../ui/list";
+import { MonthTable } from "../../../ui/month-table";
+import { PageHead } from "../../../ui/navigation";
+import { createArea } from "../../../ui/screens/area";
 import {
   type ListQuery,
-  readListQuery,
-  readSearch,
   ListScreen,
   pageSelect,
+  readListQuery,
+  readSearch,
 } from "../../../ui/screens/list";
-import { EntryNote } from "../../timeline/screens/updates";
-import { Icon } from "../../../ui/icons";
-import { ListToolbar, type DenseDataColumn } from "../../../ui/list";
-import { PageHead } from "../../../ui/navigation";
+import { lasting, shortDay } from "../../../ui/times";
 import { monthName } from "../../analytics/screens/calendar";
 import type { PageRow } from "../../pages/store";
+import { AudienceHint, audienceNote, isCounting } from "../../timeline/screens/mail";
+import { EntryNote } from "../../timeline/screens/updates";
+import { planMaintenance } from "../maintenance";
 import { countMaintenance, listMaintenance, listPendingMaintenance } from "../records";
 import { isUnderWay } from "../rules";
 import { listPlannedBetween, type MaintenanceRecord } from "../store";
-import { When } from "./detail";
+import { PlanMaintenanceBody } from "../wire";
+import { addMaintenanceRoutes, When } from "./detail";
+import { PLAN_FORM } from "./forms";
+import { previewMaintenance } from "./view";
+
+const PLAN_TITLE = "Plan maintenance";
+
+/** `/admin/maintenance`: every role may read, editors write. */
+export function maintenanceAdminRoutes(deps: AdminDependencies) {
+  const { ctx } = deps;
+  const area = createArea(deps, MAINTENANCE_PATH, "editor");
+
+  area.screen(
+    "",
+    ({ query, requestContext }) => {
+      const list = readMaintenanceList(ctx.db, query);
+      const { role } = sessionOf(requestContext).user;
+      return { title: "Maintenance", children: <MaintenanceList list={list} role={role} /> };
+    },
+    { role: "viewer" },
+  );
+
+  area.screen(
+    "/calendar",
+    ({ query }) => {
+      const view = readPlanCalendar(ctx.db, query, ctx.clock.now());
+      return { title: "Maintenance calendar", children: <PlanCalendar view={view} /> };
+    },
+    { role: "viewer" },
+  );
+
+  area.form("/new", {
+    form: PLAN_FORM,
+    load(reader, at) {
+      const context = readPageContext(reader, at, PLAN_TITLE);
+      return { ...context, ...readPageComponents(reader, context.page.id) };
+    },
+    show(state) {
+      const { components } = state.values;
+      const audience = audienceNote(ctx, state.context.page, "maintenance", components);
+      return {
+        title: PLAN_TITLE,
+        crumbs: [{ href: MAINTENANCE_PATH, label: "Maintenance" }],
+        foot: audience && <AudienceHint audience={audience} />,
+        button: "Plan maintenance",
+      };
+    },
+    redisplay: (values, sent) => (isCounting(sent) ? values : undefined),
+    submit: (tx, body, actor) =>
+      planMaintenance(ctx, tx, validate(PlanMaintenanceBody, body), actor).id,
+    done: (id) => ({ path: maintenancePath(id), text: "The maintenance was planned." }),
+    // The status page shows the next 30 days only.
+    preview: (tx, id) => previewMaintenance(ctx, tx, id),
+  });
+
+  addMaintenanceRoutes(area, deps);
+  return area.routes;
+}
 
 /** Views of the list: `all` shows what has not ended first, the others filter. */
 const LIST_VIEWS = ["all", "in_progress", "upcoming", "past"] as const;
@@ -48,7 +114,7 @@ const VIEW_LABELS: Readonly<Record<ListView, string>> = {
 };
 
 /** `/admin/maintenance`: maintenance in progress, upcoming and past. */
-export function MaintenanceList({ list, role }: { list: MaintenanceListing; role: Role }) {
+function MaintenanceList({ list, role }: { list: MaintenanceListing; role: Role }) {
   const { pages, page, view, counts } = list;
   const showOf = (name: ListView) => (name === "all" ? undefined : name);
   return (
@@ -177,7 +243,7 @@ interface MaintenanceListing extends ListQuery {
 }
 
 /** Reads the list for a query. `before` continues past maintenance after that id. */
-export function readMaintenanceList(
+function readMaintenanceList(
   reader: Reader,
   query: Readonly<Record<string, string | undefined>>,
 ): MaintenanceListing {
@@ -239,7 +305,7 @@ interface PlanCalendarView {
 }
 
 /** Reads the month of a query, by default the present one. Invalid parameters are ignored. */
-export function readPlanCalendar(
+function readPlanCalendar(
   reader: Reader,
   query: Readonly<Record<string, string | undefined>>,
   now: number,
@@ -267,7 +333,7 @@ function startOfNextMonth(month: string): number {
 }
 
 /** `/admin/maintenance/calendar`: planned maintenance by day of a month. */
-export function PlanCalendar({ view }: { view: PlanCalendarView }) {
+function PlanCalendar({ view }: { view: PlanCalendarView }) {
   const { month, days, planned, isTruncated, pages, page, now } = view;
   const pathOf = (name: string) => withQuery(PLAN_CALENDAR_PATH, { page: page?.slug, month: name });
   const previous = monthNameOf(Date.parse(`${month}-01`) - 1);
