@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { listIncidents, readOutages } from "../../src/features/incidents/records";
+import { readOutages } from "../../src/features/incidents/outage-store";
+import { listIncidents } from "../../src/features/incidents/records";
 import { describeWithBrowser } from "../support/browser";
 import { openSite } from "../support/browser-site";
 import { createTestClock } from "../support/clock";

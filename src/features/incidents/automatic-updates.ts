@@ -10,21 +10,17 @@ import type { Reader, Tx } from "../../db/statements";
 import { NAMED_COMPONENTS_MAX, UPDATE_TEXT_MAX, UPDATES_MAX } from "../timeline/updates";
 import {
   type AutomaticRow,
+  automationOf,
   findAutomatic,
   findDueIncident,
   findLastRecovery,
   findNewestOutageStart,
   findOpenOutage,
+  getAutomatic,
   listMonitorsOfEvents,
   saveAutomatic,
 } from "./outage-store";
-import {
-  automationOf,
-  getAutomatic,
-  getIncidentRow,
-  listUpdateSummaries,
-  type UpdateSummary,
-} from "./records";
+import { getIncidentRow, listUpdateSummaries, type UpdateSummary } from "./records";
 import {
   type Automation,
   causesByUpdates,

@@ -34,24 +34,24 @@ import {
   findCoveringOutage,
   findLastWritten,
   findSimilarOutage,
+  getAutomatic,
   insertAutomatic,
   listJoinedOfComponent,
   listOpenOutagesOf,
   listTitleComponents,
   moveOutages,
   type OutageRow,
+  readOutages,
   reopenOutage,
   saveAutomatic,
   saveOutage,
 } from "./outage-store";
 import {
-  getAutomatic,
   getIncident,
   getIncidentRow,
   getIncidentWithUpdates,
   type IncidentRecord,
   listUpdateSummaries,
-  readOutages,
 } from "./records";
 import { causesOfOutages, impactOf } from "./rules";
 import { prepareUpdate, saveIncident, writeUpdate } from "./save";

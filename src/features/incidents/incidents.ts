@@ -15,9 +15,9 @@ import { replaceCauses } from "../components/statuses";
 import { findNamedPage, touchPage } from "../pages/pages";
 import { requireUpdate, toMs } from "../timeline/updates";
 import { isAllclears, resolveIfOver, takeOver } from "./automatic-updates";
+import { automationOf } from "./outage-store";
 import {
   affectedBy,
-  automationOf,
   bodiesOf,
   countComplete,
   getIncident,

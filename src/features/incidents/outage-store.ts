@@ -2,6 +2,7 @@
  * Incidents that Allclear opened, and the outages of monitors that joined or are linked to incidents. Outages of
  * deleted components are left out where outages are open. Hot: the statements by monitor, at each transition.
  */
+
 import {
   and,
   asc,
@@ -19,8 +20,9 @@ import {
   sql,
 } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import { notFound } from "../../base/errors";
 import { areEqual, deleteBy, findBy, listBy, setBy } from "../../db/rows";
-import { insertInto, mutate, selectMany, selectOne } from "../../db/statements";
+import { insertInto, mutate, type Reader, selectMany, selectOne } from "../../db/statements";
 import { components } from "../../db/tables/components";
 import { incidents, incidentUpdates } from "../../db/tables/incidents";
 import {
@@ -29,9 +31,11 @@ import {
   monitors,
   monitorStates,
 } from "../../db/tables/monitors";
-import { isOneOf, isPublished } from "./store";
+import type { Automation } from "./rules";
+import { type IncidentRow, isOneOf, isPublished } from "./store";
 
 export type AutomaticRow = typeof automaticIncidents.$inferSelect;
+
 export type OutageRow = typeof incidentOutages.$inferSelect;
 
 /** Condition: an outage joined its incident, and gives its component a status. */
@@ -515,3 +519,81 @@ export const listIncidentsOfOutage = selectMany((orm, $: { monitorId: string }) 
     )
     .orderBy(desc(incidents.id)),
 );
+
+/** Returns the row of an incident that Allclear opened. Throws `not_found` for any other. */
+export function getAutomatic(reader: Reader, incidentId: string): AutomaticRow {
+  const automatic = findAutomatic(reader, { incidentId });
+  if (!automatic) throw notFound("incident");
+  return automatic;
+}
+
+/** Returns the outages of an incident that Allclear opened; undefined for any other. */
+export function automationOf(
+  reader: Reader,
+  row: Pick<IncidentRow, "id" | "source">,
+): Automation | undefined {
+  return automationsOf(reader, [row]).get(row.id);
+}
+
+/** Returns the outages of those incidents that Allclear opened, by incident id. */
+export function automationsOf(
+  reader: Reader,
+  rows: readonly Pick<IncidentRow, "id" | "source">[],
+): Map<string, Automation> {
+  const opened = rows.filter(({ source }) => source === "monitor");
+  if (opened.length === 0) return new Map();
+  const ids = JSON.stringify(opened.map(({ id }) => id));
+  const outages = Map.groupBy(listJoinedOutages(reader, { ids }), ({ incidentId }) => incidentId);
+  return new Map(
+    listAutomatic(reader, { ids }).map(({ incidentId, startedAt, takenOverAt }) => [
+      incidentId,
+      { startedAt, takenOverAt, outages: outages.get(incidentId) ?? [] },
+    ]),
+  );
+}
+
+/** An outage of an incident, with the names of its monitor and component. */
+export type ShownOutage = ReturnType<typeof listOutagesOfIncident>[number];
+
+/** Outages of an incident, and what follows from them. */
+export interface IncidentOutages {
+  /** Oldest first. */
+  outages: readonly ShownOutage[];
+  /** True while monitors that fail join the incident and their recovery resolves it. */
+  isAutomatic: boolean;
+  /** Time at which a person or a key took over an incident that Allclear opened, in unix ms. */
+  takenOverAt: number | null;
+  /** Time at which an update about what changed since the last one is written, in unix ms. */
+  updateDueAt: number | null;
+  /** Ids of the monitors with an open outage. */
+  failingMonitorIds: readonly string[];
+  /** True for an open incident of which all outages have ended, and which Allclear does not resolve by itself. */
+  isOver: boolean;
+  /** True if `splitOff` can move some of the outages into an incident of their own. */
+  canSplitOff: boolean;
+}
+
+/** Returns the outages of an incident. */
+export function readOutages(
+  reader: Reader,
+  { id, status }: Pick<IncidentRow, "id" | "status">,
+): IncidentOutages {
+  const outages = listOutagesOfIncident(reader, { incidentId: id });
+  const automatic = findAutomatic(reader, { incidentId: id });
+  const takenOverAt = automatic?.takenOverAt ?? null;
+  const isAutomatic = automatic !== undefined && takenOverAt === null;
+  const open = outages.filter(
+    ({ outage, isComponentDeleted }) => outage.endedAt === null && isComponentDeleted === 0,
+  );
+  const failing = new Set(open.map(({ outage }) => outage.monitorId));
+  const isOpen = status !== "resolved";
+  return {
+    outages,
+    isAutomatic,
+    takenOverAt,
+    updateDueAt: automatic?.updateDueAt ?? null,
+    failingMonitorIds: [...failing],
+    isOver: isOpen && outages.length > 0 && failing.size === 0,
+    canSplitOff: isAutomatic && isOpen && failing.size > 1,
+  };
+}

@@ -2,6 +2,7 @@
  * Reads incidents: one with its updates, lists, summaries for histories, outages. A record is the row with its
  * page, updates and components, which are computed from the updates.
  */
+
 import { LRUCache } from "lru-cache";
 import { notFound } from "../../base/errors";
 import { NEWEST } from "../../base/ids";
@@ -15,13 +16,7 @@ import {
   TRUNCATED_COMPONENTS_MAX,
   UPDATES_IN_LISTS,
 } from "../timeline/updates";
-import {
-  findAutomatic,
-  listAutomatic,
-  listJoinedOutages,
-  listOutagesOfIncident,
-  type AutomaticRow,
-} from "./outage-store";
+import { automationOf, automationsOf } from "./outage-store";
 import { type Automation, componentsOf, inOrder, timelineOf } from "./rules";
 import {
   countAllRows,
@@ -154,38 +149,6 @@ export function affectedBy(
   automation: Automation | undefined,
 ): IncidentRecord["components"] {
   return componentsOf(timelineOf(row, summaries, automation), summaries, automation);
-}
-
-/** Returns the row of an incident that Allclear opened. Throws `not_found` for any other. */
-export function getAutomatic(reader: Reader, incidentId: string): AutomaticRow {
-  const automatic = findAutomatic(reader, { incidentId });
-  if (!automatic) throw notFound("incident");
-  return automatic;
-}
-
-/** Returns the outages of an incident that Allclear opened; undefined for any other. */
-export function automationOf(
-  reader: Reader,
-  row: Pick<IncidentRow, "id" | "source">,
-): Automation | undefined {
-  return automationsOf(reader, [row]).get(row.id);
-}
-
-/** Returns the outages of those incidents that Allclear opened, by incident id. */
-function automationsOf(
-  reader: Reader,
-  rows: readonly Pick<IncidentRow, "id" | "source">[],
-): Map<string, Automation> {
-  const opened = rows.filter(({ source }) => source === "monitor");
-  if (opened.length === 0) return new Map();
-  const ids = JSON.stringify(opened.map(({ id }) => id));
-  const outages = Map.groupBy(listJoinedOutages(reader, { ids }), ({ incidentId }) => incidentId);
-  return new Map(
-    listAutomatic(reader, { ids }).map(({ incidentId, startedAt, takenOverAt }) => [
-      incidentId,
-      { startedAt, takenOverAt, outages: outages.get(incidentId) ?? [] },
-    ]),
-  );
 }
 
 /** Lists all updates of several incidents without their texts, newest first, by incident id. */
@@ -496,6 +459,7 @@ function withNames(
 
 /** Maximum size of the cache in UTF-16 units: several thousand updates of usual length. */
 const SIZE_MAX = 4_000_000;
+
 /** Estimated size, in UTF-16 units, of an update without its text and of each component that it names. */
 const ITEM_SIZE = 500;
 
@@ -550,50 +514,4 @@ function sizeOf({ content: { components, updates } }: CachedIncident): number {
     size += body.length + (1 + named.length) * ITEM_SIZE;
   }
   return size;
-}
-
-/** An outage of an incident, with the names of its monitor and component. */
-export type ShownOutage = ReturnType<typeof listOutagesOfIncident>[number];
-
-/** Outages of an incident, and what follows from them. */
-export interface IncidentOutages {
-  /** Oldest first. */
-  outages: readonly ShownOutage[];
-  /** True while monitors that fail join the incident and their recovery resolves it. */
-  isAutomatic: boolean;
-  /** Time at which a person or a key took over an incident that Allclear opened, in unix ms. */
-  takenOverAt: number | null;
-  /** Time at which an update about what changed since the last one is written, in unix ms. */
-  updateDueAt: number | null;
-  /** Ids of the monitors with an open outage. */
-  failingMonitorIds: readonly string[];
-  /** True for an open incident of which all outages have ended, and which Allclear does not resolve by itself. */
-  isOver: boolean;
-  /** True if `splitOff` can move some of the outages into an incident of their own. */
-  canSplitOff: boolean;
-}
-
-/** Returns the outages of an incident. */
-export function readOutages(
-  reader: Reader,
-  { id, status }: Pick<IncidentRow, "id" | "status">,
-): IncidentOutages {
-  const outages = listOutagesOfIncident(reader, { incidentId: id });
-  const automatic = findAutomatic(reader, { incidentId: id });
-  const takenOverAt = automatic?.takenOverAt ?? null;
-  const isAutomatic = automatic !== undefined && takenOverAt === null;
-  const open = outages.filter(
-    ({ outage, isComponentDeleted }) => outage.endedAt === null && isComponentDeleted === 0,
-  );
-  const failing = new Set(open.map(({ outage }) => outage.monitorId));
-  const isOpen = status !== "resolved";
-  return {
-    outages,
-    isAutomatic,
-    takenOverAt,
-    updateDueAt: automatic?.updateDueAt ?? null,
-    failingMonitorIds: [...failing],
-    isOver: isOpen && outages.length > 0 && failing.size === 0,
-    canSplitOff: isAutomatic && isOpen && failing.size > 1,
-  };
 }

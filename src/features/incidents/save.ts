@@ -15,8 +15,8 @@ import { type ResolvedComponent, resolveNamedComponents } from "../components/re
 import { type ComponentCause, replaceCauses } from "../components/statuses";
 import { touchPage } from "../pages/pages";
 import { toMs, UPDATES_MAX } from "../timeline/updates";
+import { automationOf } from "./outage-store";
 import {
-  automationOf,
   getIncidentWithUpdates,
   type IncidentRecord,
   type IncidentWithUpdates,

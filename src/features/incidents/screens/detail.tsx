@@ -1,11 +1,3 @@
-import { validate } from "../../../base/validation";
-import type { AdminDependencies } from "../../../ui/frame/dependencies";
-import type { StateOf } from "../../../ui/forms/form";
-import { incidentPath, INCIDENTS_PATH, monitorPath, pagePath } from "../../../ui/frame/paths";
-import type { Screen } from "../../../ui/frame/render";
-import type { At } from "../../../ui/screens/routes";
-import type { Area } from "../../../ui/screens/area";
-import { newFormToken } from "../../../ui/frame/changes";
 import { type Role, roleAllows } from "../../../base/actor";
 import { conflict, invalidFields } from "../../../base/errors";
 import {
@@ -18,17 +10,25 @@ import {
 } from "../../../base/status";
 import { plural } from "../../../base/text";
 import { toIso } from "../../../base/time";
+import { validate } from "../../../base/validation";
 import { actorOf, sessionOf } from "../../../http/request-context";
 import { pathsOf } from "../../../public/page-context";
-import { MarkdownText } from "../../../public/text";
 import { IMPACT_WORDS, INCIDENT_WORDS } from "../../../public/state";
-import { ClockTime, DayTime, lasting, RelativeTime } from "../../../ui/times";
+import { MarkdownText } from "../../../public/text";
 import { Columns, Notice, Phases, State, STATUS_WORDS } from "../../../ui/blocks";
 import { Button, ButtonLink } from "../../../ui/buttons";
 import { DetailCard, HeadFact, HeadFacts, MoreMenu } from "../../../ui/detail";
 import { Actions, Form } from "../../../ui/form";
+import type { StateOf } from "../../../ui/forms/form";
+import { newFormToken } from "../../../ui/frame/changes";
+import type { AdminDependencies } from "../../../ui/frame/dependencies";
+import { incidentPath, INCIDENTS_PATH, monitorPath, pagePath } from "../../../ui/frame/paths";
+import type { Screen } from "../../../ui/frame/render";
 import { Icon } from "../../../ui/icons";
 import { PageHead } from "../../../ui/navigation";
+import type { Area } from "../../../ui/screens/area";
+import type { At } from "../../../ui/screens/routes";
+import { ClockTime, lasting, RelativeTime } from "../../../ui/times";
 import {
   fillInTemplate,
   fromBuiltIn,
@@ -36,12 +36,12 @@ import {
   UPDATE_TEMPLATES,
 } from "../../incident-templates/screens/offered";
 import { audienceNoteOf, isCounting, Notified } from "../../timeline/screens/mail";
-import { Affected, TimelineFacts, UpdateTimeline } from "../../timeline/screens/updates";
+import { Affected, UpdateTimeline } from "../../timeline/screens/updates";
 import { splitOff } from "../automatic";
-import { AddUpdateBody, type Incident, PutPostmortemBody } from "../wire";
 import { addUpdate, deleteIncident, putPostmortem, updateIncident } from "../incidents";
 import { getIncident, type IncidentRecord } from "../records";
 import { findIncident } from "../store";
+import { AddUpdateBody, type Incident, PutPostmortemBody } from "../wire";
 import {
   type Detected,
   DetectedBy,
@@ -54,13 +54,20 @@ import {
   WrittenBy,
 } from "./detected-by";
 import {
+  affectedIds,
+  IncidentFacts,
+  NextUpdate,
+  OUTLINE,
+  POSTMORTEM_FORM,
+  UPDATE_FORM,
+} from "./forms";
+import {
   incidentCrumbs,
   type IncidentView,
   previewIncident,
-  readIncidentView,
   readIncidentForm,
+  readIncidentView,
 } from "./view";
-import { affectedIds, NextUpdate, OUTLINE, POSTMORTEM_FORM, UPDATE_FORM } from "./forms";
 
 interface IncidentDetailProps {
   view: IncidentView;
@@ -449,49 +456,6 @@ function updateText({ row, updates }: IncidentRecord, updateId: string): string 
   if (isResolved && !wasResolved) return "The incident is resolved.";
   if (!isResolved && wasResolved) return "The incident is open again.";
   return "The update was published.";
-}
-
-const SOURCES: Record<Incident["source"], string> = {
-  api: "The API",
-  dashboard: "The dashboard",
-  monitor: "A monitor",
-  import: "An import",
-};
-
-interface IncidentFactsProps {
-  view: IncidentView;
-  editPath: string | undefined;
-  now: number;
-}
-
-/** Properties of an incident. */
-function IncidentFacts({ view, editPath, now }: IncidentFactsProps) {
-  const { incident, monitors } = view;
-  const { external_ref: externalRef, started_at: startedAt, resolved_at: resolvedAt } = incident;
-  const after = (label: string, at: string | null) =>
-    at === null ? [] : [{ label, value: `After ${lasting(startedAt, at)}` }];
-  const { impact, impact_override: override } = incident;
-  const facts = [
-    {
-      label: "Impact",
-      value: `${IMPACT_WORDS[impact]}, ${override === null ? "from its components" : "set manually"}`,
-    },
-    { label: "Started", value: <DayTime at={startedAt} now={now} /> },
-    ...after("Identified", incident.identified_at),
-    ...after("Monitoring", incident.monitoring_at),
-    ...after("Resolved", resolvedAt),
-    {
-      label: "Reported by",
-      value:
-        monitors.length > 1 && incident.source === "monitor"
-          ? "Monitors"
-          : SOURCES[incident.source],
-    },
-    ...(externalRef === null
-      ? []
-      : [{ label: "External reference", value: <code>{externalRef}</code> }]),
-  ];
-  return <TimelineFacts facts={facts} id={incident.id} editPath={editPath} />;
 }
 
 /** Components that an incident names, with the statuses that it gives or gave them. */

@@ -16,7 +16,7 @@ import { LastDay, StateShape } from "../../monitors/screens/list";
 import { latencyInWords, Since } from "../../monitors/screens/words";
 import { Elapsed, elapsed, Links } from "../../overview/screens/parts";
 import { type NotifiedWebhook, notifyLabel } from "../../timeline/screens/mail";
-import type { IncidentOutages, ShownOutage } from "../records";
+import type { IncidentOutages, ShownOutage } from "../outage-store";
 import type { Incident, SplitOffBody } from "../wire";
 
 /** Number of monitors that are listed before the rest is folded. */

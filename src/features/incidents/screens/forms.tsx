@@ -1,5 +1,17 @@
+import { conflict } from "../../../base/errors";
+import {
+  type Impact,
+  IMPACTS,
+  INCIDENT_STATUSES,
+  NAMED_STATUSES,
+  type NamedStatus,
+} from "../../../base/status";
 import { validate } from "../../../base/validation";
-import type { AdminDependencies } from "../../../ui/frame/dependencies";
+import type { Form as SentForm } from "../../../http/form-body";
+import { IMPACT_WORDS, INCIDENT_WORDS } from "../../../public/state";
+import { Fold, STATUS_WORDS, StatusLabel } from "../../../ui/blocks";
+import { Button } from "../../../ui/buttons";
+import { SelectRows } from "../../../ui/choices";
 import {
   buttonField,
   choiceField,
@@ -12,7 +24,6 @@ import {
   textField,
   type TimeZoneContext,
 } from "../../../ui/forms/fields";
-import { type PageComponents, rowsByGroup } from "../../../ui/forms/object-fields";
 import {
   defineForm,
   type Field,
@@ -21,23 +32,12 @@ import {
   optional,
   type StateOf,
 } from "../../../ui/forms/form";
+import { type PageComponents, rowsByGroup } from "../../../ui/forms/object-fields";
 import { type PageContext, pageField } from "../../../ui/forms/page-field";
+import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { componentsOfPagePath, incidentPath, REPORT_PATH } from "../../../ui/frame/paths";
-import { incidentCrumbs, type IncidentView, type IncidentForm, readIncidentForm } from "./view";
 import type { Area } from "../../../ui/screens/area";
-import { conflict } from "../../../base/errors";
-import {
-  type Impact,
-  IMPACTS,
-  INCIDENT_STATUSES,
-  NAMED_STATUSES,
-  type NamedStatus,
-} from "../../../base/status";
-import type { Form as SentForm } from "../../../http/form-body";
-import { IMPACT_WORDS, INCIDENT_WORDS } from "../../../public/state";
-import { Fold, STATUS_WORDS, StatusLabel } from "../../../ui/blocks";
-import { Button } from "../../../ui/buttons";
-import { SelectRows } from "../../../ui/choices";
+import { DayTime, lasting } from "../../../ui/times";
 import {
   fromBuiltIn,
   inputOf,
@@ -48,7 +48,7 @@ import {
 } from "../../incident-templates/screens/offered";
 import type { PageRow } from "../../pages/store";
 import { AudienceHint, notifyLabel } from "../../timeline/screens/mail";
-import { UpdateForm } from "../../timeline/screens/updates";
+import { TimelineFacts, UpdateForm } from "../../timeline/screens/updates";
 import { editUpdate, updateIncident } from "../incidents";
 import { getUpdate } from "../records";
 import {
@@ -59,6 +59,7 @@ import {
   presentUpdate,
   UpdateIncidentBody,
 } from "../wire";
+import { incidentCrumbs, type IncidentForm, type IncidentView, readIncidentForm } from "./view";
 
 const [FIRST_STATUS] = INCIDENT_STATUSES;
 
@@ -528,4 +529,47 @@ function exactChanges(
  */
 function exactTime(time: string, startedAt: string): string {
   return time === `${startedAt.slice(0, 16)}:00.000Z` ? startedAt : time;
+}
+
+const SOURCES: Record<Incident["source"], string> = {
+  api: "The API",
+  dashboard: "The dashboard",
+  monitor: "A monitor",
+  import: "An import",
+};
+
+interface IncidentFactsProps {
+  view: IncidentView;
+  editPath: string | undefined;
+  now: number;
+}
+
+/** Properties of an incident. */
+export function IncidentFacts({ view, editPath, now }: IncidentFactsProps) {
+  const { incident, monitors } = view;
+  const { external_ref: externalRef, started_at: startedAt, resolved_at: resolvedAt } = incident;
+  const after = (label: string, at: string | null) =>
+    at === null ? [] : [{ label, value: `After ${lasting(startedAt, at)}` }];
+  const { impact, impact_override: override } = incident;
+  const facts = [
+    {
+      label: "Impact",
+      value: `${IMPACT_WORDS[impact]}, ${override === null ? "from its components" : "set manually"}`,
+    },
+    { label: "Started", value: <DayTime at={startedAt} now={now} /> },
+    ...after("Identified", incident.identified_at),
+    ...after("Monitoring", incident.monitoring_at),
+    ...after("Resolved", resolvedAt),
+    {
+      label: "Reported by",
+      value:
+        monitors.length > 1 && incident.source === "monitor"
+          ? "Monitors"
+          : SOURCES[incident.source],
+    },
+    ...(externalRef === null
+      ? []
+      : [{ label: "External reference", value: <code>{externalRef}</code> }]),
+  ];
+  return <TimelineFacts facts={facts} id={incident.id} editPath={editPath} />;
 }

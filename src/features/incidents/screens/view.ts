@@ -13,7 +13,8 @@ import { areBuiltInTemplatesHidden } from "../../settings/settings";
 import { type AudienceNote, audienceNoteOf, readNotified } from "../../timeline/screens/mail";
 import { readTimelineView, type TimelineView } from "../../timeline/screens/updates";
 import { updateIncident } from "../incidents";
-import { getIncident, type IncidentRecord, readOutages } from "../records";
+import { readOutages } from "../outage-store";
+import { getIncident, type IncidentRecord } from "../records";
 import { type Incident, presentIncident } from "../wire";
 import { type Detected, detectingMonitors } from "./detected-by";
 

@@ -9,8 +9,8 @@ import { deleteIncident } from "../../../../src/features/incidents/incidents";
 import {
   findAutomatic,
   listFailingWithoutIncident,
+  readOutages,
 } from "../../../../src/features/incidents/outage-store";
-import { readOutages } from "../../../../src/features/incidents/records";
 import { splitOff } from "../../../../src/features/incidents/automatic";
 import {
   deleteMonitor,
