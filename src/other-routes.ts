@@ -17,7 +17,7 @@ import type { Limiter } from "./features/limits/limiter";
 import { mailReportRoutes } from "./features/mail/api";
 import { mailOfChange } from "./features/mailings/mailings";
 import { maintenanceRoutes } from "./features/maintenance/api";
-import { MaintenanceEventData } from "./features/maintenance/save";
+import { MaintenanceEventData } from "./features/maintenance/wire";
 import { metricsRoutes } from "./features/metrics/api";
 import {
   databaseFamilies,

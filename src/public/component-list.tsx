@@ -7,7 +7,7 @@ import { DAY_MS, MINUTE_MS, toIso } from "../base/time";
 import type { DayOf } from "../features/components/rules";
 import type { SparklineData, SparklineData as Latency } from "../features/monitors/latency";
 import { type DayEntries, UPTIME_DAYS } from "../features/status/histories";
-import type { EntryNames } from "../features/status/entry-names";
+import type { EntryNames } from "../features/status/entries";
 import type { StatusDocument } from "../features/status/wire";
 import type { Snapshot } from "../features/status/snapshots";
 import type { SentPage } from "../http/answers";

@@ -5,7 +5,7 @@ import type { IncidentSummary } from "../features/incidents/records";
 import type { Incident } from "../features/incidents/wire";
 import type { MaintenanceSummary } from "../features/maintenance/records";
 import type { Maintenance } from "../features/maintenance/wire";
-import type { HistoryEntry } from "../features/status/past-entries";
+import type { HistoryEntry } from "../features/status/entries";
 import { Shape, StatusLabel } from "../ui/blocks";
 import type { PageContext } from "./page-context";
 import { ClockTime, type PageTimes } from "./page-times";

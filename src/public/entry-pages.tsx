@@ -2,7 +2,7 @@ import { plainText } from "../base/markdown";
 import { STATUS_TONES } from "../base/status";
 import type { Incident } from "../features/incidents/wire";
 import type { Maintenance } from "../features/maintenance/wire";
-import type { HistoryEntry } from "../features/status/past-entries";
+import type { HistoryEntry } from "../features/status/entries";
 import type { StatusDocument } from "../features/status/wire";
 import { State, STATUS_WORDS, StatusLabel } from "../ui/blocks";
 import type { HtmlDocument } from "../ui/documents";

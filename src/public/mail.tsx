@@ -10,7 +10,7 @@ import type { Reader } from "../db/statements";
 import type { RequestedChoices } from "../db/tables/mail";
 import { logoPath } from "../features/pages/addresses";
 import type { PageRow } from "../features/pages/store";
-import { type HistoryEntry, readOpenIncidents } from "../features/status/past-entries";
+import { type HistoryEntry, readOpenIncidents } from "../features/status/entries";
 import {
   choicesOf,
   type Choosable,

@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import type { Ctx } from "../context";
 import { notFound } from "../base/errors";
 import type { Sessions } from "../features/auth/sessions";
-import { createEntryNamesCache } from "../features/status/entry-names";
+import { createEntryNamesCache } from "../features/status/entries";
 import type { Snapshot, Snapshots } from "../features/status/snapshots";
 import { movedTo, type SentPage } from "../http/answers";
 import { PUBLIC_CACHE } from "../http/cdn";

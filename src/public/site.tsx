@@ -10,7 +10,7 @@ import { getIncidentPart } from "../features/incidents/records";
 import { presentIncident } from "../features/incidents/wire";
 import { getMaintenancePart } from "../features/maintenance/records";
 import { presentMaintenance } from "../features/maintenance/wire";
-import { historyStartOf, readHistory, readOpenIncidents } from "../features/status/past-entries";
+import { historyStartOf, readHistory, readOpenIncidents } from "../features/status/entries";
 import type { Snapshot, Snapshots } from "../features/status/snapshots";
 import type { StatusDocument } from "../features/status/wire";
 import { movedTo, sendHtml, type SentPage } from "../http/answers";

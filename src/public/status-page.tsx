@@ -17,11 +17,13 @@ import { isUnderWay } from "../features/maintenance/rules";
 import type { SparklineData } from "../features/monitors/latency";
 import {
   type EntryNames,
+  type HistoryEntry,
+  PAST_DAYS,
   readEntryNames,
   type ReadEntryNames,
-} from "../features/status/entry-names";
+  readPastEntries,
+} from "../features/status/entries";
 import { readLatency } from "../features/status/histories";
-import { type HistoryEntry, PAST_DAYS, readPastEntries } from "../features/status/past-entries";
 import type { Snapshot } from "../features/status/snapshots";
 import { Shape, State, STATUS_WORDS } from "../ui/blocks";
 import { type HtmlDocument, renderDocument } from "../ui/documents";

@@ -5,7 +5,7 @@ import { listNewestIncidents } from "../../src/features/incidents/records";
 import { addMaintenanceUpdate, planMaintenance } from "../../src/features/maintenance/maintenance";
 import { listMaintenance } from "../../src/features/maintenance/records";
 import { buildSnapshot } from "../../src/features/status/snapshots";
-import { readPastEntries } from "../../src/features/status/past-entries";
+import { readPastEntries } from "../../src/features/status/entries";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { HOUR_MS, toIso } from "../../src/base/time";
 import { counted } from "../support/counted-transaction";

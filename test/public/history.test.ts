@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createIncident } from "../../src/features/incidents/incidents";
 import { advanceMaintenance } from "../../src/features/maintenance/clock";
-import { readHistory } from "../../src/features/status/past-entries";
+import { readHistory } from "../../src/features/status/entries";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { DAY_MS, HOUR_MS, toIso } from "../../src/base/time";
 import { expectMissingPart, expectProblem } from "../support/app";

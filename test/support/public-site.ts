@@ -1,7 +1,7 @@
 import { createComponent } from "../../src/features/components/components";
 import type { PageInput } from "../../src/features/pages/wire";
 import { createSnapshots, type Snapshot } from "../../src/features/status/snapshots";
-import { type HistoryEntry, readPastEntries } from "../../src/features/status/past-entries";
+import { type HistoryEntry, readPastEntries } from "../../src/features/status/entries";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { type Answer, createTestApp, type TestApp, type TestPage } from "./app";
 

@@ -12,7 +12,8 @@ import { listAddress, ListOf, PageQuery, readPageRequest, toPage } from "../../h
 import { actorOf, type RequestContext } from "../../http/request-context";
 import { PageFilter, readPageFilter } from "../pages/pages";
 import { listChanges, listOpenCausesOf } from "./cause-store";
-import { getComponent, resolveComponentId } from "./references";
+import { getComponentRow } from "./components";
+import { resolveComponentId } from "./references";
 import {
   type ChangeReason,
   resolveStatusKeys,
@@ -189,4 +190,10 @@ function requireNoVersion(ifMatch: string | null): void {
 
 function reasonOf(requestContext: RequestContext, reason: string | null | undefined): ChangeReason {
   return { source: "api", actor: actorOf(requestContext), reason: reason ?? null };
+}
+
+/** Returns a component as the API shows it. Throws `not_found`. */
+function getComponent(reader: Reader, id: string): Component {
+  const row = getComponentRow(reader, id);
+  return presentComponent(row, row.pageSlug, listOpenCausesOf(reader, [id]));
 }

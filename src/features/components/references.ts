@@ -5,8 +5,6 @@ import type { ComponentStatus } from "../../base/status";
 import type { FieldErrors } from "../../base/validation";
 import type { Reader } from "../../db/statements";
 import { findPageBySlug } from "../pages/store";
-import { type CauseRow, listOpenCausesOf } from "./cause-store";
-import { getComponentRow } from "./components";
 import {
   type ComponentOnPage,
   type ComponentRow,
@@ -14,7 +12,6 @@ import {
   findComponentByRef,
   findComponents,
 } from "./store";
-import { type Component, presentComponent } from "./wire";
 
 /**
  * Longest reference that is accepted, in characters. The longest one that can name something has 127; a
@@ -160,29 +157,4 @@ export function readComponentFilter(
     );
   }
   return id;
-}
-
-/** Returns a component as the API shows it. Throws `not_found`. */
-export function getComponent(reader: Reader, id: string): Component {
-  const row = getComponentRow(reader, id);
-  return presentComponent(row, row.pageSlug, listOpenCausesOf(reader, [id]));
-}
-
-/** Returns components as the API shows them, in the order of the rows. */
-export function presentComponents(reader: Reader, rows: readonly ComponentOnPage[]): Component[] {
-  const causesOf = readOpenCauses(reader, rows);
-  return rows.map((row) => presentComponent(row, row.pageSlug, causesOf(row.id)));
-}
-
-/** Reads the open causes of some components. Returns a function from a component's id to its causes. */
-export function readOpenCauses(
-  reader: Reader,
-  rows: readonly { id: string }[],
-): (componentId: string) => CauseRow[] {
-  const causes = listOpenCausesOf(
-    reader,
-    rows.map(({ id }) => id),
-  );
-  const byComponent = Map.groupBy(causes, ({ componentId }) => componentId);
-  return (componentId) => byComponent.get(componentId) ?? [];
 }

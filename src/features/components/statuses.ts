@@ -2,6 +2,7 @@
  * Changes of component statuses. A status is the worst of the manual status, which people and API keys set, and of the causes that
  * incidents, maintenance and monitors give. Every change ends in `refreshStatuses`, which records it with an event.
  */
+
 import { Type } from "@sinclair/typebox";
 import { type Actor, authorOf } from "../../base/actor";
 import { badnessOf, type CauseSource, type ComponentStatus } from "../../base/status";
@@ -23,15 +24,11 @@ import {
   insertChanges,
   listCausesOfSource,
   listCausesOfSourceAndComponent,
+  listOpenCausesOf,
   listOpenCausesOfSource,
   updateCauseRow,
 } from "./cause-store";
-import {
-  presentComponents,
-  readOpenCauses,
-  resolveComponents,
-  type ResolvedComponent,
-} from "./references";
+import { resolveComponents, type ResolvedComponent } from "./references";
 import { effectiveStatus } from "./rules";
 import {
   type ComponentOnPage,
@@ -490,4 +487,23 @@ export function knowEarlier(
 ): void {
   saveStartDate(tx, { id: component.id, startDate: toIso(from).slice(0, "YYYY-MM-DD".length) });
   showNow(ctx, tx, [component], reason);
+}
+
+/** Returns components as the API shows them, in the order of the rows. */
+function presentComponents(reader: Reader, rows: readonly ComponentOnPage[]): Component[] {
+  const causesOf = readOpenCauses(reader, rows);
+  return rows.map((row) => presentComponent(row, row.pageSlug, causesOf(row.id)));
+}
+
+/** Reads the open causes of some components. Returns a function from a component's id to its causes. */
+function readOpenCauses(
+  reader: Reader,
+  rows: readonly { id: string }[],
+): (componentId: string) => CauseRow[] {
+  const causes = listOpenCausesOf(
+    reader,
+    rows.map(({ id }) => id),
+  );
+  const byComponent = Map.groupBy(causes, ({ componentId }) => componentId);
+  return (componentId) => byComponent.get(componentId) ?? [];
 }

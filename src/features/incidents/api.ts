@@ -12,7 +12,14 @@ import { actorOf, bearerOf, type RequestContext } from "../../http/request-conte
 import { InstantText, OneOf } from "../../base/schema";
 import { ComponentFilter, readComponentFilter } from "../components/references";
 import { PageFilter, readPageFilter } from "../pages/pages";
-import { type MailOf, toMs, withMail } from "../timeline/updates";
+import {
+  changedAnswer,
+  createdAnswer,
+  type MailOf,
+  toMs,
+  withMail,
+  WrittenMail,
+} from "../timeline/updates";
 import {
   addUpdate,
   createIncident,
@@ -38,19 +45,17 @@ import { readUpdate } from "./save";
 import { findIncident, type IncidentRow, listIncidentRows } from "./store";
 import {
   AddUpdateBody,
-  ChangedIncident,
-  CreatedIncident,
   CreateIncidentBody,
   EditUpdateBody,
   Incident,
   IncidentStatusText,
-  IncidentWithPostmortem,
+  IncidentUpdate,
   presentIncident,
+  PostmortemFields,
   presentSingleUpdate,
   PutPostmortemBody,
   SingleUpdate,
   UpdateIncidentBody,
-  WrittenUpdate,
 } from "./wire";
 
 const ListQuery = Type.Object(
@@ -70,6 +75,21 @@ const ListQuery = Type.Object(
   { additionalProperties: false },
 );
 type ListQuery = Static<typeof ListQuery>;
+
+/* Answers to requests that write, with the mail about what they wrote. */
+const CreatedIncident = createdAnswer(Incident, IncidentUpdate, "CreatedIncident");
+const ChangedIncident = changedAnswer(Incident, IncidentUpdate, "ChangedIncident");
+const IncidentWithPostmortem = Type.Object(
+  {
+    ...Incident.properties,
+    postmortem: Type.Object({ ...PostmortemFields, mail: WrittenMail }),
+  },
+  { title: "IncidentWithPostmortem" },
+);
+const WrittenUpdate = Type.Object(
+  { ...SingleUpdate.properties, mail: WrittenMail },
+  { title: "WrittenIncidentUpdate" },
+);
 
 /** Routes of `/api/v1/incidents`. */
 export function incidentRoutes(ctx: Ctx, mailOf: MailOf) {

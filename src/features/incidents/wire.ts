@@ -16,7 +16,6 @@ import {
   truncateText,
   UPDATES_MAX,
   UpdateText,
-  WrittenMail,
 } from "../timeline/updates";
 import type { IncidentRecord, UpdateRecord } from "./records";
 import type { IncidentRow } from "./store";
@@ -70,7 +69,7 @@ export const SingleUpdate = Type.Object(
 );
 export type SingleUpdate = Static<typeof SingleUpdate>;
 
-const PostmortemFields = {
+export const PostmortemFields = {
   body: Type.String({ description: "Markdown." }),
   published_at: Nullable(Instant),
 };
@@ -128,48 +127,6 @@ export const Incident = Type.Object(
   { title: "Incident" },
 );
 export type Incident = Static<typeof Incident>;
-
-/** The answer to the request that opens an incident, with its only update. */
-export const CreatedIncident = Type.Object(
-  {
-    ...Incident.properties,
-    updates: Type.Array(
-      Type.Object({ ...UpdateFields, mail: WrittenMail }, { title: "CreatedIncidentUpdate" }),
-      { description: "Its only update." },
-    ),
-  },
-  { title: "CreatedIncident" },
-);
-
-/** The answer to the request that changes or publishes an incident. */
-export const ChangedIncident = Type.Object(
-  {
-    ...Incident.properties,
-    updates: Type.Array(
-      Type.Object(
-        { ...UpdateFields, mail: Type.Optional(WrittenMail) },
-        { title: "ChangedIncidentUpdate" },
-      ),
-      { description: "Newest first. The first one has `mail`." },
-    ),
-  },
-  { title: "ChangedIncident" },
-);
-
-/** The answer to the request that writes a post-mortem. */
-export const IncidentWithPostmortem = Type.Object(
-  {
-    ...Incident.properties,
-    postmortem: Type.Object({ ...PostmortemFields, mail: WrittenMail }),
-  },
-  { title: "IncidentWithPostmortem" },
-);
-
-/** The answer to the request that adds or edits an update. */
-export const WrittenUpdate = Type.Object(
-  { ...SingleUpdate.properties, mail: WrittenMail },
-  { title: "WrittenIncidentUpdate" },
-);
 
 export function presentUpdate(update: UpdateRecord): IncidentUpdate {
   return {

@@ -12,7 +12,14 @@ import { listAddress, ListOf, PageQuery, readPageRequest, toPage } from "../../h
 import { actorOf } from "../../http/request-context";
 import { ComponentFilter, readComponentFilter } from "../components/references";
 import { PageFilter, readPageFilter } from "../pages/pages";
-import { type MailOf, requireUpdate, withMail } from "../timeline/updates";
+import {
+  changedAnswer,
+  createdAnswer,
+  type MailOf,
+  requireUpdate,
+  withMail,
+  WrittenMail,
+} from "../timeline/updates";
 import {
   addMaintenanceUpdate,
   cancelMaintenance,
@@ -48,15 +55,13 @@ import {
 import {
   AddMaintenanceUpdateBody,
   CancelMaintenanceBody,
-  ChangedMaintenance,
   Maintenance,
+  MaintenanceUpdate,
   PlanMaintenanceBody,
-  PlannedMaintenance,
   presentMaintenance,
   presentSingleUpdate,
   SingleMaintenanceUpdate,
   UpdateMaintenanceBody,
-  WrittenMaintenanceUpdate,
 } from "./wire";
 
 const PATH = "/api/v1/maintenance";
@@ -73,6 +78,14 @@ const ListQuery = Type.Object(
     ...PageQuery,
   },
   { additionalProperties: false },
+);
+
+/* Answers to requests that write, with the mail about what they wrote. */
+const PlannedMaintenance = createdAnswer(Maintenance, MaintenanceUpdate, "PlannedMaintenance");
+const ChangedMaintenance = changedAnswer(Maintenance, MaintenanceUpdate, "ChangedMaintenance");
+const WrittenMaintenanceUpdate = Type.Object(
+  { ...SingleMaintenanceUpdate.properties, mail: WrittenMail },
+  { title: "WrittenMaintenanceUpdate" },
 );
 
 /** Routes of `/api/v1/maintenance`. */

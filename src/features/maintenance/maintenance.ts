@@ -1,4 +1,5 @@
 /* Verbs of maintenance: plan, change, add an update, cancel. What they write is in `save.ts`; `clock.ts` takes due steps. */
+
 import { type Actor, authorOf } from "../../base/actor";
 import { conflict } from "../../base/errors";
 import type { MaintenanceStatus } from "../../base/status";
@@ -19,19 +20,18 @@ import {
   isUnderWay,
   REMIND_MINUTES_BEFORE,
   settledReminder,
-  STATUS_IN_WORDS,
 } from "./rules";
 import {
   addUpdateRow,
   applyUpdate,
   type Chosen,
   type NewUpdate,
+  plannedNotify,
   recordChange,
   recordMaintenanceEvent,
   refreshCauses,
   replaceChosen,
   saveChange,
-  usualNotify,
   withStatus,
 } from "./save";
 import {
@@ -44,13 +44,13 @@ import {
   type MaintenanceRow,
 } from "./store";
 import {
-  AddMaintenanceUpdateBody,
-  CancelMaintenanceBody,
-  Maintenance,
+  type AddMaintenanceUpdateBody,
+  type CancelMaintenanceBody,
+  type Maintenance,
   type MaintenanceUpdate,
-  PlanMaintenanceBody,
+  type PlanMaintenanceBody,
   presentMaintenance,
-  UpdateMaintenanceBody,
+  type UpdateMaintenanceBody,
 } from "./wire";
 
 /**
@@ -344,6 +344,15 @@ function changeStatus(
   return changed;
 }
 
+/** Words for a status within a sentence. */
+const STATUS_IN_WORDS: Record<MaintenanceStatus, string> = {
+  scheduled: "scheduled",
+  in_progress: "in progress",
+  verifying: "being verified",
+  completed: "completed",
+  cancelled: "cancelled",
+};
+
 /** Throws `conflict` for a maintenance that is over, which cannot be changed. */
 function requireNotEnded({ status }: MaintenanceRow): void {
   if (!isEnded(status)) return;
@@ -448,4 +457,9 @@ export function cancelMaintenanceOfPage(ctx: Ctx, tx: Tx, pageId: string, actor:
 
 function cancellationSummary({ name }: MaintenanceRow): string {
   return `Cancelled the maintenance “${name}”`;
+}
+
+/** Returns the default `notify` of changes by people: that of the plan, or true for an announced occurrence. */
+function usualNotify(tx: Tx, row: MaintenanceRow): boolean {
+  return isAnnounced(row) || plannedNotify(tx, row.id);
 }

@@ -12,15 +12,6 @@ const FOLLOWERS: Record<MaintenanceStatus, readonly MaintenanceStatus[]> = {
   cancelled: [],
 };
 
-/** Words for a status within a sentence. */
-export const STATUS_IN_WORDS: Record<MaintenanceStatus, string> = {
-  scheduled: "scheduled",
-  in_progress: "in progress",
-  verifying: "being verified",
-  completed: "completed",
-  cancelled: "cancelled",
-};
-
 /** Returns true if a status may follow another. */
 export function isAllowedTransition(from: MaintenanceStatus, to: MaintenanceStatus): boolean {
   return FOLLOWERS[from].includes(to);

@@ -1,5 +1,5 @@
 /* What changes of maintenance write: rows, updates, causes of component statuses, and events. */
-import { Type } from "@sinclair/typebox";
+
 import { type Actor, authorOf } from "../../base/actor";
 import type { MaintenanceStatus } from "../../base/status";
 import type { Ctx } from "../../context";
@@ -9,15 +9,8 @@ import type { EventType } from "../../events/outbox";
 import { replaceCauses } from "../components/statuses";
 import { listComponentsOfPage } from "../components/store";
 import { touchPage } from "../pages/pages";
-import {
-  EVENT_DATA_MAX_BYTES,
-  EVENT_TEXT_MAX,
-  eventFields,
-  jsonBytes,
-  truncateText,
-} from "../timeline/updates";
 import { getMaintenance } from "./records";
-import { causesAfter, type ComponentCause, isAnnounced, isUnderWay } from "./rules";
+import { causesAfter, type ComponentCause, isUnderWay } from "./rules";
 import {
   deleteMaintenanceComponents,
   insertMaintenanceComponent,
@@ -28,7 +21,7 @@ import {
   type MaintenanceRow,
   updateMaintenanceRow,
 } from "./store";
-import { Maintenance, MaintenanceUpdate } from "./wire";
+import { eventData, Maintenance } from "./wire";
 
 /** The components of a maintenance, with the names from when they were chosen. */
 export type Chosen = readonly { id: string; name: string }[];
@@ -153,22 +146,6 @@ export function plannedNotify(tx: Tx, maintenanceId: string): boolean {
   return listFirstUpdates(tx, { ids: JSON.stringify([maintenanceId]) })[0]?.notify ?? true;
 }
 
-/** Returns the default `notify` of changes by people: that of the plan, or true for an announced occurrence. */
-export function usualNotify(tx: Tx, row: MaintenanceRow): boolean {
-  return isAnnounced(row) || plannedNotify(tx, row.id);
-}
-
-const { updates: _updates, ...Fields } = Maintenance.properties;
-
-/** The data of a maintenance's event. */
-export const MaintenanceEventData = Type.Object(
-  {
-    ...Fields,
-    ...eventFields(MaintenanceUpdate, "MaintenanceEventUpdate"),
-  },
-  { title: "MaintenanceEventData" },
-);
-
 /**
  * Records an event of a maintenance. `notify` is false for a silent change, `isNews` true if its newest update is
  * new. `actor` makes the change.
@@ -183,38 +160,4 @@ export function recordMaintenanceEvent(
   const { id: subjectId, page_id: pageId } = maintenance;
   const data = eventData(maintenance, notify);
   ctx.outbox.record(tx, { type, pageId, subjectId, data, isNews, author: authorOf(actor) });
-}
-
-/**
- * Returns the data of a maintenance's event: the resource of the API with the newest update instead of
- * all. The text is cut at 4,000 code points. If the data is still too large, the list of components is
- * halved until it fits, then the text. Parts with something left out have `truncated: true`.
- */
-export function eventData(maintenance: Maintenance, notify: boolean): Record<string, unknown> {
-  const { updates, ...resource } = maintenance;
-  const [latest] = updates;
-  const dataWith = (textLength: number, components: number) => ({
-    ...resource,
-    components: resource.components.slice(0, components),
-    ...(components < resource.components.length ? { truncated: true } : {}),
-    latest_update: latest ? { ...latest, ...truncateText(latest.body, textLength) } : null,
-    notify,
-  });
-  const isSmall = (textLength: number, count: number) =>
-    canFit(resource.components, count) &&
-    jsonBytes(dataWith(textLength, count)) <= EVENT_DATA_MAX_BYTES;
-  let textLength = EVENT_TEXT_MAX;
-  let count = resource.components.length;
-  while (count > 0 && !isSmall(textLength, count)) count = Math.floor(count / 2);
-  while (textLength > 0 && !isSmall(textLength, count)) textLength = Math.floor(textLength / 2);
-  return dataWith(textLength, count);
-}
-
-/** Returns false if the first `count` components alone exceed the limit of an event. */
-function canFit(components: Maintenance["components"], count: number): boolean {
-  let bytes = 0;
-  for (let index = 0; index < count && bytes <= EVENT_DATA_MAX_BYTES; index++) {
-    bytes += jsonBytes(components[index]);
-  }
-  return bytes <= EVENT_DATA_MAX_BYTES;
 }

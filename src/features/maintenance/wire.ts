@@ -6,11 +6,15 @@ import { toIso, toIsoOrNull } from "../../base/time";
 import { ComponentReference } from "../components/references";
 import { pageUrl } from "../pages/addresses";
 import {
+  EVENT_DATA_MAX_BYTES,
+  EVENT_TEXT_MAX,
+  eventFields,
+  jsonBytes,
   NAMED_COMPONENTS_MAX,
   Notify,
+  truncateText,
   UPDATE_TEXT_MAX,
   UpdateText,
-  WrittenMail,
 } from "../timeline/updates";
 import type { MaintenanceRecord, MaintenanceUpdateRow } from "./store";
 
@@ -83,6 +87,7 @@ export const PlanMaintenanceBody = Type.Object(
     ],
   },
 );
+
 export type PlanMaintenanceBody = Static<typeof PlanMaintenanceBody>;
 
 /**
@@ -103,6 +108,7 @@ export const UpdateMaintenanceBody = Type.Partial(
     examples: [{ scheduled_until: "2026-01-10T05:00:00Z" }],
   },
 );
+
 export type UpdateMaintenanceBody = Static<typeof UpdateMaintenanceBody>;
 
 /** Fields of a maintenance update. */
@@ -122,6 +128,7 @@ export const AddMaintenanceUpdateBody = Type.Object(
     examples: [{ status: "verifying", body: "Done; we are checking." }],
   },
 );
+
 export type AddMaintenanceUpdateBody = Static<typeof AddMaintenanceUpdateBody>;
 
 /** Fields of a cancellation, which become the last update. */
@@ -143,6 +150,7 @@ export const CancelMaintenanceBody = Type.Object(
   },
   { additionalProperties: false, examples: [{ body: "The new version is not ready yet." }] },
 );
+
 export type CancelMaintenanceBody = Static<typeof CancelMaintenanceBody>;
 
 const updateFields = {
@@ -154,6 +162,7 @@ const updateFields = {
 };
 
 export const MaintenanceUpdate = Type.Object(updateFields, { title: "MaintenanceUpdate" });
+
 export type MaintenanceUpdate = Static<typeof MaintenanceUpdate>;
 
 /** An update with its maintenance's id and version. */
@@ -168,6 +177,7 @@ export const SingleMaintenanceUpdate = Type.Object(
   },
   { title: "SingleMaintenanceUpdate" },
 );
+
 export type SingleMaintenanceUpdate = Static<typeof SingleMaintenanceUpdate>;
 
 /** A maintenance as the API shows it. */
@@ -215,40 +225,8 @@ export const Maintenance = Type.Object(
   },
   { title: "Maintenance" },
 );
+
 export type Maintenance = Static<typeof Maintenance>;
-
-/** The answer to the request that plans a maintenance, with its only update. */
-export const PlannedMaintenance = Type.Object(
-  {
-    ...Maintenance.properties,
-    updates: Type.Array(
-      Type.Object({ ...updateFields, mail: WrittenMail }, { title: "PlannedMaintenanceUpdate" }),
-      { description: "Its only update." },
-    ),
-  },
-  { title: "PlannedMaintenance" },
-);
-
-/** The answer to the request that changes or cancels a maintenance. */
-export const ChangedMaintenance = Type.Object(
-  {
-    ...Maintenance.properties,
-    updates: Type.Array(
-      Type.Object(
-        { ...updateFields, mail: Type.Optional(WrittenMail) },
-        { title: "ChangedMaintenanceUpdate" },
-      ),
-      { description: "Newest first. The first one has `mail`." },
-    ),
-  },
-  { title: "ChangedMaintenance" },
-);
-
-/** The answer to the request that adds an update. */
-export const WrittenMaintenanceUpdate = Type.Object(
-  { ...SingleMaintenanceUpdate.properties, mail: WrittenMail },
-  { title: "WrittenMaintenanceUpdate" },
-);
 
 function presentMaintenanceUpdate(row: MaintenanceUpdateRow): MaintenanceUpdate {
   return {
@@ -294,4 +272,51 @@ export function presentMaintenance(record: MaintenanceRecord, baseUrl: string): 
     updates: updates.map(presentMaintenanceUpdate),
     ...(record.isTruncated ? { truncated: true } : {}),
   };
+}
+
+/* Data of events. */
+
+const { updates: _updates, ...Fields } = Maintenance.properties;
+
+/** The data of a maintenance's event. */
+export const MaintenanceEventData = Type.Object(
+  {
+    ...Fields,
+    ...eventFields(MaintenanceUpdate, "MaintenanceEventUpdate"),
+  },
+  { title: "MaintenanceEventData" },
+);
+
+/**
+ * Returns the data of a maintenance's event: the resource of the API with the newest update instead of
+ * all. The text is cut at 4,000 code points. If the data is still too large, the list of components is
+ * halved until it fits, then the text. Parts with something left out have `truncated: true`.
+ */
+export function eventData(maintenance: Maintenance, notify: boolean): Record<string, unknown> {
+  const { updates, ...resource } = maintenance;
+  const [latest] = updates;
+  const dataWith = (textLength: number, components: number) => ({
+    ...resource,
+    components: resource.components.slice(0, components),
+    ...(components < resource.components.length ? { truncated: true } : {}),
+    latest_update: latest ? { ...latest, ...truncateText(latest.body, textLength) } : null,
+    notify,
+  });
+  const isSmall = (textLength: number, count: number) =>
+    canFit(resource.components, count) &&
+    jsonBytes(dataWith(textLength, count)) <= EVENT_DATA_MAX_BYTES;
+  let textLength = EVENT_TEXT_MAX;
+  let count = resource.components.length;
+  while (count > 0 && !isSmall(textLength, count)) count = Math.floor(count / 2);
+  while (textLength > 0 && !isSmall(textLength, count)) textLength = Math.floor(textLength / 2);
+  return dataWith(textLength, count);
+}
+
+/** Returns false if the first `count` components alone exceed the limit of an event. */
+function canFit(components: Maintenance["components"], count: number): boolean {
+  let bytes = 0;
+  for (let index = 0; index < count && bytes <= EVENT_DATA_MAX_BYTES; index++) {
+    bytes += jsonBytes(components[index]);
+  }
+  return bytes <= EVENT_DATA_MAX_BYTES;
 }

@@ -16,7 +16,7 @@ import type { Reader, Tx } from "../../db/statements";
 import { audit } from "../../events/audit";
 import { hostNameOf, toDomain, validateDomains } from "./addresses";
 import { fullMailSettings, PageMailInput } from "./mail";
-import { compatOf, isLocale, isReservedSlug, isTimeZone, JOIN_MINUTES } from "./rules";
+import { compatOf, isReservedSlug, isTimeZone, JOIN_MINUTES } from "./rules";
 import {
   clearDefault,
   deletePageSlug,
@@ -376,4 +376,13 @@ export function findNamedPage(
   const page = findPageBySlugOrId(reader, slugOrId);
   if (!page) errors.add(["page"], UNKNOWN_PAGE);
   return page;
+}
+
+/** Returns true if a text is a well-formed BCP 47 language tag. */
+function isLocale(tag: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(tag).length === 1;
+  } catch {
+    return false;
+  }
 }

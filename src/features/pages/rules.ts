@@ -1,11 +1,7 @@
 import { COMPAT_PRODUCTS, type CompatProduct } from "../../base/compat";
 
-/** Time after the start of an automatic incident in which outages join it: default and maximum, in minutes. */
+/** Time after the start of an automatic incident in which outages join it, in minutes, by default. */
 export const JOIN_MINUTES = 10;
-export const JOIN_MINUTES_MAX = 1_440;
-
-/** Pattern of a slug: lower case, digits and inner hyphens, 1 to 63 characters. */
-export const SLUG_PATTERN = "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$";
 
 /** Words in current or possible future paths of the server, and misleading slugs. */
 const RESERVED_SLUGS: ReadonlySet<string> = new Set([
@@ -45,15 +41,6 @@ export function isTimeZone(name: string): boolean {
   try {
     new Intl.DateTimeFormat("en", { timeZone: name });
     return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Returns true if a text is a well-formed BCP 47 language tag. */
-export function isLocale(tag: string): boolean {
-  try {
-    return Intl.getCanonicalLocales(tag).length === 1;
   } catch {
     return false;
   }

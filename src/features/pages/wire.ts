@@ -4,15 +4,22 @@ import { RefText } from "../../base/ids";
 import { Instant, Nullable, OneOf, Text } from "../../base/schema";
 import { DescriptionText, NameText } from "../../base/texts";
 import { toIso } from "../../base/time";
-import { PageMailInput } from "./mail";
 import { DOMAINS_MAX, logoPath, pageBaseUrl, pageUrl } from "./addresses";
-import { JOIN_MINUTES_MAX, SLUG_PATTERN } from "./rules";
+import { PageMailInput } from "./mail";
 import type { PageRow } from "./store";
 
+/** Pattern of a slug: lower case, digits and inner hyphens, 1 to 63 characters. */
+const SLUG_PATTERN = "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$";
+
+/** Longest time after the start of an automatic incident in which outages join it, in minutes. */
+const JOIN_MINUTES_MAX = 1_440;
+
 const VISIBILITIES = ["public", "private"] as const;
+
 const THEMES = ["system", "light", "dark"] as const;
 
 const Slug = Text({ maxLength: 63, pattern: SLUG_PATTERN });
+
 const Accent = Text({ maxLength: 7, pattern: "^#[0-9a-fA-F]{6}$" });
 
 /** Fields of a page; only slug and name are required. */
@@ -40,6 +47,7 @@ export const PageInput = Type.Object(
   },
   { additionalProperties: false },
 );
+
 export type PageInput = Static<typeof PageInput>;
 
 /** A status page as the API shows it. */
@@ -94,6 +102,7 @@ export const Page = Type.Object(
   },
   { title: "Page" },
 );
+
 export type Page = Static<typeof Page>;
 
 /** Returns a page as the API shows it. `baseUrl` is the server's public address. */

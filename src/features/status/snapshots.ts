@@ -7,6 +7,7 @@ import { listOpenCausesOfPage } from "../components/cause-store";
 import type { DayOf } from "../components/rules";
 import {
   type ComponentRow,
+  countStatuses,
   findComponentAt,
   type GroupRow,
   listComponentsOfPage,
@@ -19,7 +20,7 @@ import {
   listOpenIncidents,
   type ReadRecords,
 } from "../incidents/records";
-import { listOpenImpacts } from "../incidents/store";
+import { countOpenImpacts, listOpenImpacts } from "../incidents/store";
 import { presentIncident } from "../incidents/wire";
 import { listMaintenanceForPage, nextEdge } from "../maintenance/records";
 import { UPCOMING_MS } from "../maintenance/rules";
@@ -37,7 +38,7 @@ import {
   sharedTime,
   stepStart,
 } from "./histories";
-import { type Headline, headlineOf } from "./rules";
+import { type Headline, type HeadlineFacts, headlineOf } from "./rules";
 import type { StatusDocument } from "./wire";
 
 /** Number of components whose histories are read together with the snapshot. */
@@ -288,4 +289,45 @@ export function readHeadline(reader: Reader, pageId: string): Headline {
     listComponentsOfPage(reader, { pageId }).map(({ status }) => status),
     listOpenImpacts(reader, { pageId }).map(({ impact }) => impact),
   );
+}
+
+/* Headlines of all pages, for the dashboard. Those of one page are in its snapshot. */
+
+/** Headline of a page with the statuses and impacts that it is computed from. */
+export interface PageHeadline extends HeadlineFacts {
+  componentCount: number;
+  /** Number of published open incidents. */
+  openIncidentCount: number;
+}
+
+/** Headline of a page without components and open incidents. */
+export const EMPTY_HEADLINE: PageHeadline = {
+  status: headlineOf([]),
+  components: [],
+  incidents: [],
+  componentCount: 0,
+  openIncidentCount: 0,
+};
+
+/** Reads the headlines of all pages by id, with two statements. A page without components and open incidents has no entry. */
+export function readHeadlines(reader: Reader): ReadonlyMap<string, PageHeadline> {
+  const components = Map.groupBy(countStatuses(reader, {}), ({ pageId }) => pageId);
+  const incidents = Map.groupBy(countOpenImpacts(reader, {}), ({ pageId }) => pageId);
+  const headlines = new Map<string, PageHeadline>();
+  for (const pageId of new Set([...components.keys(), ...incidents.keys()])) {
+    const counts = components.get(pageId) ?? [];
+    const open = incidents.get(pageId) ?? [];
+    const statuses = counts.flatMap(({ status, count }) =>
+      Array.from({ length: count }, () => status),
+    );
+    const impacts = open.map(({ impact }) => impact);
+    headlines.set(pageId, {
+      status: headlineOf(statuses, impacts),
+      components: counts,
+      incidents: open,
+      componentCount: statuses.length,
+      openIncidentCount: open.reduce((total, { count }) => total + count, 0),
+    });
+  }
+  return headlines;
 }

@@ -45,6 +45,32 @@ export const WrittenMail = Type.Object(
 );
 export type WrittenMail = Static<typeof WrittenMail>;
 
+/** Returns the answer to a request that creates an incident or a maintenance: the object, with the mail about it. */
+export function createdAnswer<Fields extends TProperties, Update extends TProperties>(
+  owner: TObject<Fields>,
+  update: TObject<Update>,
+  title: string,
+) {
+  const written = { ...update.properties, mail: WrittenMail };
+  const updates = Type.Array(Type.Object(written, { title: `${title}Update` }), {
+    description: "Its only update.",
+  });
+  return Type.Object({ ...owner.properties, updates }, { title });
+}
+
+/** Returns the answer to a request that changes an incident or a maintenance: the object, with the mail about it. */
+export function changedAnswer<Fields extends TProperties, Update extends TProperties>(
+  owner: TObject<Fields>,
+  update: TObject<Update>,
+  title: string,
+) {
+  const written = { ...update.properties, mail: Type.Optional(WrittenMail) };
+  const updates = Type.Array(Type.Object(written, { title: `${title}Update` }), {
+    description: "Newest first. The first one has `mail`.",
+  });
+  return Type.Object({ ...owner.properties, updates }, { title });
+}
+
 /** Incident or maintenance that a request writes. */
 export interface WrittenSubject {
   id: string;

@@ -5,7 +5,7 @@ import type { Alarm } from "../../features/alarms/alarms";
 import { findMailHold } from "../../features/mail/hold";
 import { countHeldByPage } from "../../features/mailings/store";
 import { countMonitorsByState } from "../../features/monitors/store";
-import { EMPTY_HEADLINE, readHeadlines } from "../../features/status/headlines";
+import { EMPTY_HEADLINE, readHeadlines } from "../../features/status/snapshots";
 import { headlineText, toneOf } from "../../features/status/rules";
 import { readPages } from "./page-choice";
 import { FLEET_PATH, INCIDENTS_PATH, MAILINGS_PATH, MONITORS_PATH, WEBHOOKS_PATH } from "./paths";

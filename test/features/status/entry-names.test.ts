@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { findIncidentNames } from "../../../src/features/incidents/store";
-import { createEntryNamesCache, readEntryNames } from "../../../src/features/status/entry-names";
+import { createEntryNamesCache, readEntryNames } from "../../../src/features/status/entries";
 import { createSnapshots } from "../../../src/features/status/snapshots";
 import { createPublicSite, type PublicSite } from "../../support/public-site";
 

@@ -2,8 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { eventData as incidentData } from "../../../src/features/incidents/wire";
 import type { IncidentRecord, UpdateRecord } from "../../../src/features/incidents/records";
-import { eventData as maintenanceData } from "../../../src/features/maintenance/save";
-import type { Maintenance } from "../../../src/features/maintenance/wire";
+import {
+  eventData as maintenanceData,
+  type Maintenance,
+} from "../../../src/features/maintenance/wire";
 
 const AT = Date.UTC(2026, 0, 1, 12);
 const BASE_URL = "https://status.example.com";

@@ -21,7 +21,7 @@ import { type Folded, knownFrom, uptimeOfDays } from "../../components/rules";
 import { type ComponentRow, listComponentsOfPage } from "../../components/store";
 import { findFirstIncidentStart } from "../../incidents/records";
 import type { PageRow } from "../../pages/store";
-import { type HistoryEntry, readHistory } from "../../status/past-entries";
+import { type HistoryEntry, readHistory } from "../../status/entries";
 import { foldInTurns } from "../analytics";
 import { readPeriod } from "../period";
 import { METHODS } from "../wire";

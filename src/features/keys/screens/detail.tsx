@@ -525,7 +525,7 @@ export function KeyEnd({ of: key, now }: { of: KeyListing; now: number }) {
 }
 
 /** Counts of the last day's responses: "3 requests (2 succeeded, 1 rate-limited)." */
-export function UsageSentence({ usage }: { usage: KeyUsageSummary }) {
+function UsageSentence({ usage }: { usage: KeyUsageSummary }) {
   const { ok, client_error, limited, total } = usage.last24h;
   if (total === 0) return <>No requests.</>;
   if (ok === total) return <>{plural(total, "request")}, no failures.</>;

@@ -14,7 +14,7 @@ const SEARCHED_MS = 50 * 366 * DAY_MS;
 const EXAMINED_MS = 400 * DAY_MS;
 
 /** Columns of a schedule that decide when it occurs. Days are YYYY-MM-DD in the time zone. */
-export interface Calendar {
+interface Calendar {
   cron: string;
   timeZone: string;
   /** Only every n-th day from `startsOn` on; null for every day. */

@@ -8,7 +8,7 @@ import { listPendingMaintenance } from "../../maintenance/records";
 import { isUnderWay, UPCOMING_MS } from "../../maintenance/rules";
 import type { MaintenanceRecord } from "../../maintenance/store";
 import type { PageRow } from "../../pages/store";
-import { EMPTY_HEADLINE, type PageHeadline, readHeadlines } from "../../status/headlines";
+import { EMPTY_HEADLINE, type PageHeadline, readHeadlines } from "../../status/snapshots";
 
 /** Maximum number of open incidents that are read. Further ones have no entries in “Needs attention”. */
 const INCIDENTS_READ = 1_000;
