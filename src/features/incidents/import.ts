@@ -11,7 +11,7 @@ import { isInFuture, toMs } from "../timeline/updates";
 import { namedStatuses, requireFreeRef } from "./incidents";
 import { getIncidentRow, type UpdateRecord } from "./records";
 import { componentsOf, impactOf, timelineOf } from "./rules";
-import { publish, writeUpdate } from "./save";
+import { NEW_INCIDENT, publish, writeUpdate } from "./save";
 import { deleteUpdates, type IncidentRow, insertIncident, updateIncidentRow } from "./store";
 import { ImportIncidentBody } from "./wire";
 
@@ -42,6 +42,7 @@ export function importIncident(
   const publishedAt = postmortem && toMs(postmortem.published_at);
   const times = updates.map(({ displayAt }) => displayAt);
   const row: IncidentRow = {
+    ...NEW_INCIDENT,
     id: incidentId,
     pageId,
     name: input.name,
@@ -49,7 +50,6 @@ export function importIncident(
     impact: impactOf(namedStatuses(updates), input.impact_override),
     impactOverride: input.impact_override,
     source: "import",
-    draft: false,
     externalRef: input.external_ref,
     startedAt,
     identifiedAt,
@@ -61,7 +61,6 @@ export function importIncident(
     version: (before?.version ?? 0) + 1,
     createdAt: before?.createdAt ?? Math.min(startedAt, ...times),
     updatedAt: Math.max(startedAt, publishedAt ?? 0, ...times),
-    deletedAt: null,
   };
   requireFreeRef(tx, row, true);
   if (before) {

@@ -44,6 +44,7 @@ import {
   appendUpdate,
   buildUpdate,
   computeChange,
+  NEW_INCIDENT,
   prepareUpdate,
   publish,
   recordIncidentEvent,
@@ -96,6 +97,7 @@ export function createIncident(
   const { draft = false, impact_override: impactOverride = null } = input;
   const timeline = timelineOf({ startedAt, draft, resolvedAt }, [update], undefined);
   const row: IncidentRow = {
+    ...NEW_INCIDENT,
     id,
     pageId: page.id,
     name: input.name,
@@ -109,13 +111,8 @@ export function createIncident(
     identifiedAt: timeline.identifiedAt,
     monitoringAt: timeline.monitoringAt,
     resolvedAt,
-    postmortemBody: null,
-    postmortemPublishedAt: null,
-    postmortemFirstPublishedAt: null,
-    version: 1,
     createdAt: now,
     updatedAt: now,
-    deletedAt: null,
   };
   requireFreeRef(tx, row, canSeeDrafts);
   insertIncident(tx, row);

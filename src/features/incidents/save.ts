@@ -43,6 +43,18 @@ import {
 } from "./store";
 import { type AddUpdateBody, eventData, type EventRecord } from "./wire";
 
+/** Columns of a new incident that nothing has set. */
+export const NEW_INCIDENT = {
+  impactOverride: null,
+  draft: false,
+  externalRef: null,
+  postmortemBody: null,
+  postmortemPublishedAt: null,
+  postmortemFirstPublishedAt: null,
+  version: 1,
+  deletedAt: null,
+} satisfies Partial<IncidentRow>;
+
 /** A change of an incident, with the body of its request. */
 interface Change {
   /** The incident before the change. */

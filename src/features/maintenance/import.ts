@@ -11,7 +11,7 @@ import { InstantText } from "../../base/schema";
 import { isInFuture, toMs, UPDATES_MAX } from "../timeline/updates";
 import { chooseComponents, readTimes } from "./maintenance";
 import { isUnderWay, REMIND_MINUTES_BEFORE, settledReminder } from "./rules";
-import { recordMaintenanceEvent, replaceChosen } from "./save";
+import { NEW_MAINTENANCE, recordMaintenanceEvent, replaceChosen } from "./save";
 import { MaintenanceUpdate, PlanMaintenanceBody } from "./wire";
 import { getMaintenance, getMaintenanceRecord } from "./records";
 import {
@@ -78,6 +78,7 @@ export function importMaintenance(
   const { endedAt, ...progress } = progressOf({ ...planned, ...flags }, updates, now);
   const times = updates.map(({ displayAt }) => displayAt);
   const row: MaintenanceRow = {
+    ...NEW_MAINTENANCE,
     id: before?.id ?? ctx.newId("mnt"),
     pageId,
     name: input.name,
@@ -89,9 +90,6 @@ export function importMaintenance(
     version: (before?.version ?? 0) + 1,
     createdAt: before?.createdAt ?? Math.min(...times),
     updatedAt: Math.max(...times, progress.completedAt ?? 0),
-    deletedAt: null,
-    scheduleId: null,
-    occurrenceAt: null,
     author: before?.author ?? authorOf(actor),
   };
   const maintenanceId = row.id;

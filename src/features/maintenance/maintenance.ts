@@ -25,6 +25,7 @@ import {
   addUpdateRow,
   applyUpdate,
   type Chosen,
+  NEW_MAINTENANCE,
   type NewUpdate,
   plannedNotify,
   recordChange,
@@ -70,23 +71,17 @@ export function planMaintenance(
   const now = ctx.clock.now();
   const { remind_minutes_before: remindMinutesBefore = REMIND_MINUTES_BEFORE } = input;
   const row: MaintenanceRow = {
+    ...NEW_MAINTENANCE,
     id: ctx.newId("mnt"),
     pageId: page?.id ?? "",
     name: input.name,
-    status: "scheduled",
     ...times,
-    startedAt: null,
-    completedAt: null,
     autoStart: input.auto_start ?? true,
     autoComplete: input.auto_complete ?? true,
     remindMinutesBefore,
     remindedAt: settledReminder({ ...times, remindMinutesBefore }, now),
-    version: 1,
     createdAt: now,
     updatedAt: now,
-    deletedAt: null,
-    scheduleId: null,
-    occurrenceAt: null,
     author: authorOf(actor),
   };
   insertMaintenance(tx, row);

@@ -23,6 +23,19 @@ import {
 } from "./store";
 import { eventData, Maintenance } from "./wire";
 
+/** Columns of a new maintenance that nothing has set. */
+export const NEW_MAINTENANCE = {
+  status: "scheduled",
+  startedAt: null,
+  completedAt: null,
+  autoStart: true,
+  autoComplete: true,
+  version: 1,
+  deletedAt: null,
+  scheduleId: null,
+  occurrenceAt: null,
+} satisfies Partial<MaintenanceRow>;
+
 /** The components of a maintenance, with the names from when they were chosen. */
 export type Chosen = readonly { id: string; name: string }[];
 

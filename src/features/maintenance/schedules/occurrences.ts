@@ -4,7 +4,7 @@ import { changedRow, type Reader, type Tx } from "../../../db/statements";
 import { HOUR_MS, MINUTE_MS } from "../../../base/time";
 import { touchPage } from "../../pages/pages";
 import { cancelMaintenance } from "../maintenance";
-import { addUpdateRow, recordMaintenanceEvent } from "../save";
+import { addUpdateRow, NEW_MAINTENANCE, recordMaintenanceEvent } from "../save";
 import { presentMaintenance } from "../wire";
 import { getMaintenance, getMaintenanceRecord } from "../records";
 import { settledReminder, UPCOMING_MS } from "../rules";
@@ -147,23 +147,17 @@ function makeOccurrence(
   const now = ctx.clock.now();
   const { remindMinutesBefore } = schedule;
   const row: MaintenanceRow = {
+    ...NEW_MAINTENANCE,
     id: ctx.newId("mnt"),
     pageId: schedule.pageId,
     name: schedule.name,
-    status: "scheduled",
     scheduledFor: at,
     scheduledUntil: at + schedule.durationMinutes * MINUTE_MS,
-    startedAt: null,
-    completedAt: null,
-    autoStart: true,
-    autoComplete: true,
     remindMinutesBefore,
     // A reminder 30 days before is due when the occurrence is made.
     remindedAt: settledReminder({ scheduledFor: at, remindMinutesBefore }, now - MADE_LATE_MS),
-    version: 1,
     createdAt: now,
     updatedAt: now,
-    deletedAt: null,
     scheduleId: schedule.id,
     occurrenceAt: at,
     author: schedule.author,
