@@ -2,7 +2,7 @@
  * Fills the limiter's own map with live buckets and takes tokens from them, in a process that does
  * nothing else, and prints what that cost as JSON.
  */
-import { BucketMap } from "../../src/features/limits/buckets";
+import { BucketMap } from "../../src/features/limits/limiter";
 import { systemClock } from "../../src/base/clock";
 import { systemRandom } from "../../src/base/hash";
 import { mainThreadMs } from "../support/processor-time";

@@ -7,7 +7,7 @@ import { sha256Hex } from "../../base/hash";
 import { lazy } from "../../base/lazy";
 import { MINUTE_MS } from "../../base/time";
 import type { Ctx } from "../../context";
-import { BucketMap } from "../limits/buckets";
+import { BucketMap } from "../limits/limiter";
 import type { Turn } from "./passwords";
 import { FAILURES_KEPT_MS, loginDelayMs } from "./rules";
 import { listRecentAddresses } from "./store";

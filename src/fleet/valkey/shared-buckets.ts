@@ -1,8 +1,14 @@
 import type { Clock, Timer } from "../../base/clock";
 import type { Config } from "../../base/config/options";
 import { SECOND_MS } from "../../base/time";
-import { type BucketMap, type Decision, secondsToRefill } from "../../features/limits/buckets";
-import type { Charge, Limiter, LocalLimiter } from "../../features/limits/limiter";
+import {
+  type BucketMap,
+  type Charge,
+  type Decision,
+  type Limiter,
+  type LocalLimiter,
+  secondsToRefill,
+} from "../../features/limits/limiter";
 import { BACKGROUND_MS, CALL_MS, script, type Valkey } from "./client";
 
 /** Interval in which callers that are idle are forgotten. */

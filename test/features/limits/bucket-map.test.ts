@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { BucketMap } from "../../../src/features/limits/buckets";
+import { BucketMap } from "../../../src/features/limits/limiter";
 import { systemRandom } from "../../../src/base/hash";
 import { createTestClock } from "../../support/clock";
 

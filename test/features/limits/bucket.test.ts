@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { Buckets } from "../../../src/features/limits/buckets";
+import { Buckets } from "../../../src/features/limits/limiter";
 
 const MINUTE_MS = 60_000;
 

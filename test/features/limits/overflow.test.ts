@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { BucketMap } from "../../../src/features/limits/buckets";
+import { BucketMap } from "../../../src/features/limits/limiter";
 import { systemRandom } from "../../../src/base/hash";
 import { createTestApp, type TestApp } from "../../support/app";
 import { createTestClock } from "../../support/clock";
