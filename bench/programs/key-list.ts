@@ -3,7 +3,7 @@
  * each way that the screen can be asked, and prints the 99th percentiles as JSON.
  */
 import { loadConfig } from "../../src/base/config/load";
-import { countKeys, type KeyQuery, listKeyPage } from "../../src/features/keys/records";
+import { countKeys, listKeyPage } from "../../src/features/keys/records";
 import { KEY_FILTERS } from "../../src/features/keys/rules";
 import { openForCommand } from "../../src/installation";
 import { percentile } from "../support/figure";
@@ -24,7 +24,7 @@ const { db } = installation.ctx;
 const now = Date.now();
 const middle = listKeyPage(db, { filter: "all", limit: 500, now }).nextBefore;
 if (middle === null) throw new Error("there are too few keys to measure with");
-const asked: Record<string, Partial<KeyQuery>> = {
+const asked: Record<string, Partial<Parameters<typeof listKeyPage>[1]>> = {
   ...Object.fromEntries(KEY_FILTERS.map((filter) => [filter, { filter }])),
   "a page in the middle": { before: middle },
   "a search that finds many": { search: "bench" },

@@ -213,7 +213,9 @@ export function selectByIds<Builder extends { prepare(): PreparedStatement }>(
   build: (orm: Orm, isOneOf: IsOneOf) => Builder,
 ): (reader: Reader, ids: readonly string[]) => Rows<Builder>[] {
   const one = selectMany((orm, $: { id: string }) => build(orm, isEqualTo($.id)));
-  const several = selectMany((orm, $: { ids: string }) => build(orm, isAmong($.ids)));
+  const several = selectMany((orm, $: { ids: string }) =>
+    build(orm, (column) => isAmong(column, $.ids)),
+  );
   return (reader, ids) => {
     const [id] = ids;
     if (id === undefined) return [];
@@ -226,7 +228,9 @@ export function mutateByIds<Params extends object>(
   build: (orm: Orm, isOneOf: IsOneOf, $: Params) => ReturnType<BuildChange<Params>>,
 ): (tx: Tx, ids: readonly string[], params: Params) => number {
   const one = mutate((orm, $: Params & { id: string }) => build(orm, isEqualTo($.id), $));
-  const several = mutate((orm, $: Params & { ids: string }) => build(orm, isAmong($.ids), $));
+  const several = mutate((orm, $: Params & { ids: string }) =>
+    build(orm, (column) => isAmong(column, $.ids), $),
+  );
   return (tx, ids, params) => {
     const [id] = ids;
     if (id === undefined) return 0;
@@ -240,8 +244,9 @@ function isEqualTo(id: string): IsOneOf {
   return (column) => sql`${column} = ${id}`;
 }
 
-function isAmong(ids: string): IsOneOf {
-  return (column) => sql`${column} IN (SELECT value FROM json_each(${ids}))`;
+/** Condition: a column is among `ids`, a JSON list. */
+export function isAmong(column: SQLiteColumn, ids: string): SQL {
+  return sql`${column} IN (SELECT value FROM json_each(${ids}))`;
 }
 
 /**

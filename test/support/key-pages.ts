@@ -1,8 +1,11 @@
 import type { Reader } from "../../src/db/statements";
-import { type KeyListing, type KeyQuery, listKeyPage } from "../../src/features/keys/records";
+import { type KeyListing, listKeyPage } from "../../src/features/keys/records";
 
 /** Lists all keys that match a query by following its pages. */
-export function listEveryKey(reader: Reader, query: Omit<KeyQuery, "before">): KeyListing[] {
+export function listEveryKey(
+  reader: Reader,
+  query: Omit<Parameters<typeof listKeyPage>[1], "before">,
+): KeyListing[] {
   const found: KeyListing[] = [];
   let before: string | undefined;
   do {

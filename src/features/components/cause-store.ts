@@ -4,6 +4,7 @@ import { deleteBy, listBy } from "../../db/rows";
 import {
   insertAllInto,
   insertInto,
+  isAmong,
   mutate,
   mutateByIds,
   selectByIds,
@@ -79,12 +80,7 @@ export const listEndedCausesOf = selectMany((orm, $: { ids: string; since: numbe
   orm
     .select(CAUSE)
     .from(componentCauses)
-    .where(
-      and(
-        sql`${componentCauses.componentId} IN (SELECT value FROM json_each(${$.ids}))`,
-        gt(componentCauses.endedAt, $.since),
-      ),
-    ),
+    .where(and(isAmong(componentCauses.componentId, $.ids), gt(componentCauses.endedAt, $.since))),
 );
 
 /** Lists the open causes of a page's components, oldest first. */

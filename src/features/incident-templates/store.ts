@@ -1,7 +1,14 @@
 import { and, asc, desc, eq, isNull, lt, sql } from "drizzle-orm";
 import type { NamedStatus } from "../../base/status";
 import { deleteBy, findBy, listBy } from "../../db/rows";
-import { insertAllInto, insertInto, selectMany, selectOne, updateById } from "../../db/statements";
+import {
+  insertAllInto,
+  insertInto,
+  isAmong,
+  selectMany,
+  selectOne,
+  updateById,
+} from "../../db/statements";
 import { components } from "../../db/tables/components";
 import { incidentTemplateComponents, incidentTemplates } from "../../db/tables/incidents";
 import { pages } from "../../db/tables/pages";
@@ -124,9 +131,7 @@ export const listStatusesOfTemplates = selectMany((orm, $: { templateIds: string
       statuses: sql<string>`json_group_object(${incidentTemplateComponents.componentId}, ${incidentTemplateComponents.status})`,
     })
     .from(incidentTemplateComponents)
-    .where(
-      sql`${incidentTemplateComponents.templateId} IN (SELECT value FROM json_each(${$.templateIds}))`,
-    )
+    .where(isAmong(incidentTemplateComponents.templateId, $.templateIds))
     .groupBy(incidentTemplateComponents.templateId),
 );
 
@@ -145,7 +150,7 @@ export const listComponentsOfTemplates = selectMany((orm, $: { templateIds: stri
     .innerJoin(components, eq(components.id, incidentTemplateComponents.componentId))
     .where(
       and(
-        sql`${incidentTemplateComponents.templateId} IN (SELECT value FROM json_each(${$.templateIds}))`,
+        isAmong(incidentTemplateComponents.templateId, $.templateIds),
         isNull(components.deletedAt),
       ),
     )

@@ -30,10 +30,10 @@ import {
 import { TemplateInput } from "./wire";
 
 /** Maximum number of templates of one page, and of those for all pages. */
-export const TEMPLATES_PER_PAGE_MAX = 100;
+const TEMPLATES_PER_PAGE_MAX = 100;
 
 /** Maximum number of templates of an installation. */
-export const TEMPLATES_MAX = 500;
+const TEMPLATES_MAX = 500;
 
 /** Columns of a template that callers set, and the statuses of its components by id. */
 type DesiredTemplate = Pick<

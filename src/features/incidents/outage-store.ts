@@ -22,7 +22,15 @@ import {
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { notFound } from "../../base/errors";
 import { areEqual, deleteBy, findBy, listBy, setBy } from "../../db/rows";
-import { insertInto, mutate, type Reader, selectMany, selectOne } from "../../db/statements";
+import {
+  insertInto,
+  isAmong,
+  mutate,
+  type Reader,
+  selectMany,
+  selectOne,
+} from "../../db/statements";
+import { type IncidentRow, isPublished } from "./store";
 import { components } from "../../db/tables/components";
 import { incidents, incidentUpdates } from "../../db/tables/incidents";
 import {
@@ -32,7 +40,6 @@ import {
   monitorStates,
 } from "../../db/tables/monitors";
 import type { Automation } from "./rules";
-import { type IncidentRow, isOneOf, isPublished } from "./store";
 
 export type AutomaticRow = typeof automaticIncidents.$inferSelect;
 
@@ -110,7 +117,7 @@ export const saveAutomatic = setBy(
 
 /** Lists those incidents (`ids`: a JSON list) that Allclear opened. */
 export const listAutomatic = selectMany((orm, $: { ids: string }) =>
-  orm.select().from(automaticIncidents).where(isOneOf(automaticIncidents.incidentId, $.ids)),
+  orm.select().from(automaticIncidents).where(isAmong(automaticIncidents.incidentId, $.ids)),
 );
 
 /** Lists the outages that joined incidents (`ids`: a JSON list), in the order of their components. */
@@ -127,7 +134,7 @@ export const listJoinedOutages = selectMany((orm, $: { ids: string }) =>
     })
     .from(incidentOutages)
     .innerJoin(components, eq(components.id, incidentOutages.componentId))
-    .where(and(isOneOf(incidentOutages.incidentId, $.ids), isJoined))
+    .where(and(isAmong(incidentOutages.incidentId, $.ids), isJoined))
     .orderBy(asc(components.position), asc(components.id), asc(incidentOutages.startedAt)),
 );
 
@@ -447,7 +454,7 @@ export const moveOutages = mutate((orm, $: { from: string; to: string; monitorId
     .update(incidentOutages)
     .set({ incidentId: $.to })
     .where(
-      and(eq(incidentOutages.incidentId, $.from), isOneOf(incidentOutages.monitorId, $.monitorIds)),
+      and(eq(incidentOutages.incidentId, $.from), isAmong(incidentOutages.monitorId, $.monitorIds)),
     ),
 );
 
@@ -493,7 +500,7 @@ export const countOutagesOfIncidents = selectMany((orm, $: { ids: string }) =>
     })
     .from(incidentOutages)
     .innerJoin(components, eq(components.id, incidentOutages.componentId))
-    .where(isOneOf(incidentOutages.incidentId, $.ids))
+    .where(isAmong(incidentOutages.incidentId, $.ids))
     .groupBy(incidentOutages.incidentId),
 );
 

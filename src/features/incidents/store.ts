@@ -11,11 +11,12 @@ import {
   type SQL,
   sql,
 } from "drizzle-orm";
-import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import type { Impact, IncidentStatus } from "../../base/status";
 import { deleteBy, findBy } from "../../db/rows";
 import {
   insertAllInto,
   insertInto,
+  isAmong,
   mutate,
   type Orm,
   type Reader,
@@ -26,7 +27,6 @@ import {
 import { incidents, incidentUpdateComponents, incidentUpdates } from "../../db/tables/incidents";
 import { pageAddress, pages } from "../../db/tables/pages";
 import { declareSearch, isFound, type PartSearch } from "../../db/word-search";
-import type { Impact, IncidentStatus } from "../../base/status";
 import {
   isAmongNewest,
   isWithin,
@@ -37,15 +37,22 @@ import {
 } from "../timeline/store";
 
 export type IncidentRow = typeof incidents.$inferSelect;
+
 export type UpdateRow = typeof incidentUpdates.$inferSelect;
+
 export type NamingRow = typeof incidentUpdateComponents.$inferSelect;
 
 export const insertIncident = insertInto(incidents);
+
 export const updateIncidentRow = updateById(incidents);
+
 export const insertUpdate = insertInto(incidentUpdates);
+
 export const updateUpdateRow = updateById(incidentUpdates);
+
 /** Deletes all updates of an incident with the statuses that they gave. */
 export const deleteUpdates = deleteBy(incidentUpdates, ["incidentId"]);
+
 export const insertNamings = insertAllInto(incidentUpdateComponents);
 
 const COLUMNS = { row: incidents, page: pageAddress };
@@ -65,23 +72,20 @@ export const findIncidentByRef = findBy(incidents, ["pageId", "externalRef"], {
 });
 
 const { body, ...withoutBody } = getTableColumns(incidentUpdates);
+
 const { id, incidentId } = withoutBody;
 
 /** Columns of an update without its text. */
 const UPDATE_SUMMARY = withoutBody;
 
-/** Condition: a column is among `ids`, a JSON list. */
-export const isOneOf = (column: SQLiteColumn, ids: string) =>
-  sql`${column} IN (SELECT value FROM json_each(${ids}))`;
-
 /** Lists all updates of incidents (`ids`: a JSON list) without their texts, in no order. */
 export const listUpdatesWithoutBody = selectMany((orm, $: { ids: string }) =>
-  orm.select(UPDATE_SUMMARY).from(incidentUpdates).where(isOneOf(incidentId, $.ids)),
+  orm.select(UPDATE_SUMMARY).from(incidentUpdates).where(isAmong(incidentId, $.ids)),
 );
 
 /** Lists the texts of updates (`ids`: a JSON list). */
 export const listUpdateBodies = selectMany((orm, $: { ids: string }) =>
-  orm.select({ id, body }).from(incidentUpdates).where(isOneOf(id, $.ids)),
+  orm.select({ id, body }).from(incidentUpdates).where(isAmong(id, $.ids)),
 );
 
 /** Lists the component statuses of all updates of incidents (`ids`: a JSON list). */
@@ -90,7 +94,7 @@ export const listNamings = selectMany((orm, $: { ids: string }) =>
     .select({ naming: incidentUpdateComponents })
     .from(incidentUpdates)
     .innerJoin(incidentUpdateComponents, eq(incidentUpdateComponents.updateId, id))
-    .where(isOneOf(incidentId, $.ids))
+    .where(isAmong(incidentId, $.ids))
     .orderBy(asc(incidentUpdateComponents.updateId), asc(incidentUpdateComponents.componentId)),
 );
 
@@ -180,7 +184,9 @@ function listStatement(by: { page: boolean; component: boolean; open?: boolean |
 }
 
 type ListStatement = ReturnType<typeof listStatement>;
+
 const OPENNESS = [undefined, true, false] as const;
+
 const nameOf = (page: boolean, component: boolean, open: boolean | undefined) =>
   `${page} ${component} ${open}`;
 
@@ -237,7 +243,7 @@ export const deleteIncidentRows = mutate((orm, $: { ids: string; at: number }) =
   orm
     .update(incidents)
     .set({ version: sql`${incidents.version} + 1`, updatedAt: $.at, deletedAt: $.at })
-    .where(isOneOf(incidents.id, $.ids)),
+    .where(isAmong(incidents.id, $.ids)),
 );
 
 /** Lists the published incidents of a page that started last, newest start first. */
@@ -390,7 +396,7 @@ export const listNames = selectMany((orm, $: { ids: string }) =>
     })
     .from(incidentUpdates)
     .innerJoin(naming, eq(naming.updateId, incidentUpdates.id))
-    .where(isOneOf(incidentUpdates.incidentId, $.ids))
+    .where(isAmong(incidentUpdates.incidentId, $.ids))
     .orderBy(asc(incidentUpdates.displayAt), asc(incidentUpdates.id), asc(naming.componentId)),
 );
 

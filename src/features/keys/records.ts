@@ -114,7 +114,7 @@ export interface KeyListing extends KeyResource {
   old_value: { start: string; ends_at: string; last_used_at: string | null } | null;
 }
 
-export interface KeyQuery {
+interface KeyQuery {
   /**
    * Text as typed. Searched in names and labels, as the start of a value, as an id and as a scope.
    */

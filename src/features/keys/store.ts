@@ -1,7 +1,14 @@
 import { and, asc, desc, eq, gt, gte, isNotNull, lt, type SQL, sql } from "drizzle-orm";
 import { DAY_MS } from "../../base/time";
 import { findBy, listBy } from "../../db/rows";
-import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db/statements";
+import {
+  insertInto,
+  isAmong,
+  mutate,
+  selectMany,
+  selectOne,
+  updateById,
+} from "../../db/statements";
 import { apiKeyHours, apiKeys, apiKeyValues } from "../../db/tables/keys";
 import { KEY_FILTERS, type KeyFilter, type KeyFilterTimes } from "./rules";
 
@@ -150,7 +157,7 @@ export const listValuesOfKeys = selectMany((orm, $: { keyIds: string }) =>
   orm
     .select()
     .from(apiKeyValues)
-    .where(sql`${apiKeyValues.keyId} IN (SELECT value FROM json_each(${$.keyIds}))`)
+    .where(isAmong(apiKeyValues.keyId, $.keyIds))
     .orderBy(...NEWEST_VALUE_FIRST),
 );
 

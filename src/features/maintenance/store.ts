@@ -15,6 +15,7 @@ import { deleteBy } from "../../db/rows";
 import {
   insertAllInto,
   insertInto,
+  isAmong,
   mutate,
   type Orm,
   type Reader,
@@ -93,8 +94,8 @@ export const countUpdates = selectOne(
       .where(
         and(
           eq(maintenanceId, $.maintenanceId),
-          sql`${body} IN (SELECT value FROM json_each(${$.bodies}))`,
-          sql`${displayAt} IN (SELECT value FROM json_each(${$.times}))`,
+          isAmong(body, $.bodies),
+          isAmong(displayAt, $.times),
         ),
       ),
 );
@@ -266,7 +267,7 @@ export const cancelMaintenanceRows = mutate((orm, $: { ids: string; at: number }
       version: sql`${maintenances.version} + 1`,
       updatedAt: $.at,
     })
-    .where(sql`${maintenances.id} IN (SELECT value FROM json_each(${$.ids}))`),
+    .where(isAmong(maintenances.id, $.ids)),
 );
 
 /** Columns of a component of a maintenance. */
@@ -282,7 +283,7 @@ export const listComponentsOfMaintenances = selectMany((orm, $: { ids: string })
     .select(COMPONENT)
     .from(maintenanceComponents)
     .innerJoin(components, eq(components.id, maintenanceComponents.componentId))
-    .where(sql`${maintenanceComponents.maintenanceId} IN (SELECT value FROM json_each(${$.ids}))`)
+    .where(isAmong(maintenanceComponents.maintenanceId, $.ids))
     .orderBy(asc(components.position), asc(components.id)),
 );
 

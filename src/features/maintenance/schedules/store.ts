@@ -6,6 +6,7 @@ import { deleteBy, findBy } from "../../../db/rows";
 import {
   insertAllInto,
   insertInto,
+  isAmong,
   mutate,
   type Orm,
   type Reader,
@@ -154,10 +155,7 @@ export const listComponentsOfSchedules = selectMany((orm, $: { ids: string }) =>
     .from(maintenanceScheduleComponents)
     .innerJoin(components, eq(components.id, maintenanceScheduleComponents.componentId))
     .where(
-      and(
-        sql`${maintenanceScheduleComponents.scheduleId} IN (SELECT value FROM json_each(${$.ids}))`,
-        isNull(components.deletedAt),
-      ),
+      and(isAmong(maintenanceScheduleComponents.scheduleId, $.ids), isNull(components.deletedAt)),
     )
     .orderBy(asc(components.position), asc(components.id)),
 );
