@@ -1,6 +1,7 @@
 /*
  * Incidents that Allclear opened, and the outages of monitors that joined or are linked to incidents. Outages of
- * deleted components are left out where outages are open. Hot: the statements by monitor, at each transition.
+ * deleted components are left out where outages are open. Hot: the statements by monitor, at each transition. At the end
+ * are the readers of an incident's outages.
  */
 
 import {

@@ -1,6 +1,6 @@
 /*
- * Reads incidents: one with its updates, lists, summaries for histories, outages. A record is the row with its
- * page, updates and components, which are computed from the updates.
+ * Reads incidents as records: a row with its page, updates and components, which are computed from the updates. One
+ * incident first, then lists within the size of a document, summaries for histories, and the cache of records.
  */
 
 import { LRUCache } from "lru-cache";

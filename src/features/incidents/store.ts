@@ -26,9 +26,10 @@ import {
 } from "../../db/statements";
 import { incidents, incidentUpdateComponents, incidentUpdates } from "../../db/tables/incidents";
 import { pageAddress, pages } from "../../db/tables/pages";
-import { declareSearch, isFound, type PartSearch } from "../../db/word-search";
+import { declareSearch, type PartSearch } from "../../db/word-search";
 import {
   isAmongNewest,
+  isFoundOnPages,
   isWithin,
   newestFirst,
   newestStartFirst,
@@ -520,17 +521,7 @@ const searchPart = selectMany((orm, $: PartSearch) =>
     })
     .from(incidents)
     .innerJoin(pages, eq(pages.id, incidents.pageId))
-    .where(
-      and(
-        isNull(incidents.deletedAt),
-        isNull(pages.deletedAt),
-        isFound(
-          incidents.id,
-          sql`${incidents.name} || ' ' || ${pages.name} || ' ' || ${incidents.id}`,
-          $,
-        ),
-      ),
-    )
+    .where(isFoundOnPages(incidents, $))
     .orderBy(desc(incidents.id))
     .limit($.limit),
 );

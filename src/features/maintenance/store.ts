@@ -30,10 +30,11 @@ import {
   maintenanceUpdates,
 } from "../../db/tables/maintenances";
 import { pageAddress, pages } from "../../db/tables/pages";
-import { declareSearch, isFound, type PartSearch } from "../../db/word-search";
+import { declareSearch, type PartSearch } from "../../db/word-search";
 import type { PageAddress } from "../pages/addresses";
 import {
   isAmongNewest,
+  isFoundOnPages,
   isWithin,
   newestFirst,
   newestStartFirst,
@@ -529,17 +530,7 @@ const searchPart = selectMany((orm, $: PartSearch) =>
     })
     .from(maintenances)
     .innerJoin(pages, eq(pages.id, maintenances.pageId))
-    .where(
-      and(
-        isNull(maintenances.deletedAt),
-        isNull(pages.deletedAt),
-        isFound(
-          maintenances.id,
-          sql`${maintenances.name} || ' ' || ${pages.name} || ' ' || ${maintenances.id}`,
-          $,
-        ),
-      ),
-    )
+    .where(isFoundOnPages(maintenances, $))
     .orderBy(desc(maintenances.id))
     .limit($.limit),
 );

@@ -1,4 +1,4 @@
-/* Past and open incidents and maintenance of a page, for its history and feeds. */
+/* Past and open incidents and maintenance of a page, for its history and feeds, and their names for its charts. */
 import { LRUCache } from "lru-cache";
 import { lazy } from "../../base/lazy";
 import { sum } from "../../base/numbers";

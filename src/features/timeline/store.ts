@@ -1,8 +1,10 @@
-import { desc, eq, getTableName, gte, lt, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, getTableName, gte, isNull, lt, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { selectMany } from "../../db/statements";
 import type { incidents, incidentUpdates } from "../../db/tables/incidents";
 import type { maintenances, maintenanceUpdates } from "../../db/tables/maintenances";
+import { pages } from "../../db/tables/pages";
+import { isFound, type PartSearch } from "../../db/word-search";
 
 /* Common parts of the statements of incidents and maintenance. */
 
@@ -70,6 +72,17 @@ export const isWithin = ({ id, pageId, startedAt }: OwnerTable, $: SpanParams): 
   lt(startedAt, $.to),
   sql`(${startedAt}, ${id}) < (${$.beforeAt}, ${$.beforeId})`,
 ];
+
+/** Condition of a search on all pages: a row that is not deleted, whose name, page or id contains the words. */
+export const isFoundOnPages = (
+  { id, name, deletedAt }: OwnerTable,
+  $: PartSearch,
+): SQL | undefined =>
+  and(
+    isNull(deletedAt),
+    isNull(pages.deletedAt),
+    isFound(id, sql`${name} || ' ' || ${pages.name} || ' ' || ${id}`, $),
+  );
 
 /** Order of summaries: newest start first. */
 export const newestStartFirst = ({ id, startedAt }: OwnerTable): SQL[] => [
