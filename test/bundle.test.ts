@@ -4,17 +4,7 @@ import { BUNDLE } from "../deploy/bundle";
 /** Packages and features whose modules a server loads before it is ready. */
 const START = {
   packages: ["@sinclair/typebox", "drizzle-orm", "ipaddr.js", "lru-cache", "memoirist"],
-  features: [
-    "auth",
-    "health",
-    "keys",
-    "limits",
-    "mail",
-    "metrics",
-    "pages",
-    "settings",
-    "webhooks",
-  ],
+  features: ["auth", "keys", "limits", "mail", "metrics", "pages", "settings", "webhooks"],
 };
 /** CommonJS packages in the same part. They are evaluated with the first log line. */
 const LATER = [
