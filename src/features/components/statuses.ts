@@ -2,7 +2,6 @@
  * Changes of component statuses. A status is the worst of the manual status, which people and API keys set, and of the causes that
  * incidents, maintenance and monitors give. Every change ends in `refreshStatuses`, which records it with an event.
  */
-
 import { Type } from "@sinclair/typebox";
 import { type Actor, authorOf } from "../../base/actor";
 import { badnessOf, type CauseSource, type ComponentStatus } from "../../base/status";

@@ -24,7 +24,7 @@ import {
   makeDueOccurrences,
   makeUpForClock,
   wasClockAhead,
-} from "./schedules/occurrences";
+} from "./schedules/schedules";
 
 /** Interval of the clock, short enough that due transitions are made within a second. */
 const TICK_MS = 500;

@@ -1,5 +1,4 @@
 /* Verbs of maintenance: plan, change, add an update, cancel. What they write is in `save.ts`; `clock.ts` takes due steps. */
-
 import { type Actor, authorOf } from "../../base/actor";
 import { conflict } from "../../base/errors";
 import type { MaintenanceStatus } from "../../base/status";

@@ -1,5 +1,4 @@
 /* What changes of maintenance write: rows, updates, causes of component statuses, and events. */
-
 import { type Actor, authorOf } from "../../base/actor";
 import type { MaintenanceStatus } from "../../base/status";
 import type { Ctx } from "../../context";
