@@ -1,25 +1,26 @@
-/* Screens of pages: routes of the list and of each page with its settings, then the list and errors of forms. */
-import { type Actor, type Role, roleAllows } from "../../../base/actor";
+/* Screens of pages: routes of the list, to create and to delete a page, then what they show. `settings.tsx` has one page. */
+
+import { type Role, roleAllows } from "../../../base/actor";
 import { type FieldError, invalidFields } from "../../../base/errors";
 import { toIso } from "../../../base/time";
-import type { Reader, Tx } from "../../../db/statements";
+import type { Reader } from "../../../db/statements";
 import { sessionOf } from "../../../http/request-context";
 import { Notice } from "../../../ui/blocks";
 import { ButtonLink } from "../../../ui/buttons";
+import { DialogForm } from "../../../ui/form";
+import { FormFields } from "../../../ui/forms/fields";
 import type { StateOf } from "../../../ui/forms/form";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { FirstPage, readPages } from "../../../ui/frame/page-choice";
 import { componentsOfPagePath, pagePath, PAGES_PATH } from "../../../ui/frame/paths";
-import type { Screen, ScreenRequest } from "../../../ui/frame/render";
 import { Icon } from "../../../ui/icons";
 import { Cell, CellNote, Row, RowLink, Table } from "../../../ui/list";
 import { PageHead } from "../../../ui/navigation";
-import { type Area, createArea } from "../../../ui/screens/area";
+import { createArea } from "../../../ui/screens/area";
+import { RecreatedByFile } from "../../../ui/screens/form-screen";
 import { ShowInstead } from "../../../ui/screens/routes";
 import { RelativeTime } from "../../../ui/times";
-import { hostNameOf, pageUrl, toDomain } from "../addresses";
-import { belongingsOf, deletePage } from "../deletion";
-import { deleteLogo, putLogo } from "../logo";
+import { type Belongings, belongingsOf, deletePage } from "../deletion";
 import {
   createPage,
   findNextDefaultPage,
@@ -29,36 +30,10 @@ import {
   updatePage,
   validatePageInput,
 } from "../pages";
-import { findPageBySlug, type PageRow } from "../store";
+import type { PageRow } from "../store";
 import type { PageInput } from "../wire";
-import {
-  COMPAT_FORM,
-  DELETE_FORM,
-  DOMAINS_FORM,
-  GENERAL_FORM,
-  LOGO_FORM,
-  LOOK_FORM,
-  NEW_PAGE_FORM,
-  pageResource,
-  pageVersion,
-  SLUG_FORM,
-  VISIBILITY_FORM,
-} from "./forms";
-import {
-  addPageMailRoutes,
-  Address,
-  DeletePage,
-  General,
-  Look,
-  PageChips,
-  PageFacts,
-  PageFrame,
-  type PageTab,
-  pageTabPath,
-  pageTabTitle,
-  Visibility,
-} from "./settings";
-import { Share } from "./share";
+import { DELETE_FORM, NEW_PAGE_FORM } from "./forms";
+import { addPageSettingRoutes, PageChips, takenSlugErrors } from "./settings";
 
 /** `/admin/pages`: every role may read, admins create and change pages. */
 export function pageAdminRoutes(deps: AdminDependencies) {
@@ -103,20 +78,19 @@ export function pageAdminRoutes(deps: AdminDependencies) {
   });
 
   addPageSettingRoutes(area, deps);
-  addPageMailRoutes(area, deps);
 
   area.confirmation("/:id/slugs/:slug/release", {
     role: "admin",
     show({ params: { id, slug } }) {
       const page = getPage(ctx.db, id);
       if (!listOldSlugs(ctx.db, page).some((old) => old.slug === slug)) {
-        throw new ShowInstead({ path: pageTabPath(id, "address") });
+        throw new ShowInstead({ path: pagePath(id, "address") });
       }
       return {
         title: `Release “${slug}”`,
         button: "Release slug",
         isDanger: true,
-        cancelHref: pageTabPath(id, "address"),
+        cancelHref: pagePath(id, "address"),
         dialog: (
           <p>
             Links to <code>/status/{slug}</code> and API requests for this slug will get “not
@@ -131,7 +105,7 @@ export function pageAdminRoutes(deps: AdminDependencies) {
       return isHeld;
     },
     done: (isReleased, { params: { id, slug } }) => ({
-      path: pageTabPath(id, "address"),
+      path: pagePath(id, "address"),
       text: isReleased ? `The slug “${slug}” was released.` : undefined,
     }),
   });
@@ -144,7 +118,7 @@ export function pageAdminRoutes(deps: AdminDependencies) {
       return true;
     },
     done: (isChanged, { params }) => ({
-      path: pageTabPath(params.id, "visibility"),
+      path: pagePath(params.id, "visibility"),
       text: isChanged ? "This page is now the default page." : undefined,
     }),
   });
@@ -169,194 +143,6 @@ export function pageAdminRoutes(deps: AdminDependencies) {
   });
 
   return area.routes;
-}
-
-interface AtPage extends ScreenRequest {
-  params: { id: string };
-}
-
-/** States of the forms of one screen. A form without a state shows the stored values. */
-interface LookStates {
-  look?: StateOf<typeof LOOK_FORM>;
-  logo?: StateOf<typeof LOGO_FORM>;
-}
-interface AddressStates {
-  slug?: StateOf<typeof SLUG_FORM>;
-  domains?: StateOf<typeof DOMAINS_FORM>;
-}
-
-/** Adds the screens of one page: its facts for every role, and its settings for admins. */
-function addPageSettingRoutes(area: Area, { ctx }: AdminDependencies): void {
-  const backTo =
-    (tab: PageTab) =>
-    ({ params }: AtPage) =>
-      pageTabPath(params.id, tab);
-
-  function load(reader: Reader, { params }: AtPage) {
-    const page = getPage(reader, params.id);
-    return { resource: pageResource(page), version: page.version, context: { page } };
-  }
-
-  function update(tx: Tx, changes: Partial<PageInput>, actor: Actor, { params }: AtPage): void {
-    updatePage(ctx, tx, params.id, changes, actor);
-  }
-
-  const edit = { load, update, role: "admin" } as const;
-
-  function tabScreen(
-    at: AtPage,
-    page: PageRow,
-    tab: PageTab,
-    children: Screen["children"],
-  ): Screen {
-    const { role } = sessionOf(at.requestContext).user;
-    return {
-      title: pageTabTitle(page, tab),
-      children: (
-        <PageFrame page={page} tab={tab} role={role}>
-          {children}
-        </PageFrame>
-      ),
-    };
-  }
-
-  function lookScreen(at: AtPage, page: PageRow, states: LookStates): Screen {
-    const look =
-      states.look ?? LOOK_FORM.state(LOOK_FORM.stored(pageResource(page)), {}, pageVersion(page));
-    const logo = states.logo ?? LOGO_FORM.state(LOGO_FORM.initial(), {});
-    return tabScreen(at, page, "look", <Look {...{ page, look, logo }} />);
-  }
-
-  function addressScreen(at: AtPage, page: PageRow, states: AddressStates): Screen {
-    const resource = pageResource(page);
-    const hidden = pageVersion(page);
-    const { slug = SLUG_FORM.state(SLUG_FORM.stored(resource), {}, hidden) } = states;
-    const { domains = DOMAINS_FORM.state(DOMAINS_FORM.stored(resource), {}, hidden) } = states;
-    const oldSlugs = listOldSlugs(ctx.db, page);
-    return tabScreen(at, page, "address", <Address {...{ page, oldSlugs, slug, domains }} />);
-  }
-
-  function shareScreen(at: AtPage, page: PageRow, state?: StateOf<typeof COMPAT_FORM>): Screen {
-    const canManage = roleAllows(sessionOf(at.requestContext).user.role, "admin");
-    const compat =
-      state ?? COMPAT_FORM.state(COMPAT_FORM.stored(pageResource(page)), {}, pageVersion(page));
-    const share = { page, url: pageUrl(ctx.baseUrl, page), canManage, compat };
-    return tabScreen(at, page, "share", <Share {...share} />);
-  }
-
-  area.screen("/:id", (at) => {
-    const page = getPage(ctx.db, at.params.id);
-    const facts = { page, oldSlugs: listOldSlugs(ctx.db, page), now: ctx.clock.now() };
-    return tabScreen(at, page, "overview", <PageFacts {...facts} />);
-  });
-
-  area.screen("/:id/share", (at) => shareScreen(at, getPage(ctx.db, at.params.id)));
-
-  area.editForm("/:id/compat", {
-    ...edit,
-    form: COMPAT_FORM,
-    back: backTo("share"),
-    show: (state, at) => shareScreen(at, state.context.page, state),
-    done: (at) => ({ path: backTo("share")(at), text: "The clients were changed." }),
-  });
-
-  area.editForm("/:id/general", {
-    ...edit,
-    form: GENERAL_FORM,
-    show: (state, at) =>
-      tabScreen(
-        at,
-        state.context.page,
-        "general",
-        <General page={state.context.page} state={state} />,
-      ),
-    done: (at) => ({ path: backTo("general")(at), text: "The page was changed." }),
-  });
-
-  area.editForm("/:id/look", {
-    ...edit,
-    form: LOOK_FORM,
-    show: (look, at) => lookScreen(at, look.context.page, { look }),
-    done: (at) => ({ path: backTo("look")(at), text: "The appearance was changed." }),
-  });
-
-  area.editForm("/:id/logo", {
-    role: "admin",
-    takesFiles: true,
-    form: LOGO_FORM,
-    back: backTo("look"),
-    load: (reader, { params }) => ({
-      resource: { logo: null },
-      version: null,
-      context: { page: getPage(reader, params.id) },
-    }),
-    show: (logo, at) => lookScreen(at, logo.context.page, { logo }),
-    update(tx, { logo: bytes }, actor, { params }) {
-      if (bytes) putLogo(ctx, tx, params.id, { bytes }, actor);
-    },
-    done: (at) => ({ path: backTo("look")(at), text: "The logo was changed." }),
-  });
-
-  area.action("/:id/logo/remove", {
-    role: "admin",
-    run(tx, { params: { id } }, actor) {
-      const { logo } = getPage(tx, id);
-      if (logo !== null) deleteLogo(ctx, tx, id, actor);
-      return logo !== null;
-    },
-    done: (hadLogo, at) => ({
-      path: backTo("look")(at),
-      text: hadLogo ? "The logo was removed." : undefined,
-    }),
-  });
-
-  area.editForm("/:id/visibility", {
-    ...edit,
-    form: VISIBILITY_FORM,
-    show: (state, at) =>
-      tabScreen(
-        at,
-        state.context.page,
-        "visibility",
-        <Visibility page={state.context.page} state={state} />,
-      ),
-    done: (at, { visibility }) => ({
-      path: backTo("visibility")(at),
-      text:
-        visibility === "private"
-          ? "The page is now private. Only signed-in users can see it."
-          : "The page is now public. Everyone can see it.",
-    }),
-  });
-
-  area.editForm("/:id/address", {
-    ...edit,
-    form: SLUG_FORM,
-    show: (slug, at) => addressScreen(at, slug.context.page, { slug }),
-    update(tx, changes, actor, at) {
-      const taken = takenSlugErrors(tx, changes.slug ?? "", at.params.id);
-      if (taken.length > 0) throw invalidFields(taken);
-      update(tx, changes, actor, at);
-    },
-    done: (at) => ({
-      path: backTo("address")(at),
-      text: "The slug was changed. The earlier address redirects to the new one.",
-    }),
-  });
-
-  area.editForm("/:id/domains", {
-    ...edit,
-    form: DOMAINS_FORM,
-    back: backTo("address"),
-    conflictField: "custom_domains",
-    show: (domains, at) => addressScreen(at, domains.context.page, { domains }),
-    update(tx, changes, actor, at) {
-      update(tx, changes, actor, at);
-      const errors = ownHostErrors(changes.custom_domains ?? [], at.request.url);
-      if (errors.length > 0) throw invalidFields(errors);
-    },
-    done: (at) => ({ path: backTo("address")(at), text: "The custom domains were changed." }),
-  });
 }
 
 const COLUMNS = [{ label: "Page" }, { label: "Kind" }, { label: "Domains" }, { label: "Changed" }];
@@ -429,26 +215,67 @@ function missingSlugErrors(input: PageInput): FieldError[] {
   return [...others, { pointer: "#/slug", detail }];
 }
 
-/** Returns an error that names the page which holds a slug; none for a free slug. */
-function takenSlugErrors(reader: Reader, slug: string, pageId?: string): FieldError[] {
-  const holder = findPageBySlug(reader, { slug });
-  // The sample page gives its slug up to the first own page.
-  if (!holder || holder.id === pageId || holder.isSample) return [];
-  const detail =
-    holder.slug === slug
-      ? `is taken by the page “${holder.name}”`
-      : `is an earlier slug of the page “${holder.name}”, which must release it first`;
-  return [{ pointer: "#/slug", detail }];
+/** Asks before a page is deleted. The user must type the slug, which prevents mistakes. */
+function DeletePage(props: {
+  title: string;
+  page: PageRow;
+  belongings: Belongings;
+  /** Page that becomes the default page instead; undefined if there is no other. */
+  heir: PageRow | undefined;
+  state: StateOf<typeof DELETE_FORM>;
+}) {
+  const { title, page, belongings, heir, state } = props;
+  const consequences = consequencesOf(belongings);
+  return (
+    <DialogForm
+      title={title}
+      action={pagePath(page.id, "delete")}
+      hidden={state.hidden}
+      button="Delete page"
+      isDanger
+      cancelHref={pagePath(page.id)}
+    >
+      <p>
+        The page is deleted with its components, incidents, maintenance, feeds and badges. Links to
+        them will get “not found”. Other pages can use its slugs. This cannot be undone.
+      </p>
+      {consequences.length === 0 ? null : (
+        <>
+          <p>Also affected:</p>
+          <ul class="plain-list">
+            {consequences.map((consequence) => (
+              <li key={consequence}>{consequence}</li>
+            ))}
+          </ul>
+        </>
+      )}
+      {page.isDefault ? (
+        <p>
+          This is the default page.{" "}
+          {heir
+            ? `“${heir.name}” becomes the default page.${heir.visibility === "public" ? "" : " It is private, so visitors see no page at /."}`
+            : "There is no other page, so visitors see no page at /."}
+        </p>
+      ) : null}
+      {page.managedBy === "apply" ? <RecreatedByFile what="page" /> : null}
+      <FormFields form={DELETE_FORM} state={state} />
+    </DialogForm>
+  );
 }
 
-/**
- * Rejects the host under which the dashboard is open. As a custom domain it would serve no
- * dashboard, so the user could not undo the change.
- */
-function ownHostErrors(domains: readonly string[], dashboardUrl: string): FieldError[] {
-  const own = hostNameOf(dashboardUrl);
-  return domains.flatMap((text, index) => {
-    const detail = "is the host of this dashboard, which cannot be a custom domain";
-    return toDomain(text) === own ? [{ pointer: `#/custom_domains/${index}`, detail }] : [];
-  });
+/** Returns one line for each kind of object that ends with a page, with its count; empty if nothing does. */
+function consequencesOf(belongings: Belongings): string[] {
+  const { openIncidents, pendingMaintenance, idleMonitors } = belongings;
+  const { webhooks, templates, schedules } = belongings;
+  const counts: [what: string, count: number, outcome: string][] = [
+    ["Planned maintenance", pendingMaintenance, "cancelled"],
+    ["Maintenance schedules", schedules.length, "deleted"],
+    ["Open incidents", openIncidents, "deleted"],
+    ["Monitors without another page", idleMonitors.length, "paused"],
+    ["Webhooks for this page only", webhooks.length, "deleted"],
+    ["Incident templates for this page only", templates.length, "deleted"],
+  ];
+  return counts
+    .filter(([, count]) => count > 0)
+    .map(([what, count, outcome]) => `${what}: ${count.toLocaleString("en")} (${outcome})`);
 }

@@ -1,12 +1,15 @@
+/* Screens of one page: the routes of its tabs, then what each shows, then their frame. */
 import type { ComponentChildren } from "preact";
-import { type Role, roleAllows } from "../../../base/actor";
+import { type Actor, type Role, roleAllows } from "../../../base/actor";
+import { type FieldError, invalidFields } from "../../../base/errors";
 import { plural } from "../../../base/text";
 import { toIso } from "../../../base/time";
+import type { Reader, Tx } from "../../../db/statements";
 import { sessionOf } from "../../../http/request-context";
 import { Card, Chip, Chips, Facts, Notice } from "../../../ui/blocks";
 import { Button, ButtonLink, PostButton } from "../../../ui/buttons";
 import { DetailCard, MoreMenu } from "../../../ui/detail";
-import { Actions, DialogForm, Form } from "../../../ui/form";
+import { Actions, Form } from "../../../ui/form";
 import {
   checkboxField,
   choiceField,
@@ -17,37 +20,233 @@ import {
 import { defineForm, nullable, type StateOf } from "../../../ui/forms/form";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { componentsOfPagePath, MAIL_PATH, pagePath, PAGES_PATH } from "../../../ui/frame/paths";
+import type { Screen, ScreenRequest } from "../../../ui/frame/render";
 import { Icon } from "../../../ui/icons";
 import { Cell, Row, Table } from "../../../ui/list";
 import { PageHead, Tabs } from "../../../ui/navigation";
 import { Logo, Swatch } from "../../../ui/pictures";
 import type { Area } from "../../../ui/screens/area";
-import { RecreatedByFile } from "../../../ui/screens/form-screen";
 import { Day, RelativeTime } from "../../../ui/times";
 import { ReportLink } from "../../incidents/screens/list";
 import { mailReadiness } from "../../mail/settings";
 import { subscribersOfPagePath } from "../../subscribers/screens/read";
-import { logoPath, logoSize } from "../addresses";
-import type { Belongings } from "../deletion";
+import { hostNameOf, logoPath, logoSize, pageUrl, toDomain } from "../addresses";
+import { deleteLogo, putLogo } from "../logo";
 import { MAIL_FOOTER_MAX, mailSettingsOf, type PageMailInput } from "../mail";
-import { getPage, type OldSlug, updatePageMail } from "../pages";
-import type { PageRow } from "../store";
+import { getPage, listOldSlugs, type OldSlug, updatePage, updatePageMail } from "../pages";
+import { findPageBySlug, type PageRow } from "../store";
+import type { PageInput } from "../wire";
 import {
-  DELETE_FORM,
+  COMPAT_FORM,
   DOMAINS_FORM,
   GENERAL_FORM,
   LOGO_FORM,
   LOOK_FORM,
+  pageResource,
+  pageVersion,
   SLUG_FORM,
   THEME_OPTIONS,
   VISIBILITY_FORM,
 } from "./forms";
+import { Share } from "./share";
+
+/** Adds the screens of one page: its facts for every role, and its settings for admins. */
+export function addPageSettingRoutes(area: Area, deps: AdminDependencies): void {
+  const { ctx } = deps;
+  const backTo =
+    (tab: PageTab) =>
+    ({ params }: AtPage) =>
+      pagePath(params.id, tab);
+
+  function load(reader: Reader, { params }: AtPage) {
+    const page = getPage(reader, params.id);
+    return { resource: pageResource(page), version: page.version, context: { page } };
+  }
+
+  function update(tx: Tx, changes: Partial<PageInput>, actor: Actor, { params }: AtPage): void {
+    updatePage(ctx, tx, params.id, changes, actor);
+  }
+
+  const edit = { load, update, role: "admin" } as const;
+
+  function tabScreen(
+    at: AtPage,
+    page: PageRow,
+    tab: PageTab,
+    children: Screen["children"],
+  ): Screen {
+    const { role } = sessionOf(at.requestContext).user;
+    return {
+      title: pageTabTitle(page, tab),
+      children: (
+        <PageFrame page={page} tab={tab} role={role}>
+          {children}
+        </PageFrame>
+      ),
+    };
+  }
+
+  function lookScreen(at: AtPage, page: PageRow, states: LookStates): Screen {
+    const look =
+      states.look ?? LOOK_FORM.state(LOOK_FORM.stored(pageResource(page)), {}, pageVersion(page));
+    const logo = states.logo ?? LOGO_FORM.state(LOGO_FORM.initial(), {});
+    return tabScreen(at, page, "look", <Look {...{ page, look, logo }} />);
+  }
+
+  function addressScreen(at: AtPage, page: PageRow, states: AddressStates): Screen {
+    const resource = pageResource(page);
+    const hidden = pageVersion(page);
+    const { slug = SLUG_FORM.state(SLUG_FORM.stored(resource), {}, hidden) } = states;
+    const { domains = DOMAINS_FORM.state(DOMAINS_FORM.stored(resource), {}, hidden) } = states;
+    const oldSlugs = listOldSlugs(ctx.db, page);
+    return tabScreen(at, page, "address", <Address {...{ page, oldSlugs, slug, domains }} />);
+  }
+
+  function shareScreen(at: AtPage, page: PageRow, state?: StateOf<typeof COMPAT_FORM>): Screen {
+    const canManage = roleAllows(sessionOf(at.requestContext).user.role, "admin");
+    const compat =
+      state ?? COMPAT_FORM.state(COMPAT_FORM.stored(pageResource(page)), {}, pageVersion(page));
+    const share = { page, url: pageUrl(ctx.baseUrl, page), canManage, compat };
+    return tabScreen(at, page, "share", <Share {...share} />);
+  }
+
+  area.screen("/:id", (at) => {
+    const page = getPage(ctx.db, at.params.id);
+    const facts = { page, oldSlugs: listOldSlugs(ctx.db, page), now: ctx.clock.now() };
+    return tabScreen(at, page, "overview", <PageFacts {...facts} />);
+  });
+
+  area.screen("/:id/share", (at) => shareScreen(at, getPage(ctx.db, at.params.id)));
+
+  area.editForm("/:id/compat", {
+    ...edit,
+    form: COMPAT_FORM,
+    back: backTo("share"),
+    show: (state, at) => shareScreen(at, state.context.page, state),
+    done: (at) => ({ path: backTo("share")(at), text: "The clients were changed." }),
+  });
+
+  area.editForm("/:id/general", {
+    ...edit,
+    form: GENERAL_FORM,
+    show: (state, at) =>
+      tabScreen(
+        at,
+        state.context.page,
+        "general",
+        <General page={state.context.page} state={state} />,
+      ),
+    done: (at) => ({ path: backTo("general")(at), text: "The page was changed." }),
+  });
+
+  area.editForm("/:id/look", {
+    ...edit,
+    form: LOOK_FORM,
+    show: (look, at) => lookScreen(at, look.context.page, { look }),
+    done: (at) => ({ path: backTo("look")(at), text: "The appearance was changed." }),
+  });
+
+  area.editForm("/:id/logo", {
+    role: "admin",
+    takesFiles: true,
+    form: LOGO_FORM,
+    back: backTo("look"),
+    load: (reader, { params }) => ({
+      resource: { logo: null },
+      version: null,
+      context: { page: getPage(reader, params.id) },
+    }),
+    show: (logo, at) => lookScreen(at, logo.context.page, { logo }),
+    update(tx, { logo: bytes }, actor, { params }) {
+      if (bytes) putLogo(ctx, tx, params.id, { bytes }, actor);
+    },
+    done: (at) => ({ path: backTo("look")(at), text: "The logo was changed." }),
+  });
+
+  area.action("/:id/logo/remove", {
+    role: "admin",
+    run(tx, { params: { id } }, actor) {
+      const { logo } = getPage(tx, id);
+      if (logo !== null) deleteLogo(ctx, tx, id, actor);
+      return logo !== null;
+    },
+    done: (hadLogo, at) => ({
+      path: backTo("look")(at),
+      text: hadLogo ? "The logo was removed." : undefined,
+    }),
+  });
+
+  area.editForm("/:id/visibility", {
+    ...edit,
+    form: VISIBILITY_FORM,
+    show: (state, at) =>
+      tabScreen(
+        at,
+        state.context.page,
+        "visibility",
+        <Visibility page={state.context.page} state={state} />,
+      ),
+    done: (at, { visibility }) => ({
+      path: backTo("visibility")(at),
+      text:
+        visibility === "private"
+          ? "The page is now private. Only signed-in users can see it."
+          : "The page is now public. Everyone can see it.",
+    }),
+  });
+
+  area.editForm("/:id/address", {
+    ...edit,
+    form: SLUG_FORM,
+    show: (slug, at) => addressScreen(at, slug.context.page, { slug }),
+    update(tx, changes, actor, at) {
+      const taken = takenSlugErrors(tx, changes.slug ?? "", at.params.id);
+      if (taken.length > 0) throw invalidFields(taken);
+      update(tx, changes, actor, at);
+    },
+    done: (at) => ({
+      path: backTo("address")(at),
+      text: "The slug was changed. The earlier address redirects to the new one.",
+    }),
+  });
+
+  area.editForm("/:id/domains", {
+    ...edit,
+    form: DOMAINS_FORM,
+    back: backTo("address"),
+    conflictField: "custom_domains",
+    show: (domains, at) => addressScreen(at, domains.context.page, { domains }),
+    update(tx, changes, actor, at) {
+      update(tx, changes, actor, at);
+      const errors = ownHostErrors(changes.custom_domains ?? [], at.request.url);
+      if (errors.length > 0) throw invalidFields(errors);
+    },
+    done: (at) => ({ path: backTo("address")(at), text: "The custom domains were changed." }),
+  });
+
+  addPageMailRoutes(area, deps);
+}
+
+interface AtPage extends ScreenRequest {
+  params: { id: string };
+}
+
+/** States of the forms of one screen. A form without a state shows the stored values. */
+interface LookStates {
+  look?: StateOf<typeof LOOK_FORM>;
+  logo?: StateOf<typeof LOGO_FORM>;
+}
+
+interface AddressStates {
+  slug?: StateOf<typeof SLUG_FORM>;
+  domains?: StateOf<typeof DOMAINS_FORM>;
+}
 
 /** Form for a page's name, description, time zone and other general settings. */
-export function General({ page, state }: { page: PageRow; state: StateOf<typeof GENERAL_FORM> }) {
+function General({ page, state }: { page: PageRow; state: StateOf<typeof GENERAL_FORM> }) {
   return (
     <DetailCard title="General" liveId="page-general" isStill>
-      <Form action={pageTabPath(page.id, "general")} hidden={state.hidden}>
+      <Form action={pagePath(page.id, "general")} hidden={state.hidden}>
         <FormFields form={GENERAL_FORM} state={state} />
         <Actions>
           <Button kind="primary">Save changes</Button>
@@ -60,7 +259,7 @@ export function General({ page, state }: { page: PageRow; state: StateOf<typeof 
 /**
  * Forms for a page's theme, accent colour and logo. The logo has its own form, saved on submission.
  */
-export function Look(props: {
+function Look(props: {
   page: PageRow;
   look: StateOf<typeof LOOK_FORM>;
   logo: StateOf<typeof LOGO_FORM>;
@@ -70,7 +269,7 @@ export function Look(props: {
   return (
     <>
       <DetailCard title="Theme and colour" liveId="page-look" isStill>
-        <Form action={pageTabPath(page.id, "look")} hidden={look.hidden}>
+        <Form action={pagePath(page.id, "look")} hidden={look.hidden}>
           <FormFields form={LOOK_FORM} state={look} />
           <Actions>
             <Button>Save appearance</Button>
@@ -102,7 +301,7 @@ export function Look(props: {
 }
 
 /** Forms for a page's slug, former slugs and custom domains. */
-export function Address(props: {
+function Address(props: {
   page: PageRow;
   oldSlugs: readonly OldSlug[];
   slug: StateOf<typeof SLUG_FORM>;
@@ -112,7 +311,7 @@ export function Address(props: {
   return (
     <>
       <DetailCard title="Address" liveId="page-slug" isStill>
-        <Form action={pageTabPath(page.id, "address")} hidden={slug.hidden}>
+        <Form action={pagePath(page.id, "address")} hidden={slug.hidden}>
           <FormFields form={SLUG_FORM} state={slug} />
           <p class="muted">
             After a change, the current slug works until you release it:{" "}
@@ -138,17 +337,11 @@ export function Address(props: {
 }
 
 /** Forms for a page's visibility and for making it the default page. */
-export function Visibility({
-  page,
-  state,
-}: {
-  page: PageRow;
-  state: StateOf<typeof VISIBILITY_FORM>;
-}) {
+function Visibility({ page, state }: { page: PageRow; state: StateOf<typeof VISIBILITY_FORM> }) {
   return (
     <>
       <DetailCard title="Access" liveId="page-visibility" isStill>
-        <Form action={pageTabPath(page.id, "visibility")} hidden={state.hidden}>
+        <Form action={pagePath(page.id, "visibility")} hidden={state.hidden}>
           <FormFields form={VISIBILITY_FORM} state={state} />
           <Actions>
             <Button>Save visibility</Button>
@@ -214,7 +407,7 @@ interface PageFactsProps {
 const NONE = <span class="quiet-text">None</span>;
 
 /** Settings of a page, read-only, for every role. */
-export function PageFacts({ page, oldSlugs, now }: PageFactsProps) {
+function PageFacts({ page, oldSlugs, now }: PageFactsProps) {
   const theme = THEME_OPTIONS.find(({ value }) => value === page.theme)?.label;
   return (
     <Card>
@@ -255,71 +448,6 @@ export function PageFacts({ page, oldSlugs, now }: PageFactsProps) {
 function PageLogo({ page }: { page: PageRow }) {
   const path = logoPath(page);
   return path === null ? null : <Logo src={path} alt={page.name} {...logoSize(path)} />;
-}
-
-/** Asks before a page is deleted. The user must type the slug, which prevents mistakes. */
-export function DeletePage(props: {
-  title: string;
-  page: PageRow;
-  belongings: Belongings;
-  /** Page that becomes the default page instead; undefined if there is no other. */
-  heir: PageRow | undefined;
-  state: StateOf<typeof DELETE_FORM>;
-}) {
-  const { title, page, belongings, heir, state } = props;
-  const consequences = consequencesOf(belongings);
-  return (
-    <DialogForm
-      title={title}
-      action={pagePath(page.id, "delete")}
-      hidden={state.hidden}
-      button="Delete page"
-      isDanger
-      cancelHref={pagePath(page.id)}
-    >
-      <p>
-        The page is deleted with its components, incidents, maintenance, feeds and badges. Links to
-        them will get “not found”. Other pages can use its slugs. This cannot be undone.
-      </p>
-      {consequences.length === 0 ? null : (
-        <>
-          <p>Also affected:</p>
-          <ul class="plain-list">
-            {consequences.map((consequence) => (
-              <li key={consequence}>{consequence}</li>
-            ))}
-          </ul>
-        </>
-      )}
-      {page.isDefault ? (
-        <p>
-          This is the default page.{" "}
-          {heir
-            ? `“${heir.name}” becomes the default page.${heir.visibility === "public" ? "" : " It is private, so visitors see no page at /."}`
-            : "There is no other page, so visitors see no page at /."}
-        </p>
-      ) : null}
-      {page.managedBy === "apply" ? <RecreatedByFile what="page" /> : null}
-      <FormFields form={DELETE_FORM} state={state} />
-    </DialogForm>
-  );
-}
-
-/** Returns one line for each kind of object that ends with a page, with its count; empty if nothing does. */
-function consequencesOf(belongings: Belongings): string[] {
-  const { openIncidents, pendingMaintenance, idleMonitors } = belongings;
-  const { webhooks, templates, schedules } = belongings;
-  const counts: [what: string, count: number, outcome: string][] = [
-    ["Planned maintenance", pendingMaintenance, "cancelled"],
-    ["Maintenance schedules", schedules.length, "deleted"],
-    ["Open incidents", openIncidents, "deleted"],
-    ["Monitors without another page", idleMonitors.length, "paused"],
-    ["Webhooks for this page only", webhooks.length, "deleted"],
-    ["Incident templates for this page only", templates.length, "deleted"],
-  ];
-  return counts
-    .filter(([, count]) => count > 0)
-    .map(([what, count, outcome]) => `${what}: ${count.toLocaleString("en")} (${outcome})`);
 }
 
 const MAIL_FORM = defineForm<PageMailInput, { page: PageRow }>()({
@@ -368,7 +496,7 @@ const MAIL_FORM = defineForm<PageMailInput, { page: PageRow }>()({
 });
 
 /** Adds the screen with a page's settings about e-mail. */
-export function addPageMailRoutes(area: Area, { ctx }: AdminDependencies): void {
+function addPageMailRoutes(area: Area, { ctx }: AdminDependencies): void {
   area.editForm("/:id/mail", {
     role: "admin",
     form: MAIL_FORM,
@@ -393,7 +521,7 @@ export function addPageMailRoutes(area: Area, { ctx }: AdminDependencies): void 
       };
     },
     done: ({ params }) => ({
-      path: pageTabPath(params.id, "mail"),
+      path: pagePath(params.id, "mail"),
       text: "The settings about e-mail were changed.",
     }),
   });
@@ -418,7 +546,7 @@ function MailSettings({ page, state }: { page: PageRow; state: StateOf<typeof MA
       isStill
       end={<a href={subscribersOfPagePath(page.slug)}>Subscribers</a>}
     >
-      <Form action={pageTabPath(page.id, "mail")} hidden={state.hidden}>
+      <Form action={pagePath(page.id, "mail")} hidden={state.hidden}>
         <FormFields form={MAIL_FORM} state={state} />
         <Actions>
           <Button kind="primary">Save changes</Button>
@@ -453,16 +581,11 @@ const TABS = {
 /** Screens for every role. The others require the role admin. */
 const READABLE: readonly string[] = ["overview", "share"];
 
-export type PageTab = keyof typeof TABS;
+type PageTab = keyof typeof TABS;
 
 /** Returns the title of a page's screen. */
-export function pageTabTitle(page: PageRow, tab: PageTab): string {
+function pageTabTitle(page: PageRow, tab: PageTab): string {
   return tab === "overview" ? page.name : `${TABS[tab].label} of ${page.name}`;
-}
-
-/** Returns the path of a page's screen. */
-export function pageTabPath(id: string, tab: PageTab): string {
-  return pagePath(id) + TABS[tab].path;
 }
 
 interface FrameProps {
@@ -473,7 +596,7 @@ interface FrameProps {
 }
 
 /** Heading, actions and tabs shared by the screens of one page. */
-export function PageFrame({ page, tab, role, children }: FrameProps) {
+function PageFrame({ page, tab, role, children }: FrameProps) {
   const canManage = roleAllows(role, "admin");
   return (
     <>
@@ -535,4 +658,28 @@ function Origin({ page, isForm }: { page: PageRow; isForm: boolean }) {
     );
   }
   return null;
+}
+
+/** Returns an error that names the page which holds a slug; none for a free slug. */
+export function takenSlugErrors(reader: Reader, slug: string, pageId?: string): FieldError[] {
+  const holder = findPageBySlug(reader, { slug });
+  // The sample page gives its slug up to the first own page.
+  if (!holder || holder.id === pageId || holder.isSample) return [];
+  const detail =
+    holder.slug === slug
+      ? `is taken by the page “${holder.name}”`
+      : `is an earlier slug of the page “${holder.name}”, which must release it first`;
+  return [{ pointer: "#/slug", detail }];
+}
+
+/**
+ * Rejects the host under which the dashboard is open. As a custom domain it would serve no
+ * dashboard, so the user could not undo the change.
+ */
+function ownHostErrors(domains: readonly string[], dashboardUrl: string): FieldError[] {
+  const own = hostNameOf(dashboardUrl);
+  return domains.flatMap((text, index) => {
+    const detail = "is the host of this dashboard, which cannot be a custom domain";
+    return toDomain(text) === own ? [{ pointer: `#/custom_domains/${index}`, detail }] : [];
+  });
 }

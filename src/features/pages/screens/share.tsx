@@ -7,7 +7,6 @@ import type { StateOf } from "../../../ui/forms/form";
 import { pagePath } from "../../../ui/frame/paths";
 import type { PageRow } from "../store";
 import { COMPAT_FORM } from "./forms";
-import { pageTabPath } from "./settings";
 
 interface ShareProps {
   page: PageRow;
@@ -24,7 +23,7 @@ export function Share({ page, url, canManage, compat }: ShareProps) {
     return (
       <Notice tone="maint" title="A private page cannot be shared">
         Frames, widgets, badges and feeds exist only for public pages.{" "}
-        {canManage ? <a href={pageTabPath(page.id, "visibility")}>Change the visibility</a> : null}
+        {canManage ? <a href={pagePath(page.id, "visibility")}>Change the visibility</a> : null}
       </Notice>
     );
   }
