@@ -167,7 +167,7 @@ export function startBackground(
 }
 
 /** Time from the start to the first run, which should not compete with the first requests. */
-export const FIRST_RUN_MS = 5 * MINUTE_MS;
+const FIRST_RUN_MS = 5 * MINUTE_MS;
 
 /** Deletes some rows in one transaction. Returns true if there may be more. */
 type Step = (tx: Tx) => boolean;

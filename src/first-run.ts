@@ -59,7 +59,7 @@ const AFFECTED = "Search";
  * Creates the sample page if there is no page at all, so that `/` shows something. Creating the first page
  * deletes it.
  */
-export function createSamplePage(ctx: Ctx, tx: Tx): void {
+function createSamplePage(ctx: Ctx, tx: Tx): void {
   if (listAllPages(tx, {}).length > 0) return;
   const page = createPage(
     ctx,

@@ -5,7 +5,7 @@
 import { sum } from "./numbers";
 
 /** Largest error of a quantile, relative to its value. */
-export const RELATIVE_ERROR = 0.02;
+const RELATIVE_ERROR = 0.02;
 const GAMMA = (1 + RELATIVE_ERROR) / (1 - RELATIVE_ERROR);
 const LOG_GAMMA = Math.log(GAMMA);
 /** Upper bound of the first bucket, in ms. */

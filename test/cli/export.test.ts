@@ -6,7 +6,7 @@ import { createUnsupportedMonitor } from "../../src/features/monitors/imported";
 import { createPage } from "../../src/features/pages/pages";
 import { readApplyFile } from "../../src/features/apply/read";
 import { setPublicAddress } from "../../src/features/settings/settings";
-import { createSamplePage } from "../../src/first-run";
+import { storeFirstRun } from "../../src/first-run";
 import { createWebhook } from "../../src/features/webhooks/webhooks";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { openForCommand } from "../../src/installation";
@@ -171,7 +171,7 @@ pages:
     const run = installedCommandLine(dataDir);
     const config = testConfig({ ALLCLEAR_DATA_DIR: dataDir, ALLCLEAR_LOG_LEVEL: "silent" });
     const { ctx, close } = openForCommand(config, "test", { canCreate: false });
-    await ctx.db.write((tx) => createSamplePage(ctx, tx));
+    await storeFirstRun(ctx);
     close();
 
     expect(await printed(run)).toBe(`${HEAD}\npages: []\n`);

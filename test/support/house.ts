@@ -19,7 +19,7 @@ interface SourceFile {
   passedOn: { name: string; from: string; nameThere: string }[];
   /** Imported names; "*" for a whole module. */
   imported: { from: string; name: string }[];
-  /** Files that it loads with `import()`. */
+  /** Files that it loads with `import()` or `require()`. */
   loaded: string[];
   /** Words of its text, to find the names that it takes from what it loads. */
   words: ReadonlySet<string>;
@@ -37,7 +37,7 @@ const LISTS = new Set([
 
 const IMPORT = /^import\s+(?:type\s+)?([^;"]*?)\s*(?:from\s+)?"(\.[^"]+)"/gm;
 const PASSED_ON = /^export\s+(?:type\s+)?(\*|\{[^}]*\})\s+from\s+"(\.[^"]+)"/gm;
-const LOADED = /\bimport\(\s*"(\.[^"]+)"/g;
+const LOADED = /\b(?:import|require)\(\s*"(\.[^"]+)"/g;
 const DECLARED =
   /^export\s+(?:default\s+)?(?:declare\s+)?(?:async\s+)?(?:abstract\s+)?(?:function\*?|class|const|let|interface|type|enum)\s+([\w$]+)/gm;
 /** Names of `export const { one, other: name } = …`. */

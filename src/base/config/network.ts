@@ -136,7 +136,7 @@ export const DOCKER_OPTIONS = {
 } as const;
 
 /** Parses a list of `name=unix:///path` and `name=tcp://host:port`, separated by commas or spaces. */
-export function parseDockerHosts(value: string): DockerHosts {
+function parseDockerHosts(value: string): DockerHosts {
   const hosts = new Map<string, DockerAddress>();
   for (const part of value.split(/[\s,]+/).filter((each) => each !== "")) {
     const [, name, scheme, rest = ""] =

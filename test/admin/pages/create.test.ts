@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { findDefaultPage, listAllPages } from "../../../src/features/pages/store";
 import { releaseSlug, updatePage } from "../../../src/features/pages/pages";
-import { createSamplePage } from "../../../src/first-run";
+import { storeFirstRun } from "../../../src/first-run";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { actionsOf, openForm } from "../../support/dashboard";
 import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
@@ -94,7 +94,7 @@ describe("creating a page", () => {
 
   test("the first page replaces the sample page, as the form announces, and may take its slug", async () => {
     await using site = await createPageDashboard({ isEmpty: true });
-    await site.app.ctx.db.write((tx) => createSamplePage(site.app.ctx, tx));
+    await storeFirstRun(site.app.ctx);
     expect(readHtml((await site.show(NEW)).text).texts("main .notice")[0]).toContain(
       "deletes the sample page",
     );

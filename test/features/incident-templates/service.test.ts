@@ -8,7 +8,7 @@ import {
   TEMPLATES_PER_PAGE_MAX,
 } from "../../../src/features/incident-templates/templates";
 import { presentTemplate } from "../../../src/features/incident-templates/wire";
-import { createSamplePage } from "../../../src/first-run";
+import { storeFirstRun } from "../../../src/first-run";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import {
@@ -169,7 +169,7 @@ describe("a new incident template", () => {
 
   test("unknown pages and the sample page are rejected", async () => {
     await using app = await createTestApp();
-    await app.ctx.db.write((tx) => createSamplePage(app.ctx, tx));
+    await storeFirstRun(app.ctx);
     expect(await fieldsOf(addTemplate(app, { page: "nowhere" }))).toEqual([
       { pointer: "#/page", detail: "is not the slug or id of a page" },
     ]);
