@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Problem } from "../base/errors";
 import { sha256Hex } from "../base/hash";
-import { canSendFiles, declareBody, readBytes, decodeText } from "./body";
+import { canSendFiles, declareBody, decodeText, readBytes } from "./body";
 import type { RequestContext } from "./request-context";
 
 /** A form as a browser sent it. */
