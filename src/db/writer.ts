@@ -2,21 +2,26 @@
  * The way to write: group commit, over a connection with its prepared statements and a transaction that callbacks
  * share.
  */
+
 import type { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
 import type { Clock, Timer } from "../base/clock";
 import { unavailable } from "../base/errors";
 import type { Log } from "../base/log";
-import { isExclusive, pragma, walOf } from "./open";
 import { isBusy, isResourceFailure, MovedError } from "./errors";
+import { pragma, walOf } from "./open";
 import { StatementCache, type Tx } from "./statements";
 import type { StorageWatch } from "./storage-watch";
 
 const BATCH_CALLBACKS = 256;
+
 const BATCH_MS = 10;
+
 const BUSY_RETRY_MS = 25;
+
 /** Longest wait of a change for the transaction of another process. */
 const GIVE_UP_MS = 5_000;
+
 /** Longest wait of a probe. After this wait, the database counts as locked. */
 const LOCKED_MS = 2_000;
 
@@ -458,4 +463,9 @@ function requireSynchronous(value: unknown): void {
   // It will fail, since its transaction is over, and nothing else handles the error.
   if (value instanceof Promise) value.catch(() => {});
   throw new Error("the callback of db.write must be synchronous, and this one gave a promise");
+}
+
+/** Returns true if no other connection can use the database. */
+function isExclusive(sqlite: Database): boolean {
+  return pragma(sqlite, "locking_mode") === "exclusive";
 }
