@@ -71,7 +71,7 @@ interface Writer {
  * `connection` throws, since the database is not open.
  */
 export function createWriter(
-  connection: () => Connection,
+  connection: () => DbConnection,
   watch: StorageWatch,
   clock: Clock,
   log: Log,
@@ -259,7 +259,7 @@ function notStored(cause: unknown): Error {
 }
 
 /** An open connection with its prepared statements. */
-export interface Connection {
+export interface DbConnection {
   readonly sqlite: Database;
   readonly statements: StatementCache;
   readonly transaction: SharedTransaction;
@@ -278,7 +278,7 @@ export function connect(
   sqlite: Database,
   log: Log,
   onStatementError: (error: unknown) => void,
-): Connection {
+): DbConnection {
   const statements = new StatementCache(sqlite, onStatementError);
   const version = sqlite.prepare<{ data_version: number }, []>("PRAGMA data_version");
   const userVersion = Number(pragma(sqlite, "user_version"));

@@ -191,7 +191,7 @@ export class UnfinishedBody extends Problem {
 }
 
 /** Decodes UTF-8. Throws `invalid_request` for other bytes. */
-export function decodeText(bytes: Uint8Array): string {
+export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {

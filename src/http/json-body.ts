@@ -2,7 +2,7 @@ import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { invalidFields, Problem } from "../base/errors";
 import { sha256 } from "../base/hash";
 import { examine, type FieldErrors, type IsInvalidField } from "../base/validation";
-import { declareBody, decodeText, isOfType, mediaTypeProblem, readBytes } from "./body";
+import { declareBody, decodeUtf8, isOfType, mediaTypeProblem, readBytes } from "./body";
 import type { RequestContext } from "./request-context";
 
 /** Limit of nesting. No body of the API is that deep; recursive readers stay within the stack. */
@@ -87,7 +87,7 @@ async function readJsonBody(
 ): Promise<unknown> {
   const bytes = await readBytes(request, context);
   if (request.headers.has(IDEMPOTENCY_KEY)) context.bodyHash = sha256(bytes);
-  const text = decodeText(bytes);
+  const text = decodeUtf8(bytes);
   if (isOptional) {
     if (text.trim() === "") return {};
     const problem = mediaTypeProblem(request.headers);
@@ -148,7 +148,7 @@ export function jsonOrRawBody<Schema extends TSchema>(
     rawMediaType: mediaType,
     async read(request, context) {
       const bytes = await readBytes(request, context, maxBytes);
-      return isOfType(request.headers, mediaType) ? bytes : parseJson(decodeText(bytes));
+      return isOfType(request.headers, mediaType) ? bytes : parseJson(decodeUtf8(bytes));
     },
     validate(body) {
       if (!(body instanceof Uint8Array)) examine(schema, body).errors.throwIfAny();
