@@ -1,5 +1,4 @@
 /* The directory of all stored data: opening it with advice if it cannot be used, and its locks. */
-
 import { Database } from "bun:sqlite";
 import {
   accessSync,

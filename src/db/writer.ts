@@ -2,7 +2,6 @@
  * The way to write: group commit, over a connection with its prepared statements and a transaction that callbacks
  * share.
  */
-
 import type { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
 import type { Clock, Timer } from "../base/clock";
@@ -14,14 +13,10 @@ import { StatementCache, type Tx } from "./statements";
 import type { StorageWatch } from "./storage-watch";
 
 const BATCH_CALLBACKS = 256;
-
 const BATCH_MS = 10;
-
 const BUSY_RETRY_MS = 25;
-
 /** Longest wait of a change for the transaction of another process. */
 const GIVE_UP_MS = 5_000;
-
 /** Longest wait of a probe. After this wait, the database counts as locked. */
 const LOCKED_MS = 2_000;
 
