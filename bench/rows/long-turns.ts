@@ -1,7 +1,4 @@
-import { createIncident } from "../../src/features/incidents/incidents";
 import { createComponent } from "../../src/features/components/components";
-import { planMaintenance } from "../../src/features/maintenance/maintenance";
-import { createMonitor } from "../../src/features/monitors/monitors";
 import { deletePage } from "../../src/features/page-deletion/delete";
 import { createPage } from "../../src/features/pages/pages";
 import type { Ctx } from "../../src/context";
@@ -14,6 +11,7 @@ import { mainThreadMs } from "../support/processor-time";
 import { createWebhookSite, type WebhookSite } from "../support/webhook-site";
 import type { Server } from "../support/server";
 import type { Workspace } from "../support/workspace";
+import { createIncident, createMonitor, planMaintenance } from "../../test/support/examined";
 
 const COMPONENTS = 1_000;
 const ENDPOINTS = 50;

@@ -2,6 +2,7 @@
  * The demo: an installation with a year of data, whose checks and webhooks are simulated. Only `allclear demo`
  * loads it.
  */
+import { composed } from "../base/validation";
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -210,7 +211,7 @@ function addWebhooks(ctx: Ctx, tx: Tx, owner: UserResource): void {
     { url: `${RECEIVER}/on-call`, description: "On-call relay" },
     { url: `${RECEIVER}/chat/a-part-that-is-not-shown`, description: "Chat", format: "discord" },
   ] as const) {
-    const { row } = createWebhook(ctx, tx, input, actor);
+    const { row } = createWebhook(ctx, tx, composed(input), actor);
     sendTestEvent(ctx, tx, row.id, actor);
   }
 }

@@ -1,3 +1,4 @@
+import { composed } from "../base/validation";
 import type { Actor } from "../base/actor";
 import { sketchOf, sketchToBytes } from "../base/sketch";
 import type { OnDown } from "../base/status";
@@ -43,7 +44,7 @@ export function addMonitors(ctx: Ctx, tx: Tx, year: Year): DemoJob[] {
   for (const plan of MONITOR_PLANS) {
     const componentIds = plan.components.map((name) => componentOf(pages, name));
     const input = { ...supported(plan.input), component_ids: componentIds } as CreateMonitorBody;
-    const { row } = createMonitor(ctx, tx, input, actor).record;
+    const { row } = createMonitor(ctx, tx, composed(input), actor).record;
     const isScheduled = plan.input.config !== undefined && "schedule" in plan.input.config;
     const intervalMs = isScheduled ? HOUR_MS : (row.intervalSeconds ?? 60) * SECOND_MS;
     if (plan.latencyMs === null) jobs.push({ monitorId: row.id, intervalMs });

@@ -1,3 +1,4 @@
+import { composed } from "../base/validation";
 import type { Actor } from "../base/actor";
 import { crc32, type RandomBytes } from "../base/hash";
 import type { ComponentStatus } from "../base/status";
@@ -73,14 +74,14 @@ function maintenanceOf(ctx: Ctx, { pages, actor, today, fraction }: Year): Entry
       void planMaintenance(
         ctx,
         tx,
-        {
+        composed({
           page: pages.open.row.id,
           name,
           body,
           components: [pages.open.component(component)],
           scheduled_for: toIso(from),
           scheduled_until: toIso(from + MAINTENANCE_MS),
-        },
+        }),
         actor,
       ),
   });
@@ -104,7 +105,7 @@ function maintenanceOf(ctx: Ctx, { pages, actor, today, fraction }: Year): Entry
       void createSchedule(
         ctx,
         tx,
-        {
+        composed({
           page: pages.inside.row.id,
           name: "Weekly restart of the VPN",
           body: "Connections end and can be opened again at once.",
@@ -113,7 +114,7 @@ function maintenanceOf(ctx: Ctx, { pages, actor, today, fraction }: Year): Entry
           cron: `0 3 * * ${(new Date(today).getUTCDay() + 3) % 7}`,
           duration_minutes: 15,
           time_zone: "UTC",
-        },
+        }),
         actor,
       ),
   };
@@ -165,7 +166,7 @@ export function incidentEntries({ ctx }: { ctx: Ctx }, incident: DemoIncident): 
         started_at: new Date(ctx.clock.now() - first.after).toISOString(),
         ...more,
       };
-      id = createIncident(ctx, tx, input, source, first.by).row.id;
+      id = createIncident(ctx, tx, composed(input), source, first.by).row.id;
     },
   };
   const updates = later.map((update): Entry => {
@@ -173,12 +174,15 @@ export function incidentEntries({ ctx }: { ctx: Ctx }, incident: DemoIncident): 
     const named = components ? { components: namesToIds(page, update) } : {};
     return {
       ago: ago - after,
-      act: (tx) => void addUpdate(ctx, tx, id, { ...input, ...named }, by),
+      act: (tx) => void addUpdate(ctx, tx, id, composed({ ...input, ...named }), by),
     };
   });
   if (postmortem) {
     const { by, after, ...input } = postmortem;
-    updates.push({ ago: ago - after, act: (tx) => void putPostmortem(ctx, tx, id, input, by) });
+    updates.push({
+      ago: ago - after,
+      act: (tx) => void putPostmortem(ctx, tx, id, composed(input), by),
+    });
   }
   return [report, ...updates];
 }

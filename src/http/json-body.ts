@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { invalidFields, Problem } from "../base/errors";
 import { sha256 } from "../base/hash";
-import { examine, type FieldErrors, type IsInvalidField } from "../base/validation";
+import { examine, type FieldErrors, type IsInvalidField, type Valid } from "../base/validation";
 import { declareBody, decodeUtf8, isOfType, mediaTypeProblem, readBytes } from "./body";
 import type { RequestContext } from "./request-context";
 
@@ -58,7 +58,7 @@ function declareJson<Schema extends TSchema>(
   isOptional: boolean,
   furtherErrors?: FurtherErrors<Schema>,
 ) {
-  return declareBody<Static<Schema>>({
+  return declareBody<Valid<Static<Schema>>>({
     schema,
     isOptional,
     read: (request, context) => readJsonBody(request, context, isOptional),
@@ -141,7 +141,7 @@ export function jsonOrRawBody<Schema extends TSchema>(
   schema: Schema,
   { mediaType, maxBytes }: { mediaType: string; maxBytes: number },
 ) {
-  return declareBody<Static<Schema> | Uint8Array>({
+  return declareBody<Valid<Static<Schema>> | Uint8Array>({
     schema,
     isOptional: false,
     maxBytes,

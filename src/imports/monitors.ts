@@ -12,6 +12,7 @@ import {
   createUnsupportedMonitor,
   replaceMonitor,
   type ReplacingMonitor,
+  readReplacingMonitor,
   validateReplacingMonitor,
 } from "../features/monitors/imported";
 import { findMonitor, findMonitorByRef, type MonitorRow } from "../features/monitors/store";
@@ -74,7 +75,7 @@ export function monitorWriter(
       const metadata = { ref, managedBy: "import", tokens } as const;
       const { row } =
         whole.type === "unsupported"
-          ? createUnsupportedMonitor(ctx, tx, whole, actor, metadata)
+          ? createUnsupportedMonitor(ctx, tx, validateReplacingMonitor(whole), actor, metadata)
           : createMonitor(ctx, tx, validate(CreateMonitorBody, whole), actor, metadata).record;
       takeNumber(run, notes, "entry", row.id, found.number);
       const isWaiting = options.isPaused && !isSwitchedOff && row.type !== "unsupported";
@@ -94,7 +95,13 @@ export function monitorWriter(
       const component_ids = componentsAfter(found, watched);
       const input = { ...body, paused: isSwitchedOff || isWaiting, component_ids };
       const depends_on = parentsOf(run, notes, found, input, id);
-      const { row } = replaceMonitor(ctx, tx, id, { ...input, depends_on }, actor);
+      const { row } = replaceMonitor(
+        ctx,
+        tx,
+        id,
+        validateReplacingMonitor({ ...input, depends_on }),
+        actor,
+      );
       addImportedTokens(ctx, tx, id, tokens);
       if (found.components === "internal") {
         for (const one of component_ids) renameComponent(run, one, before.name, row.name);
@@ -156,7 +163,8 @@ function storable(run: ImportRun, found: FoundMonitor): FoundMonitor {
 function errorsOf({ tx }: ImportRun, input: ReplacingMonitor): readonly FieldError[] {
   try {
     // A program that is missing here is no error of one that is paused.
-    validateReplacingMonitor(tx, input.type === "unsupported" ? input : { ...input, paused: true });
+    const stored = input.type === "unsupported" ? input : { ...input, paused: true };
+    readReplacingMonitor(tx, validateReplacingMonitor(stored));
     return [];
   } catch (error) {
     if (error instanceof Problem && error.fields.length > 0) return error.fields;
@@ -327,9 +335,11 @@ function parentsOf(
   id?: string,
 ): string[] {
   const { tx } = run;
-  validateReplacingMonitor(tx, input);
+  readReplacingMonitor(tx, validateReplacingMonitor(input));
   const ids = idsOf(run, dependsOn).filter((parent) => parent !== id);
-  const valid = valueOrReason(() => validateReplacingMonitor(tx, { ...input, depends_on: ids }));
+  const valid = valueOrReason(() =>
+    readReplacingMonitor(tx, validateReplacingMonitor({ ...input, depends_on: ids })),
+  );
   const kept = typeof valid === "string" ? [] : ids;
   if (typeof valid === "string" || ids.length < dependsOn.length) {
     const reason = typeof valid === "string" ? valid : "Some of the monitors are not here.";

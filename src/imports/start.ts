@@ -1,3 +1,4 @@
+import { composed } from "../base/validation";
 import type { Actor } from "../base/actor";
 import { notFound } from "../base/errors";
 import type { ImportTarget } from "../base/import-report";
@@ -42,7 +43,7 @@ export function startImport(services: Ctx, tx: Tx, importId: string, author: Act
     const { row } =
       noted.kind === "monitor"
         ? resumeMonitor(ctx, tx, noted.id, actor)
-        : updateWebhook(ctx, tx, noted.id, { enabled: true }, actor, { isSilent: true });
+        : updateWebhook(ctx, tx, noted.id, composed({ enabled: true }), actor, { isSilent: true });
     saveRef(tx, { ...noted, mark: row.version, pausedBy: null });
     outcome.started.push(target);
   }

@@ -1,9 +1,9 @@
 import { validate } from "../base/validation";
 import { importIncident } from "../features/incidents/incidents";
 import { findIncident } from "../features/incidents/store";
-import { POSTMORTEM_MAX } from "../features/incidents/wire";
+import { ImportIncidentBody, POSTMORTEM_MAX } from "../features/incidents/wire";
 import { countClockChanges } from "../features/maintenance/clock";
-import { importMaintenance } from "../features/maintenance/import";
+import { importMaintenance, ImportMaintenanceBody } from "../features/maintenance/import";
 import { createSchedule, updateSchedule } from "../features/maintenance/schedules/schedules";
 import { findSchedule, type ScheduleRow } from "../features/maintenance/schedules/store";
 import { CreateScheduleBody } from "../features/maintenance/schedules/wire";
@@ -52,7 +52,9 @@ export function maintenanceWriter(run: ImportRun): Writer<FoundMaintenance, Main
     const name = fitName(notes, body.name, foreign.type);
     const updates = fitUpdates(notes, body.updates, name);
     const input = { ...body, name, updates, components: idsOf(run, found.components) };
-    return importMaintenance(ctx, tx, requirePage(run, page).id, input, actor, id);
+    const { id: pageId } = requirePage(run, page);
+    const valid = validate(ImportMaintenanceBody, input);
+    return importMaintenance(ctx, tx, pageId, valid, actor, id);
   };
   return {
     kind: "maintenance",
@@ -87,7 +89,9 @@ export function incidentWriter(run: ImportRun): Writer<FoundIncident, IncidentRo
       updates,
       postmortem: postmortem === "" ? null : { body: postmortem, published_at },
     };
-    return importIncident(ctx, tx, requirePage(run, page).id, input, actor, id);
+    const { id: pageId } = requirePage(run, page);
+    const valid = validate(ImportIncidentBody, input);
+    return importIncident(ctx, tx, pageId, valid, actor, id);
   };
   return {
     kind: "incident",

@@ -1,18 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { createComponent } from "../../src/features/components/components";
-import { createMonitor } from "../../src/features/monitors/monitors";
-import { createUnsupportedMonitor } from "../../src/features/monitors/imported";
 import { createPage } from "../../src/features/pages/pages";
 import { readApplyFile } from "../../src/features/apply/read";
 import { setPublicAddress } from "../../src/features/settings/settings";
 import { storeFirstRun } from "../../src/first-run";
-import { createWebhook } from "../../src/features/webhooks/webhooks";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { openForCommand } from "../../src/installation";
 import { testConfig } from "../support/app";
 import { type CommandLine, commandLine, installedCommandLine } from "../support/command-line";
 import { temporaryFolder } from "../support/temporary-folder";
+import { createMonitor, createUnsupportedMonitor, createWebhook } from "../support/examined";
 
 const HEAD = `# yaml-language-server: $schema=allclear.schema.json
 # Written by \`allclear export\`. \`allclear apply FILE\` restores it, here or on another server.

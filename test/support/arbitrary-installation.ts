@@ -16,13 +16,7 @@ import { setManualStatuses } from "../../src/features/components/statuses";
 import { listComponentsOfPage, listGroups } from "../../src/features/components/store";
 import { deleteTemplate, listAllTemplates } from "../../src/features/incident-templates/templates";
 import { listStoredMonitors } from "../../src/features/monitors/declared";
-import {
-  createMonitor,
-  deleteMonitor,
-  pauseMonitor,
-  resumeMonitor,
-  updateMonitor,
-} from "../../src/features/monitors/monitors";
+import { deleteMonitor, pauseMonitor, resumeMonitor } from "../../src/features/monitors/monitors";
 import { deletePage } from "../../src/features/page-deletion/delete";
 import { createPage, updatePage } from "../../src/features/pages/pages";
 import { listAllPages } from "../../src/features/pages/store";
@@ -35,6 +29,7 @@ import { arbitraryTemplate, performOnTemplate } from "./arbitrary-template";
 import { textOf } from "./arbitrary-text";
 import { arbitraryWebhook } from "./arbitrary-webhook";
 import { performOnWebhook, WEBHOOK_ACTS } from "./webhook-actions";
+import { createMonitor, updateMonitor } from "./examined";
 
 const name = textOf(NameText, 12);
 const description = fc.option(textOf(DescriptionText, 60));

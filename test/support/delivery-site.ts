@@ -3,7 +3,6 @@ import { selectMany } from "../../src/db/statements";
 import { deliveries, deliveryTries, webhookPauses } from "../../src/db/tables/webhooks";
 import type { Egress } from "../../src/egress/egress";
 import type { EventType, OutboxEvent } from "../../src/events/outbox";
-import { createWebhook } from "../../src/features/webhooks/webhooks";
 import type { CreateWebhookBody } from "../../src/features/webhooks/wire";
 import { type Deliverer, startDelivering } from "../../src/features/webhooks/deliver/deliverer";
 import type { WebhookRow } from "../../src/features/webhooks/store";
@@ -11,6 +10,7 @@ import { CLI_ACTOR } from "../../src/base/actor";
 import { createTestApp, type TestApp } from "./app";
 import { createTestClock, type TestClock } from "./clock";
 import { createTestEgress } from "./egress";
+import { createWebhook } from "./examined";
 
 /** Time after which a delivery is looked at again that is due and waits for its destination. */
 const PACE_STEP_MS = 100;

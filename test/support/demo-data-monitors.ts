@@ -1,10 +1,7 @@
 import type { Tx } from "../../src/db/statements";
-import { createMonitor, pauseMonitor } from "../../src/features/monitors/monitors";
+import { pauseMonitor } from "../../src/features/monitors/monitors";
 import type { CreateMonitorBody } from "../../src/features/monitors/wire";
-import {
-  createUnsupportedMonitor,
-  type UnsupportedMonitor,
-} from "../../src/features/monitors/imported";
+import { type UnsupportedMonitor } from "../../src/features/monitors/imported";
 import { getMonitorRecord } from "../../src/features/monitors/records";
 import { insertCheck } from "../../src/features/monitors/checks-store";
 import { applyTransition } from "../../src/features/monitors/engine/transitions";
@@ -29,6 +26,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/base/time";
 import type { DemoPage } from "../../src/demo/pages";
 import type { TestApp } from "./app";
 import { clientCertificate } from "./raw-server";
+import { createMonitor, createUnsupportedMonitor } from "./examined";
 
 /** A state that a monitor entered: milliseconds before now, and the reason. */
 interface StateChange {

@@ -6,7 +6,6 @@ import type { Egress } from "../../src/egress/egress";
 import { createAlarms } from "../../src/features/alarms/alarms";
 import type { CauseRow } from "../../src/features/components/cause-store";
 import { findComponent } from "../../src/features/components/store";
-import { createMonitor } from "../../src/features/monitors/monitors";
 import { createMonitoring, type Engine } from "../../src/features/monitors/engine/engine";
 import { getMonitorRecord } from "../../src/features/monitors/records";
 import type { CreateMonitorBody } from "../../src/features/monitors/wire";
@@ -27,6 +26,7 @@ import { createTestApp, type TestApp } from "./app";
 import { eventErrors } from "./webhook-events";
 import { listCausesOfPage } from "./causes";
 import { createTestClock, settle, type TestClock } from "./clock";
+import { createMonitor } from "./examined";
 
 /** Answers a check as the target of a test. */
 export type Target = (context: ProbeContext) => ProbeResult | Promise<ProbeResult>;

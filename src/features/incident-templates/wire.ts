@@ -40,6 +40,10 @@ export const TemplateInput = Type.Object(
 );
 export type TemplateInput = Static<typeof TemplateInput>;
 
+/** Fields of a template that change; fields that are left out stay. */
+export const TemplateChange = Type.Partial(TemplateInput, { additionalProperties: false });
+export type TemplateChange = Static<typeof TemplateChange>;
+
 /** A template as the API shows it. */
 export const IncidentTemplate = Type.Object(
   {

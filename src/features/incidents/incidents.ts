@@ -6,7 +6,7 @@
 import type { Actor } from "../../base/actor";
 import { conflict } from "../../base/errors";
 import type { ComponentStatus, IncidentStatus } from "../../base/status";
-import { FieldErrors, validate } from "../../base/validation";
+import { FieldErrors, type Valid } from "../../base/validation";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { audit, recordAudits } from "../../events/audit";
@@ -85,7 +85,7 @@ import { isAllclears, resolveIfOver, takeOver } from "./automatic-updates";
 export function createIncident(
   ctx: Ctx,
   tx: Tx,
-  input: CreateIncidentBody,
+  input: Valid<CreateIncidentBody>,
   source: IncidentSource,
   actor: Actor,
   canSeeDrafts = true,
@@ -201,7 +201,7 @@ export function updateIncident(
   ctx: Ctx,
   tx: Tx,
   id: string,
-  input: UpdateIncidentBody,
+  input: Valid<UpdateIncidentBody>,
   actor: Actor,
   canSeeDrafts = true,
 ): IncidentRecord {
@@ -278,7 +278,7 @@ export function putPostmortem(
   ctx: Ctx,
   tx: Tx,
   id: string,
-  input: PutPostmortemBody,
+  input: Valid<PutPostmortemBody>,
   actor: Actor,
 ): IncidentRecord {
   const stored = getIncidentWithUpdates(tx, id, true);
@@ -333,7 +333,7 @@ export function addUpdate(
   ctx: Ctx,
   tx: Tx,
   incidentId: string,
-  input: AddUpdateBody,
+  input: Valid<AddUpdateBody>,
   actor: Actor,
 ): UpdateOfIncident {
   const prepared = prepareUpdate(ctx, tx, incidentId, input, false);
@@ -354,7 +354,7 @@ export function editUpdate(
   tx: Tx,
   incidentId: string,
   updateId: string,
-  input: EditUpdateBody,
+  input: Valid<EditUpdateBody>,
   actor: Actor,
 ): UpdateOfIncident {
   const stored = getIncidentWithUpdates(tx, incidentId, true);
@@ -485,11 +485,10 @@ export function importIncident(
   ctx: Ctx,
   tx: Tx,
   pageId: string,
-  input: ImportIncidentBody,
+  input: Valid<ImportIncidentBody>,
   actor: Actor,
   id?: string,
 ): IncidentRow {
-  validate(ImportIncidentBody, input);
   const before = id === undefined ? undefined : getIncidentRow(tx, id, true).row;
   const incidentId = before?.id ?? ctx.newId("inc");
   requirePast(input, ctx.clock.now());

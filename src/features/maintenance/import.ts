@@ -1,7 +1,7 @@
 import type { Ctx } from "../../context";
 import { type Static, Type } from "@sinclair/typebox";
 import type { Tx } from "../../db/statements";
-import { FieldErrors, validate } from "../../base/validation";
+import { FieldErrors, type Valid } from "../../base/validation";
 import { audit } from "../../events/audit";
 import { type Actor, authorOf } from "../../base/actor";
 import type { MaintenanceStatus } from "../../base/status";
@@ -25,7 +25,7 @@ import {
 const { page: _page, notify: _notify, body, ...fields } = PlanMaintenanceBody.properties;
 
 /** A whole maintenance of another product. */
-const ImportMaintenanceBody = Type.Object(
+export const ImportMaintenanceBody = Type.Object(
   {
     ...fields,
     updates: Type.Array(
@@ -52,11 +52,10 @@ export function importMaintenance(
   ctx: Ctx,
   tx: Tx,
   pageId: string,
-  input: ImportMaintenanceBody,
+  input: Valid<ImportMaintenanceBody>,
   actor: Actor,
   id?: string,
 ): MaintenanceRow {
-  validate(ImportMaintenanceBody, input);
   const before = id === undefined ? undefined : getMaintenanceRecord(tx, id).row;
   const now = ctx.clock.now();
   const errors = new FieldErrors();

@@ -8,7 +8,7 @@ import { conflict } from "../../base/errors";
 import { freeRef, type ManagedMetadata } from "../../base/ids";
 import { addsUse, givenValues, isSecretField, keptSecrets, type Uses } from "../../base/secrets";
 import { toRef } from "../../base/text";
-import { FieldErrors, type IsInvalidField } from "../../base/validation";
+import { FieldErrors, type IsInvalidField, type Valid } from "../../base/validation";
 import {
   ANY_EVENT,
   ANY_MONITOR,
@@ -51,7 +51,7 @@ interface Silence {
 export function createWebhook(
   ctx: Ctx,
   tx: Tx,
-  input: CreateWebhookBody,
+  input: Valid<CreateWebhookBody>,
   actor: Actor,
   metadata: ManagedMetadata & Silence = {},
 ): WebhookRecord {
@@ -157,7 +157,7 @@ export function updateWebhook(
   ctx: Ctx,
   tx: Tx,
   id: string,
-  input: UpdateWebhookBody,
+  input: Valid<UpdateWebhookBody>,
   actor: Actor,
   metadata: Pick<ManagedMetadata, "ref"> & Silence = {},
 ): WebhookRecord {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR, type Role } from "../../../src/base/actor";
-import { addUpdate } from "../../../src/features/incidents/incidents";
 import { getIncident, listIncidents, readOutages } from "../../../src/features/incidents/records";
 import { createTestApp, type TestApp } from "../../support/app";
 import { actionsOf, type Fields } from "../../support/dashboard";
 import { readHtml, typedIn } from "../../support/html";
 import { createStorm, type Storm } from "../../support/storm-site";
+import { addUpdate } from "../../support/examined";
 
 interface SplitSite extends AsyncDisposable {
   app: TestApp;

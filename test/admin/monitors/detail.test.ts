@@ -2,7 +2,6 @@ import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { insertSpan } from "../../../src/features/monitors/checks-store";
 import { saveCertificate } from "../../../src/features/monitors/store";
-import { createWebhook } from "../../../src/features/webhooks/webhooks";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/base/time";
 import { expectProblem } from "../../support/app";
 import { readHtml } from "../../support/html";
@@ -11,6 +10,7 @@ import {
   type MonitorDashboard,
   MONITORS,
 } from "../../support/monitor-dashboard";
+import { createWebhook } from "../../support/examined";
 
 /** The figures of a screen by their labels. */
 function figuresOn(html: string): Record<string, string> {

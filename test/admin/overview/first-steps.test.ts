@@ -1,12 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { storeFirstRun } from "../../../src/first-run";
-import { createMonitor } from "../../../src/features/monitors/monitors";
 import type { CreateMonitorBody } from "../../../src/features/monitors/wire";
-import { createWebhook } from "../../../src/features/webhooks/webhooks";
 import type { CreateWebhookBody } from "../../../src/features/webhooks/wire";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { openOverview } from "../../support/overview";
+import { createMonitor, createWebhook } from "../../support/examined";
 
 const HIDE = "/admin/first-steps/hide";
 const SHOW = "/admin/first-steps/show";

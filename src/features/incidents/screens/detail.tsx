@@ -1,4 +1,4 @@
-import { validate } from "../../../base/validation";
+import { composed, validate } from "../../../base/validation";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import type { StateOf } from "../../../ui/forms/form";
 import { incidentPath, INCIDENTS_PATH, monitorPath, pagePath } from "../../../ui/frame/paths";
@@ -38,7 +38,7 @@ import {
 import { audienceNoteOf, isCounting, Notified } from "../../timeline/screens/mail";
 import { Affected, TimelineFacts, UpdateTimeline } from "../../timeline/screens/updates";
 import { splitOff } from "../automatic";
-import { AddUpdateBody, type Incident, PutPostmortemBody } from "../wire";
+import { AddUpdateBody, type Incident, PutPostmortemBody, SplitOffBody } from "../wire";
 import { addUpdate, deleteIncident, putPostmortem, updateIncident } from "../incidents";
 import { getIncident, type IncidentRecord } from "../records";
 import { findIncident } from "../store";
@@ -402,7 +402,8 @@ export function addIncidentRoutes(area: Area, { ctx }: AdminDependencies): void 
     },
     // A conflict, such as a selection of all, concerns the selected monitors.
     conflictField: "monitors",
-    submit: (tx, body, actor, { params }) => splitOff(ctx, tx, params.id, body, actor).row.id,
+    submit: (tx, body, actor, { params }) =>
+      splitOff(ctx, tx, params.id, validate(SplitOffBody, body), actor).row.id,
     done: (id, at, { monitors }) => ({
       // The incident may have been deleted since the form was sent for the first time.
       path: findIncident(ctx.db, { id: at.params.id }) ? home(at) : INCIDENTS_PATH,
@@ -414,7 +415,7 @@ export function addIncidentRoutes(area: Area, { ctx }: AdminDependencies): void 
   area.action("/:id/publish", {
     run(tx, { params }, actor) {
       const { row } = getIncident(tx, params.id, true);
-      updateIncident(ctx, tx, params.id, { draft: false }, actor);
+      updateIncident(ctx, tx, params.id, composed({ draft: false }), actor);
       return { wasDraft: row.draft };
     },
     done: ({ wasDraft }, at) => ({
@@ -599,7 +600,7 @@ export function addPostmortemRoutes(area: Area, { ctx }: AdminDependencies): voi
     preview(tx, { params: { id }, requestContext }) {
       const actor = actorOf(requestContext);
       const body = getIncident(tx, id, true).row.postmortemBody ?? "";
-      putPostmortem(ctx, tx, id, { body, publish: true }, actor);
+      putPostmortem(ctx, tx, id, composed({ body, publish: true }), actor);
       return previewIncident(ctx, tx, id, actor);
     },
   });

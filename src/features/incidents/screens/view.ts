@@ -1,3 +1,4 @@
+import { composed } from "../../../base/validation";
 import type { Actor } from "../../../base/actor";
 import type { Ctx } from "../../../context";
 import type { Reader, Tx } from "../../../db/statements";
@@ -84,7 +85,9 @@ function readDetected(
  * shown as if published.
  */
 export function previewIncident(ctx: Ctx, tx: Tx, id: string, actor: Actor): Previewed {
-  if (getIncident(tx, id, true).row.draft) updateIncident(ctx, tx, id, { draft: false }, actor);
+  if (getIncident(tx, id, true).row.draft) {
+    updateIncident(ctx, tx, id, composed({ draft: false }), actor);
+  }
   const record = getIncident(tx, id, true);
   const incident = presentIncident(record, ctx.baseUrl);
   return {

@@ -1,3 +1,4 @@
+import { composed } from "../../../base/validation";
 import type { Ctx } from "../../../context";
 import { type Actor, SYSTEM_ACTOR } from "../../../base/actor";
 import { changedRow, type Reader, type Tx } from "../../../db/statements";
@@ -99,7 +100,7 @@ function removeUntouched(
     ({ at, isReminded }) => !staying.has(at) || !(isMoved || isReminded),
   );
   for (const { id, isReminded } of removed) {
-    if (isReminded) cancelMaintenance(ctx, tx, id, actor, { notify: true });
+    if (isReminded) cancelMaintenance(ctx, tx, id, actor, composed({ notify: true }));
     else recordRemoval(ctx, tx, id, actor);
   }
   const gone = removed.filter(({ isReminded }) => !isReminded).map(({ id }) => id);

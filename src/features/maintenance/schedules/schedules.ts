@@ -4,7 +4,7 @@ import { type Actor, authorOf } from "../../../base/actor";
 import { conflict } from "../../../base/errors";
 import { freeRef, type ManagedMetadata } from "../../../base/ids";
 import { toRef } from "../../../base/text";
-import { FieldErrors, schemaErrors } from "../../../base/validation";
+import { FieldErrors, schemaErrors, type Valid } from "../../../base/validation";
 import type { Ctx } from "../../../context";
 import { changedRow, type Reader, type Tx } from "../../../db/statements";
 import { audit } from "../../../events/audit";
@@ -51,7 +51,7 @@ type DesiredSchedule = Omit<
 export function createSchedule(
   ctx: Ctx,
   tx: Tx,
-  input: CreateScheduleBody,
+  input: Valid<CreateScheduleBody>,
   actor: Actor,
   metadata: ManagedMetadata = {},
 ): ScheduleRecord {
@@ -91,7 +91,7 @@ export function updateSchedule(
   ctx: Ctx,
   tx: Tx,
   id: string,
-  input: Partial<CreateScheduleBody>,
+  input: Valid<Partial<CreateScheduleBody>>,
   actor: Actor,
   metadata: Pick<ManagedMetadata, "ref"> = {},
 ): ScheduleRecord {

@@ -1,4 +1,4 @@
-import { validate } from "../../../base/validation";
+import { composed, validate } from "../../../base/validation";
 import type { Reader } from "../../../db/statements";
 import { sessionOf } from "../../../http/request-context";
 import { newFormToken, type Reveal } from "../../../ui/frame/changes";
@@ -186,7 +186,8 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
         ),
       };
     },
-    run: (tx, { params }, actor) => updateWebhook(ctx, tx, params.id, { enabled: false }, actor),
+    run: (tx, { params }, actor) =>
+      updateWebhook(ctx, tx, params.id, composed({ enabled: false }), actor),
     done: (_, { params }) => ({
       path: webhookPath(params.id),
       text: "The webhook was disabled.",
@@ -194,7 +195,8 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
   });
 
   area.action("/:id/enable", {
-    run: (tx, { params }, actor) => updateWebhook(ctx, tx, params.id, { enabled: true }, actor),
+    run: (tx, { params }, actor) =>
+      updateWebhook(ctx, tx, params.id, composed({ enabled: true }), actor),
     done: (_, { params }) => ({
       path: webhookPath(params.id),
       text: "The webhook was enabled. To send cancelled deliveries, redeliver them.",
