@@ -1,3 +1,4 @@
+import { composed } from "./base/validation";
 import { SYSTEM_ACTOR } from "./base/actor";
 import { Problem } from "./base/errors";
 import type { Ctx } from "./context";
@@ -64,11 +65,11 @@ function createSamplePage(ctx: Ctx, tx: Tx): void {
   const page = createPage(
     ctx,
     tx,
-    {
+    composed({
       slug: "sample",
       name: "Sample status page",
       description: "An example of what your users will see.",
-    },
+    }),
     SYSTEM_ACTOR,
     { isSample: true },
   );
@@ -76,13 +77,13 @@ function createSamplePage(ctx: Ctx, tx: Tx): void {
   let position = 0;
   for (const { name, components } of GROUPS) {
     const placement = { position: position++, managedBy: null };
-    const group = createGroup(ctx, tx, page, { name }, placement, SYSTEM_ACTOR);
+    const group = createGroup(ctx, tx, page, composed({ name }), placement, SYSTEM_ACTOR);
     for (const component of components) {
       const row = createComponent(
         ctx,
         tx,
         page,
-        { name: component },
+        composed({ name: component }),
         { position: position++, managedBy: null, groupId: group.id },
         SYSTEM_ACTOR,
       );

@@ -1,6 +1,4 @@
-import { createComponent } from "../../src/features/components/components";
 import { deletePage } from "../../src/features/page-deletion/delete";
-import { createPage } from "../../src/features/pages/pages";
 import type { Ctx } from "../../src/context";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { HOUR_MS, toIso } from "../../src/base/time";
@@ -11,7 +9,13 @@ import { mainThreadMs } from "../support/processor-time";
 import { createWebhookSite, type WebhookSite } from "../support/webhook-site";
 import type { Server } from "../support/server";
 import type { Workspace } from "../support/workspace";
-import { createIncident, createMonitor, planMaintenance } from "../../test/support/examined";
+import {
+  createComponent,
+  createIncident,
+  createMonitor,
+  createPage,
+  planMaintenance,
+} from "../../test/support/examined";
 
 const COMPONENTS = 1_000;
 const ENDPOINTS = 50;

@@ -4,9 +4,8 @@ import { startSession } from "../../src/features/auth/sessions";
 import { listGroups } from "../../src/features/components/store";
 import { getIncident } from "../../src/features/incidents/records";
 import { advanceMaintenance } from "../../src/features/maintenance/clock";
-import { createKey } from "../../src/features/keys/keys";
 import { SCOPE_NAMES } from "../../src/features/keys/scopes";
-import { findPageBySlugOrId, updatePage } from "../../src/features/pages/pages";
+import { findPageBySlugOrId } from "../../src/features/pages/pages";
 import { createUser } from "../../src/features/users/users";
 import { inviteUser } from "../../src/features/users/invitations";
 import { sendTestEvent } from "../../src/features/webhooks/deliveries";
@@ -34,10 +33,12 @@ import { seedHistory } from "./seed-history";
 import { type Past, seedPast } from "./seed-past";
 import { storeMailing, storeSubscribers } from "./seed-subscribers";
 import {
+  createKey,
   createMonitor,
   createTemplate,
   createWebhook,
   planMaintenance,
+  updatePage,
 } from "../../test/support/examined";
 
 export const DASHBOARD_KEYS = 1_000;

@@ -1,10 +1,15 @@
-import { createComponent, createGroup } from "../../src/features/components/components";
 import { advanceMaintenance } from "../../src/features/maintenance/clock";
-import { createPage } from "../../src/features/pages/pages";
 import type { Ctx } from "../../src/context";
 import type { Tx } from "../../src/db/statements";
 import { CLI_ACTOR } from "../../src/base/actor";
-import { addUpdate, createIncident, planMaintenance } from "../../test/support/examined";
+import {
+  addUpdate,
+  createComponent,
+  createGroup,
+  createIncident,
+  createPage,
+  planMaintenance,
+} from "../../test/support/examined";
 
 const GROUPS = 20;
 const COMPONENTS_OF_GROUP = 10;

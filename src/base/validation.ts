@@ -49,12 +49,18 @@ declare abstract class Mark {
 /** A value that was compared with its schema: the result of `validate`, or a body of a route. Verbs take no other. */
 export type Valid<Value> = Value & Mark;
 
-/** Returns the value, typed by its schema. Throws `validation_failed` with every invalid field. */
+/**
+ * Returns the value, typed by its schema. Throws `validation_failed` with every invalid field. `addFurther` adds the errors
+ * that the schema cannot express, for the valid fields.
+ */
 export function validate<Schema extends TSchema>(
   schema: Schema,
   value: unknown,
+  addFurther?: (valid: Partial<Static<Schema>>, errors: FieldErrors) => void,
 ): Valid<Static<Schema>> {
-  examine(schema, value).errors.throwIfAny();
+  const { errors, valid } = examine(schema, value);
+  addFurther?.((valid ?? {}) as Partial<Static<Schema>>, errors);
+  errors.throwIfAny();
   return value as Valid<Static<Schema>>;
 }
 

@@ -199,7 +199,7 @@ export async function fillDemo(
 function addKeys(ctx: Ctx, tx: Tx): Record<Scope, string> {
   const values = SCOPE_NAMES.map((scope) => {
     const body = { name: `Demo ${scope}`, scopes: [scope], rate_limit: 600 };
-    return [scope, createKey(ctx, tx, body, CLI_ACTOR).value] as const;
+    return [scope, createKey(ctx, tx, composed(body), CLI_ACTOR).value] as const;
   });
   return Object.fromEntries(values) as Record<Scope, string>;
 }

@@ -1,3 +1,4 @@
+import { PartialComponentInput } from "../features/components/wire";
 import { conflict, type FieldError, Problem } from "../base/errors";
 import { redactText } from "../base/redaction";
 import { oneLine } from "../base/text";
@@ -353,5 +354,5 @@ function renameComponent(run: ImportRun, id: string, from: string, to: string): 
   const { ctx, tx, actor } = run;
   const { managedBy, name } = getComponentRow(tx, id);
   if (from === to || managedBy !== "import" || name !== from) return;
-  updateComponent(ctx, tx, id, { name: to }, actor);
+  updateComponent(ctx, tx, id, validate(PartialComponentInput, { name: to }), actor);
 }

@@ -1,7 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { createComponent } from "../../src/features/components/components";
-import { createPage } from "../../src/features/pages/pages";
 import { readApplyFile } from "../../src/features/apply/read";
 import { setPublicAddress } from "../../src/features/settings/settings";
 import { storeFirstRun } from "../../src/first-run";
@@ -10,7 +8,13 @@ import { openForCommand } from "../../src/installation";
 import { testConfig } from "../support/app";
 import { type CommandLine, commandLine, installedCommandLine } from "../support/command-line";
 import { temporaryFolder } from "../support/temporary-folder";
-import { createMonitor, createUnsupportedMonitor, createWebhook } from "../support/examined";
+import {
+  createComponent,
+  createMonitor,
+  createPage,
+  createUnsupportedMonitor,
+  createWebhook,
+} from "../support/examined";
 
 const HEAD = `# yaml-language-server: $schema=allclear.schema.json
 # Written by \`allclear export\`. \`allclear apply FILE\` restores it, here or on another server.

@@ -3,12 +3,7 @@ import { CLI_ACTOR as actor } from "../../src/base/actor";
 import type { Imported, ImportItem, ImportReport } from "../../src/base/import-report";
 import { HOUR_MS } from "../../src/base/time";
 import type { Tx } from "../../src/db/statements";
-import {
-  deleteComponent,
-  deleteGroup,
-  updateComponent,
-  updateGroup,
-} from "../../src/features/components/components";
+import { deleteComponent, deleteGroup } from "../../src/features/components/components";
 import { setManualStatuses } from "../../src/features/components/statuses";
 import { findComponent, findGroup } from "../../src/features/components/store";
 import { deleteIncident } from "../../src/features/incidents/incidents";
@@ -21,7 +16,6 @@ import { findMaintenance } from "../../src/features/maintenance/store";
 import { deleteMonitor } from "../../src/features/monitors/monitors";
 import { findMonitor } from "../../src/features/monitors/store";
 import { deletePage } from "../../src/features/page-deletion/delete";
-import { updatePage } from "../../src/features/pages/pages";
 import { findPage } from "../../src/features/pages/store";
 import { findWebhook } from "../../src/features/webhooks/store";
 import { deleteWebhook } from "../../src/features/webhooks/webhooks";
@@ -43,8 +37,11 @@ import { createImportSite } from "../support/import-site";
 import { pastSource } from "../support/past-source";
 import {
   addUpdate,
+  updateComponent,
+  updateGroup,
   updateMaintenance,
   updateMonitor,
+  updatePage,
   updateSchedule,
   updateWebhook,
 } from "../support/examined";

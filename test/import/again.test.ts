@@ -6,10 +6,9 @@ import { deletePage } from "../../src/features/page-deletion/delete";
 import { listComponentsOfPage } from "../../src/features/components/store";
 import { findTokenOwner } from "../../src/features/monitors/tokens";
 import { listAllPages } from "../../src/features/pages/store";
-import { updatePage } from "../../src/features/pages/pages";
 import { sha256 } from "../../src/base/hash";
 import { checkItems, checkOf, createImportSite, UUIDS, verdictsOf } from "../support/import-site";
-import { updateMonitor } from "../support/examined";
+import { updateMonitor, updatePage } from "../support/examined";
 
 const [FIRST, SECOND, THIRD] = UUIDS;
 

@@ -27,7 +27,7 @@ import {
   type TemplateRow,
   updateTemplateRow,
 } from "./store";
-import type { TemplateChange, TemplateInput } from "./wire";
+import type { PartialTemplateInput, TemplateInput } from "./wire";
 
 /** Maximum number of templates of one page, and of those for all pages. */
 export const TEMPLATES_PER_PAGE_MAX = 100;
@@ -85,7 +85,7 @@ export function updateTemplate(
   ctx: Ctx,
   tx: Tx,
   id: string,
-  input: Valid<TemplateChange>,
+  input: Valid<PartialTemplateInput>,
   actor: Actor,
   metadata: Pick<ApplyMetadata, "ref"> = {},
 ): TemplateRecord {

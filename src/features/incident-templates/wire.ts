@@ -41,8 +41,8 @@ export const TemplateInput = Type.Object(
 export type TemplateInput = Static<typeof TemplateInput>;
 
 /** Fields of a template that change; fields that are left out stay. */
-export const TemplateChange = Type.Partial(TemplateInput, { additionalProperties: false });
-export type TemplateChange = Static<typeof TemplateChange>;
+export const PartialTemplateInput = Type.Partial(TemplateInput, { additionalProperties: false });
+export type PartialTemplateInput = Static<typeof PartialTemplateInput>;
 
 /** A template as the API shows it. */
 export const IncidentTemplate = Type.Object(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { findDefaultPage, listAllPages } from "../../../src/features/pages/store";
-import { releaseSlug, updatePage } from "../../../src/features/pages/pages";
+import { releaseSlug } from "../../../src/features/pages/pages";
 import { storeFirstRun } from "../../../src/first-run";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { actionsOf, openForm } from "../../support/dashboard";
@@ -12,6 +12,7 @@ import {
   PAGES,
   flashAfter,
 } from "../../support/page-dashboard";
+import { updatePage } from "../../support/examined";
 
 const NEW = `${PAGES}/new`;
 

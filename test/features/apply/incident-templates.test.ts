@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { createComponent, createGroup } from "../../../src/features/components/components";
 import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
 import { listAllTemplates } from "../../../src/features/incident-templates/templates";
 import { presentTemplate } from "../../../src/features/incident-templates/wire";
@@ -10,6 +9,7 @@ import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { apply, applyError, lineOf, linesOf } from "../../support/apply";
 import { addTemplate } from "../../support/incident-templates";
+import { createComponent, createGroup } from "../../support/examined";
 
 const PAGES = `pages:
   - slug: acme

@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import { createKey } from "../../../src/features/keys/keys";
 import { addImportedTokens, type ImportedToken } from "../../../src/features/monitors/tokens";
 import { createMonitoring } from "../../../src/features/monitors/engine/engine";
 import { listChecksBefore } from "../../../src/features/monitors/checks-store";
@@ -8,7 +7,7 @@ import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { anotherProcess } from "../../support/second-connection";
 import { temporaryFolder } from "../../support/temporary-folder";
-import { createMonitor } from "../../support/examined";
+import { createKey, createMonitor } from "../../support/examined";
 
 /** A server with a running engine, and a command that uses the same database. */
 async function serverAndCommand() {

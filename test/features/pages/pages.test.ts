@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { Problem } from "../../../src/base/errors";
 import { deletePage } from "../../../src/features/page-deletion/delete";
-import { createPage, updatePage } from "../../../src/features/pages/pages";
 import { findDefaultPage, listAllPages } from "../../../src/features/pages/store";
 import type { PageInput } from "../../../src/features/pages/wire";
 import { storeFirstRun } from "../../../src/first-run";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { shareSite } from "../../support/shared-site";
+import { createPage, updatePage } from "../../support/examined";
 
 const make = (app: TestApp, input: PageInput) =>
   app.ctx.db.write((tx) => createPage(app.ctx, tx, input, CLI_ACTOR));

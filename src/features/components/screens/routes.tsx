@@ -37,7 +37,14 @@ import {
 } from "../components";
 import { setManualStatuses } from "../statuses";
 import { type ComponentRow, listComponentsOfPage, listGroups } from "../store";
-import { presentChange, UpdateComponentBody } from "../wire";
+import {
+  ComponentInput,
+  GroupInput,
+  PartialComponentInput,
+  PartialGroupInput,
+  presentChange,
+  UpdateComponentBody,
+} from "../wire";
 import { ComponentDetail, readComponentView } from "./detail";
 import {
   COMPONENT_FORM,
@@ -180,7 +187,7 @@ function addComponentRoutes(area: Area, { ctx }: AdminDependencies): void {
       requireRef(input, "checkout-api");
       const position = nextPosition(listComponentsOfPage(tx, { pageId: page.id }));
       const placement = { position, groupId, managedBy: null };
-      return createComponent(ctx, tx, page, input, placement, actor).id;
+      return createComponent(ctx, tx, page, validate(ComponentInput, input), placement, actor).id;
     },
     done: (id, at, { name }) => ({
       path: listPathOf(readPageOfNew(ctx.db, at).page.slug, id),
@@ -222,7 +229,7 @@ function addComponentRoutes(area: Area, { ctx }: AdminDependencies): void {
       // A component that changes its group becomes the last one there.
       const siblings = () => listComponentsOfPage(tx, { pageId: component.pageId });
       const place = groupId === undefined ? {} : { groupId, position: nextPosition(siblings()) };
-      updateComponent(ctx, tx, params.id, { ...changes, ...place }, actor);
+      updateComponent(ctx, tx, params.id, validate(PartialComponentInput, changes), actor, place);
     },
     done: ({ params }) => ({ path: componentPath(params.id), text: "The component was changed." }),
   });
@@ -304,7 +311,8 @@ function addSeveral(area: Area, ctx: Ctx): void {
       const first = nextPosition(listComponentsOfPage(tx, { pageId: page.id }));
       const ids = names.map((name, index) => {
         const placement = { position: first + index, groupId, managedBy: null };
-        return createComponent(ctx, tx, page, { name }, placement, actor).id;
+        return createComponent(ctx, tx, page, validate(ComponentInput, { name }), placement, actor)
+          .id;
       });
       return ids[0] ?? page.id;
     },
@@ -395,7 +403,14 @@ export function groupAdminRoutes(deps: AdminDependencies) {
     submit(tx, body, actor, _, { page }) {
       requireRef(body, "payments");
       const position = nextPosition(listGroups(tx, { pageId: page.id }));
-      return createGroup(ctx, tx, page, body, { position, managedBy: null }, actor).id;
+      return createGroup(
+        ctx,
+        tx,
+        page,
+        validate(GroupInput, body),
+        { position, managedBy: null },
+        actor,
+      ).id;
     },
     done: (id, at, { name }) => ({
       path: listPathOf(readPageOfNew(ctx.db, at).page.slug, id),
@@ -425,7 +440,7 @@ export function groupAdminRoutes(deps: AdminDependencies) {
       };
     },
     update(tx, changes, actor, { params }) {
-      updateGroup(ctx, tx, params.id, changes, actor);
+      updateGroup(ctx, tx, params.id, validate(PartialGroupInput, changes), actor);
     },
     done: ({ params }) => ({
       path: listPathOf(slugOf(params.id), params.id),

@@ -45,7 +45,7 @@ import type { PageRow } from "../../pages/store";
 import { areBuiltInTemplatesHidden, setBuiltInTemplatesHidden } from "../../settings/settings";
 import { findTemplate, listTemplateSummaries, type TemplateRecord } from "../store";
 import { createTemplate, deleteTemplate, getTemplate, updateTemplate } from "../templates";
-import { TEMPLATE_NAME_MAX, TemplateChange, TemplateInput } from "../wire";
+import { TEMPLATE_NAME_MAX, PartialTemplateInput, TemplateInput } from "../wire";
 import { REPORT_TEMPLATES, TEMPLATE_BUTTON } from "./offered";
 
 const NEW_TEMPLATE_PATH = `${INCIDENT_TEMPLATES_PATH}/new`;
@@ -118,7 +118,13 @@ export function incidentTemplateAdminRoutes(deps: AdminDependencies) {
       };
     },
     update(tx, changes, actor, { params }, { record }) {
-      const after = updateTemplate(ctx, tx, params.id, validate(TemplateChange, changes), actor);
+      const after = updateTemplate(
+        ctx,
+        tx,
+        params.id,
+        validate(PartialTemplateInput, changes),
+        actor,
+      );
       return after.row.version !== record.row.version;
     },
     done: () => ({ path: INCIDENT_TEMPLATES_PATH, text: "The template was changed." }),

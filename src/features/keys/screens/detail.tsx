@@ -1,3 +1,5 @@
+import { validate } from "../../../base/validation";
+import { UpdateKeyBody } from "../wire";
 import { plural } from "../../../base/text";
 import { Card, CodeBlock, Facts, FormNotice, Notice, Secret, TestKey } from "../../../ui/blocks";
 import { Button, ButtonLink } from "../../../ui/buttons";
@@ -68,7 +70,7 @@ export function addKeyRoutes(area: Area, deps: AdminDependencies): void {
       return { title: listing.name, children: <KeyDetail {...page} /> };
     },
     update(tx, changes, actor, { params }) {
-      updateKey(ctx, tx, params.id, changes, actor);
+      updateKey(ctx, tx, params.id, validate(UpdateKeyBody, changes), actor);
     },
     done: ({ params }) => ({ path: keyPath(params.id), text: "The key was changed." }),
   });

@@ -1,7 +1,7 @@
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { KEYS_PATH } from "../../../ui/frame/paths";
 import { createArea } from "../../../ui/screens/area";
-import { createKey } from "../keys";
+import { createKey, validateNewKey } from "../keys";
 import { countKeys, listKeyPage } from "../records";
 import { KEY_FILTERS, type KeyFilter } from "../rules";
 import { addKeyRoutes, revealValue } from "./detail";
@@ -39,7 +39,7 @@ export function keyAdminRoutes(deps: AdminDependencies) {
     show: (state) => ({ title: "Create API Key", children: <CreateKey state={state} /> }),
     redisplay: fillInPreset,
     create(tx, body, actor) {
-      const made = createKey(ctx, tx, body, actor);
+      const made = createKey(ctx, tx, validateNewKey(body, ctx.clock.now()), actor);
       return { made, subjectId: made.key.id };
     },
     reveal: (reveal) => revealValue(deps, reveal, "Your new key"),

@@ -1,3 +1,4 @@
+import { composed, validate } from "../../../base/validation";
 import { type Actor, roleAllows } from "../../../base/actor";
 import { invalidFields } from "../../../base/errors";
 import type { Reader, Tx } from "../../../db/statements";
@@ -13,6 +14,7 @@ import { ShowInstead } from "../../../ui/screens/routes";
 import { belongingsOf, deletePage } from "../../page-deletion/delete";
 import { deleteLogo, putLogo } from "../logo";
 import {
+  addPageErrors,
   createPage,
   findNextDefaultPage,
   getPage,
@@ -22,7 +24,7 @@ import {
 } from "../pages";
 import { pageUrl } from "../addresses";
 import type { PageRow } from "../store";
-import type { PageInput } from "../wire";
+import { PartialPageInput, PageInput } from "../wire";
 import {
   COMPAT_FORM,
   DELETE_FORM,
@@ -91,7 +93,7 @@ export function pageAdminRoutes(deps: AdminDependencies) {
     submit(tx, body, actor) {
       const errors = newPageErrors(tx, body);
       if (errors.length > 0) throw invalidFields(errors);
-      return createPage(ctx, tx, body, actor).id;
+      return createPage(ctx, tx, validate(PageInput, body), actor).id;
     },
     done: (id) => ({
       path: componentsOfPagePath(getPage(ctx.db, id).slug),
@@ -137,7 +139,7 @@ export function pageAdminRoutes(deps: AdminDependencies) {
     role: "admin",
     run(tx, { params: { id } }, actor) {
       if (getPage(tx, id).isDefault) return false;
-      updatePage(ctx, tx, id, { default: true }, actor);
+      updatePage(ctx, tx, id, composed({ default: true }), actor);
       return true;
     },
     done: (isChanged, { params }) => ({
@@ -195,7 +197,8 @@ function addPageSettingRoutes(area: Area, { ctx }: AdminDependencies): void {
   }
 
   function update(tx: Tx, changes: Partial<PageInput>, actor: Actor, { params }: AtPage): void {
-    updatePage(ctx, tx, params.id, changes, actor);
+    const body = validate(PartialPageInput, changes, addPageErrors);
+    updatePage(ctx, tx, params.id, body, actor);
   }
 
   const edit = { load, update, role: "admin" } as const;

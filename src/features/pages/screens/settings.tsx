@@ -1,3 +1,4 @@
+import { validate } from "../../../base/validation";
 import { roleAllows } from "../../../base/actor";
 import { plural } from "../../../base/text";
 import { toIso } from "../../../base/time";
@@ -25,7 +26,7 @@ import { mailReadiness } from "../../mail/settings";
 import type { Belongings } from "../../page-deletion/delete";
 import { subscribersOfPagePath } from "../../subscribers/screens/read";
 import { logoPath, logoSize } from "../addresses";
-import { MAIL_FOOTER_MAX, mailSettingsOf, type PageMailInput } from "../mail";
+import { MAIL_FOOTER_MAX, mailSettingsOf, PageMailInput } from "../mail";
 import { getPage, type OldSlug, updatePageMail } from "../pages";
 import type { PageRow } from "../store";
 import {
@@ -374,7 +375,7 @@ export function addPageMailRoutes(area: Area, { ctx }: AdminDependencies): void 
       return { resource: mailSettingsOf(page), version: page.version, context: { page } };
     },
     update(tx, changes, actor, { params }) {
-      updatePageMail(ctx, tx, params.id, changes, actor);
+      updatePageMail(ctx, tx, params.id, validate(PageMailInput, changes), actor);
     },
     show(state, { requestContext }) {
       const { page } = state.context;
