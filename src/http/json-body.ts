@@ -24,14 +24,13 @@ interface InvalidRequest {
 }
 
 /**
- * Returns, or adds to the errors of the request, those that the schema cannot express, for the valid fields of an
- * invalid body. One answer then names every wrong field. It calls the function by which the verb reads a valid body.
+ * Adds to the errors of the request those that the schema cannot express, for the valid fields of an invalid body. One
+ * answer then names every wrong field. It calls the function by which the verb reads a valid body.
  */
 type FurtherErrors<Schema extends TSchema> = (
   valid: Partial<Static<Schema>>,
   request: InvalidRequest,
-  // oxlint-disable-next-line typescript/no-invalid-void-type
-) => FieldErrors | void;
+) => void;
 
 /** Declares a route's JSON body: spread into its options. */
 export function jsonBody<Schema extends TSchema>(
@@ -69,8 +68,7 @@ function declareJson<Schema extends TSchema>(
         const isInvalid: IsInvalidField = (field) =>
           errors.all.some(({ pointer }) => pointer.split("/", 2)[1] === field);
         const invalid = { id: params["id"] ?? "", params, requestContext, errors, isInvalid };
-        const further = furtherErrors((valid ?? {}) as Partial<Static<Schema>>, invalid);
-        if (further) errors.addMissing(further);
+        furtherErrors((valid ?? {}) as Partial<Static<Schema>>, invalid);
       }
       errors.throwIfAny();
     },

@@ -293,21 +293,21 @@ function requireCompleteOrder(
   groups: readonly GroupRow[],
   components: readonly ComponentRow[],
 ): void {
-  const wrong = new FieldErrors();
-  validateIds(wrong, "groups", "group", order.groups, groups);
+  const errors = new FieldErrors();
+  validateIds(errors, "groups", "group", order.groups, groups);
   const componentIds = order.components.map(({ id }) => id);
-  validateIds(wrong, "components", "component", componentIds, components);
+  validateIds(errors, "components", "component", componentIds, components);
   const groupIds = new Set(groups.map(({ id }) => id));
   for (const [index, { groupId }] of order.components.entries()) {
     if (groupId !== null && !groupIds.has(groupId)) {
-      wrong.add(["components", index, "groupId"], "must be a group of this page");
+      errors.add(["components", index, "groupId"], "must be a group of this page");
     }
   }
-  wrong.throwIfAny();
+  errors.throwIfAny();
 }
 
 function validateIds(
-  wrong: FieldErrors,
+  errors: FieldErrors,
   field: string,
   noun: string,
   ids: readonly string[],
@@ -316,12 +316,12 @@ function validateIds(
   const existing = new Set(rows.map(({ id }) => id));
   const named = new Set<string>();
   for (const [index, id] of ids.entries()) {
-    if (!existing.has(id)) wrong.add([field, index], `is not a ${noun} of this page`);
-    else if (named.has(id)) wrong.add([field, index], "is named twice");
+    if (!existing.has(id)) errors.add([field, index], `is not a ${noun} of this page`);
+    else if (named.has(id)) errors.add([field, index], "is named twice");
     named.add(id);
   }
   for (const { id, name } of rows) {
-    if (!named.has(id)) wrong.add([field], `does not name “${name}”`);
+    if (!named.has(id)) errors.add([field], `does not name “${name}”`);
   }
 }
 

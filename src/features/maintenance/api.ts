@@ -35,7 +35,7 @@ import { OCCURRENCES_MAX } from "./schedules/rules";
 import {
   createSchedule,
   deleteSchedule,
-  scheduleErrors,
+  addScheduleErrors,
   SCHEDULES_PER_PAGE_MAX,
   updateSchedule,
 } from "./schedules/schedules";
@@ -305,7 +305,9 @@ function scheduleRoutes(ctx: Ctx) {
           return { resource, location: `${SCHEDULES_PATH}/${resource.id}` };
         }),
       {
-        ...jsonBody(CreateScheduleBody, (valid) => scheduleErrors(ctx, valid)),
+        ...jsonBody(CreateScheduleBody, (valid, { errors }) =>
+          addScheduleErrors(ctx, errors, valid),
+        ),
         ...operation({
           ...WRITE,
           id: "createMaintenanceSchedule",
@@ -337,7 +339,9 @@ function scheduleRoutes(ctx: Ctx) {
           presentSchedule(updateSchedule(ctx, tx, id, body, actor)),
         ),
       {
-        ...jsonBody(UpdateScheduleBody, (valid, { id }) => scheduleErrors(ctx, valid, id)),
+        ...jsonBody(UpdateScheduleBody, (valid, { errors, id }) =>
+          addScheduleErrors(ctx, errors, valid, id),
+        ),
         ...operation({
           ...WRITE,
           id: "updateMaintenanceSchedule",

@@ -106,12 +106,12 @@ export function monitorRoutes(ctx: Ctx, monitoring: Monitoring) {
           return { resource, location, replay: concealMonitor(resource) };
         }),
       {
-        ...jsonBody(CreateMonitorBody, (valid, { isInvalid }) => {
-          const errors = new FieldErrors();
+        ...jsonBody(CreateMonitorBody, (valid, { errors, isInvalid }) => {
+          const further = new FieldErrors();
           const { type } = valid;
-          if (type === undefined) readReferences(ctx.db, valid, errors);
-          else readNewMonitor(ctx.db, { ...valid, type }, errors, isInvalid);
-          return errors;
+          if (type === undefined) readReferences(ctx.db, valid, further);
+          else readNewMonitor(ctx.db, { ...valid, type }, further, isInvalid);
+          errors.addMissing(further);
         }),
         ...operation({
           ...DECLARED,
@@ -147,11 +147,11 @@ export function monitorRoutes(ctx: Ctx, monitoring: Monitoring) {
           presentMonitor(updateMonitor(ctx, tx, id, body, actor)),
         ),
       {
-        ...jsonBody(UpdateMonitorBody, (valid, { id, isInvalid }) => {
-          const errors = new FieldErrors();
+        ...jsonBody(UpdateMonitorBody, (valid, { errors, id, isInvalid }) => {
+          const further = new FieldErrors();
           const row = findMonitor(ctx.db, { id: resolveMonitorId(ctx.db, id) });
-          if (row) readMonitorChange(ctx.db, row, valid, errors, isInvalid);
-          return errors;
+          if (row) readMonitorChange(ctx.db, row, valid, further, isInvalid);
+          errors.addMissing(further);
         }),
         ...operation({
           ...DECLARED,

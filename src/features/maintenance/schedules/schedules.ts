@@ -184,22 +184,23 @@ function readSchedule(
 }
 
 /**
- * Returns the unknown references and the impossible times in the valid fields of the body of a new schedule, or of a
+ * Adds the errors of unknown references and impossible times in the valid fields of the body of a new schedule, or of a
  * change of the schedule with an id.
  */
-export function scheduleErrors(
+export function addScheduleErrors(
   ctx: Ctx,
+  errors: FieldErrors,
   valid: Partial<CreateScheduleBody>,
   id?: string,
-): FieldErrors {
-  const errors = new FieldErrors();
+): void {
   const record = id === undefined ? undefined : findSchedule(ctx.db, id);
-  if (id !== undefined && !record) return errors;
-  const named = valid.page === undefined ? undefined : findNamedPage(ctx.db, errors, valid.page);
+  if (id !== undefined && !record) return;
+  const further = new FieldErrors();
+  const named = valid.page === undefined ? undefined : findNamedPage(ctx.db, further, valid.page);
   const page = record ? getPage(ctx.db, record.row.pageId) : named;
   const input = { ...(record ? inputOf(record) : HARMLESS), ...valid };
-  readSchedule(ctx, ctx.db, errors, { input, page, ref: "" });
-  return errors;
+  readSchedule(ctx, ctx.db, further, { input, page, ref: "" });
+  errors.addMissing(further);
 }
 
 /** Stands for the fields of a new schedule that are missing or invalid, which have an error already. */
