@@ -1,6 +1,6 @@
-import { composed } from "./base/validation";
 import { SYSTEM_ACTOR } from "./base/actor";
 import { Problem } from "./base/errors";
+import { composed } from "./base/validation";
 import type { Ctx } from "./context";
 import type { Tx } from "./db/statements";
 import { createComponent, createGroup } from "./features/components/components";

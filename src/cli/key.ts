@@ -1,5 +1,6 @@
 import { CLI_ACTOR } from "../base/actor";
 import { optionNames } from "../base/config/options";
+import { validate } from "../base/validation";
 import {
   createKey,
   type RevealedKey,
@@ -12,7 +13,6 @@ import { listAllKeys } from "../features/keys/records";
 import { describeExpiry, type Overlap, OVERLAPS, stateOfKey } from "../features/keys/rules";
 import { SCOPE_NAMES } from "../features/keys/scopes";
 import { type CreateKeyBody, type KeyResource, UpdateKeyBody } from "../features/keys/wire";
-import { validate } from "../base/validation";
 import type { Installation } from "../installation";
 import {
   type Command,

@@ -2,7 +2,6 @@
  * The demo: an installation with a year of data, whose checks and webhooks are simulated. Only `allclear demo`
  * loads it.
  */
-import { composed } from "../base/validation";
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,6 +13,7 @@ import type { Config } from "../base/config/options";
 import { systemRandom } from "../base/hash";
 import type { MonitorType } from "../base/status";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, startOfDay } from "../base/time";
+import { composed } from "../base/validation";
 import type { Ctx } from "../context";
 import { OperatorError } from "../db/errors";
 import type { Tx } from "../db/statements";

@@ -1,8 +1,8 @@
-import { composed } from "../base/validation";
 import type { Actor } from "../base/actor";
 import { sketchOf, sketchToBytes } from "../base/sketch";
 import type { OnDown } from "../base/status";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../base/time";
+import { composed } from "../base/validation";
 import type { Ctx } from "../context";
 import type { Tx } from "../db/statements";
 import { createMonitor } from "../features/monitors/monitors";

@@ -1,12 +1,12 @@
-import { composed } from "../base/validation";
 import type { Actor } from "../base/actor";
 import { COMPAT_PRODUCTS } from "../base/compat";
+import { composed } from "../base/validation";
 import type { Ctx } from "../context";
 import type { Tx } from "../db/statements";
 import { createComponent, createGroup } from "../features/components/components";
 import { createPage } from "../features/pages/pages";
-import type { PageInput } from "../features/pages/wire";
 import type { PageRow } from "../features/pages/store";
+import type { PageInput } from "../features/pages/wire";
 
 /** A page of demo data. */
 export interface DemoPage {

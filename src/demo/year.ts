@@ -1,8 +1,8 @@
-import { composed } from "../base/validation";
 import type { Actor } from "../base/actor";
 import { crc32, type RandomBytes } from "../base/hash";
 import type { ComponentStatus } from "../base/status";
 import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from "../base/time";
+import { composed } from "../base/validation";
 import type { Ctx } from "../context";
 import type { Tx } from "../db/statements";
 import { addUpdate, createIncident, putPostmortem } from "../features/incidents/incidents";

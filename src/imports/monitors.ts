@@ -1,8 +1,8 @@
-import { PartialComponentInput } from "../features/components/wire";
 import { conflict, type FieldError, Problem } from "../base/errors";
 import { redactText } from "../base/redaction";
 import { oneLine } from "../base/text";
 import { getComponentRow, updateComponent } from "../features/components/components";
+import { PartialComponentInput } from "../features/components/wire";
 import { addImportedTokens, findTokenOwner, isShortToken } from "../features/monitors/tokens";
 import { createMonitor } from "../features/monitors/monitors";
 import { CreateMonitorBody } from "../features/monitors/wire";

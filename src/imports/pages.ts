@@ -1,11 +1,4 @@
 import { validate } from "../base/validation";
-import { PartialPageInput, PageInput } from "../features/pages/wire";
-import {
-  PartialComponentInput,
-  ComponentInput,
-  PartialGroupInput,
-  GroupInput,
-} from "../features/components/wire";
 import { conflict, invalidFields } from "../base/errors";
 import { crc32, sha256Hex } from "../base/hash";
 import { numberedRef } from "../base/ids";
@@ -28,6 +21,12 @@ import {
   listComponentsOfPage,
   listGroups,
 } from "../features/components/store";
+import {
+  PartialComponentInput,
+  ComponentInput,
+  PartialGroupInput,
+  GroupInput,
+} from "../features/components/wire";
 import { deleteLogo, putLogo } from "../features/pages/logo";
 import { addPageErrors, createPage, updatePage, validatePageInput } from "../features/pages/pages";
 import { DOMAINS_MAX, hostNameOf, toDomain } from "../features/pages/addresses";
@@ -39,6 +38,7 @@ import {
   listAllPages,
   type PageRow,
 } from "../features/pages/store";
+import { PartialPageInput, PageInput } from "../features/pages/wire";
 import type { ForeignKey, FoundComponent, FoundGroup, FoundPage } from "./found";
 import { Notes } from "./kit";
 import {

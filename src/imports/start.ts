@@ -1,8 +1,8 @@
-import { composed } from "../base/validation";
 import type { Actor } from "../base/actor";
 import { notFound } from "../base/errors";
 import type { ImportTarget } from "../base/import-report";
 import { plural } from "../base/text";
+import { composed } from "../base/validation";
 import type { Ctx } from "../context";
 import type { Reader, Tx } from "../db/statements";
 import { audit } from "../events/audit";

@@ -1,5 +1,6 @@
 import { formatNetwork, parseNetworks } from "../base/config/parse";
 import { validate } from "../base/validation";
+import { parseWebUrl } from "../base/web-url";
 import { ANY_MONITOR } from "../base/webhook";
 import type { Egress } from "../egress/egress";
 import { Fault } from "../egress/model";
@@ -166,6 +167,6 @@ function nameOf(url: string): string | undefined {
 }
 
 function hostIn(text: string) {
-  const url = URL.parse(text);
-  return url && /^https?:$/.test(url.protocol) ? parseHost(url.hostname) : undefined;
+  const url = parseWebUrl(text);
+  return url && parseHost(url.hostname);
 }

@@ -14,11 +14,7 @@ import {
   PartialComponentInput,
   PartialGroupInput,
 } from "../../src/features/components/wire";
-import type { PageRow } from "../../src/features/pages/store";
-import * as templates from "../../src/features/incident-templates/templates";
 import { PartialTemplateInput, TemplateInput } from "../../src/features/incident-templates/wire";
-import * as automatic from "../../src/features/incidents/automatic";
-import * as incidents from "../../src/features/incidents/incidents";
 import {
   AddUpdateBody,
   CreateIncidentBody,
@@ -26,10 +22,7 @@ import {
   SplitOffBody,
   UpdateIncidentBody,
 } from "../../src/features/incidents/wire";
-import * as keys from "../../src/features/keys/keys";
 import { type CreateKeyBody, UpdateKeyBody } from "../../src/features/keys/wire";
-import * as maintenance from "../../src/features/maintenance/maintenance";
-import * as schedules from "../../src/features/maintenance/schedules/schedules";
 import {
   CreateScheduleBody,
   UpdateScheduleBody,
@@ -39,9 +32,16 @@ import {
   PlanMaintenanceBody,
   UpdateMaintenanceBody,
 } from "../../src/features/maintenance/wire";
+import { CreateMonitorBody, UpdateMonitorBody } from "../../src/features/monitors/wire";
+import type { PageRow } from "../../src/features/pages/store";
+import * as templates from "../../src/features/incident-templates/templates";
+import * as automatic from "../../src/features/incidents/automatic";
+import * as incidents from "../../src/features/incidents/incidents";
+import * as keys from "../../src/features/keys/keys";
+import * as maintenance from "../../src/features/maintenance/maintenance";
+import * as schedules from "../../src/features/maintenance/schedules/schedules";
 import * as imported from "../../src/features/monitors/imported";
 import * as monitors from "../../src/features/monitors/monitors";
-import { CreateMonitorBody, UpdateMonitorBody } from "../../src/features/monitors/wire";
 import * as pages from "../../src/features/pages/pages";
 import { PageInput, PartialPageInput } from "../../src/features/pages/wire";
 import * as webhooks from "../../src/features/webhooks/webhooks";

@@ -1,6 +1,7 @@
 import { realpathSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { folderAddress, parseStoreAddress, type StoreAddress } from "../store-address";
+import { hasUserInfo, parseWebUrl } from "../web-url";
 import { parseCredential } from "./mail";
 import { option, parseInteger } from "./parse";
 
@@ -136,11 +137,11 @@ export interface PurgeHeader {
 
 /** Parses an http or https URL without user info. Returns it as text. */
 function parsePurgeUrl(value: string): string {
-  const url = URL.parse(value);
-  if (!url || !/^https?:$/.test(url.protocol) || !/^https?:\/\//i.test(value)) {
+  const url = parseWebUrl(value);
+  if (!url || !/^https?:\/\//i.test(value)) {
     throw new Error("must be a URL that begins with http:// or https://");
   }
-  if (url.username || url.password) {
+  if (hasUserInfo(url)) {
     throw new Error("must not contain a user name or password; use ALLCLEAR_PURGE_HEADER");
   }
   return url.href;

@@ -1,5 +1,6 @@
 /* Groups and components in the configuration file: their schemas, `applyComponents` and `exportComponents`. */
 import { type Static, Type } from "@sinclair/typebox";
+import { validate } from "../../base/validation";
 import type { Reader } from "../../db/statements";
 import {
   type ApplyRun,
@@ -21,7 +22,6 @@ import {
 } from "./components";
 import { type ComponentRow, type GroupRow, listComponentsOfPage, listGroups } from "./store";
 import { ComponentInput, GroupInput, PartialComponentInput, PartialGroupInput } from "./wire";
-import { validate } from "../../base/validation";
 
 /** A component in a file, with the monitors that watch it. */
 export const FileComponent = Type.Object(

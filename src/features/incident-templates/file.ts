@@ -3,8 +3,8 @@ import { type Static, Type } from "@sinclair/typebox";
 import { invalidFields, pointer } from "../../base/errors";
 import { RefText } from "../../base/ids";
 import { Nullable, Text } from "../../base/schema";
-import { validate } from "../../base/validation";
 import type { NamedStatus } from "../../base/status";
+import { validate } from "../../base/validation";
 import type { Reader } from "../../db/statements";
 import {
   type ApplyRun,

@@ -63,6 +63,7 @@ import {
   updateIncidentRow,
   updateUpdateRow,
 } from "./store";
+import { isAllclears, resolveIfOver, takeOver } from "./automatic-updates";
 import {
   type AddUpdateBody,
   type CreateIncidentBody,
@@ -72,7 +73,6 @@ import {
   type PutPostmortemBody,
   type UpdateIncidentBody,
 } from "./wire";
-import { isAllclears, resolveIfOver, takeOver } from "./automatic-updates";
 
 /**
  * Opens an incident with its first update, or records one that is over. The update takes effect at the

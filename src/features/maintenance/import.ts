@@ -1,7 +1,7 @@
+import { FieldErrors, type Valid } from "../../base/validation";
 import type { Ctx } from "../../context";
 import { type Static, Type } from "@sinclair/typebox";
 import type { Tx } from "../../db/statements";
-import { FieldErrors, type Valid } from "../../base/validation";
 import { audit } from "../../events/audit";
 import { type Actor, authorOf } from "../../base/actor";
 import type { MaintenanceStatus } from "../../base/status";

@@ -1,7 +1,7 @@
 /* Pages in the configuration file: their schema, `applyPage` and `exportPage`. */
-import { validate } from "../../base/validation";
 import { type Static, Type } from "@sinclair/typebox";
 import { Text } from "../../base/schema";
+import { validate } from "../../base/validation";
 import type { Reader, Tx } from "../../db/statements";
 import { type ApplyRun, nonDefault, type Path, PreviousRefs, refOf } from "../apply/run";
 import { exportComponents, FileComponent, FileGroup } from "../components/file";

@@ -38,10 +38,10 @@ import {
 import { audienceNoteOf, isCounting, Notified } from "../../timeline/screens/mail";
 import { Affected, TimelineFacts, UpdateTimeline } from "../../timeline/screens/updates";
 import { splitOff } from "../automatic";
-import { AddUpdateBody, type Incident, PutPostmortemBody, SplitOffBody } from "../wire";
 import { addUpdate, deleteIncident, putPostmortem, updateIncident } from "../incidents";
 import { getIncident, type IncidentRecord } from "../records";
 import { findIncident } from "../store";
+import { AddUpdateBody, type Incident, PutPostmortemBody, SplitOffBody } from "../wire";
 import {
   type Detected,
   DetectedBy,

@@ -1,5 +1,5 @@
-import { composed } from "../../../base/validation";
 import type { Actor } from "../../../base/actor";
+import { composed } from "../../../base/validation";
 import type { Ctx } from "../../../context";
 import type { Reader, Tx } from "../../../db/statements";
 import { renderIncidentPage } from "../../../public/entry-pages";

@@ -1,5 +1,4 @@
 import { validate } from "../../../base/validation";
-import { UpdateKeyBody } from "../wire";
 import { plural } from "../../../base/text";
 import { Card, CodeBlock, Facts, FormNotice, Notice, Secret, TestKey } from "../../../ui/blocks";
 import { Button, ButtonLink } from "../../../ui/buttons";
@@ -29,6 +28,7 @@ import {
 } from "../records";
 import { describeExpiry } from "../rules";
 import { type Scope, SCOPE_NAMES, SCOPES } from "../scopes";
+import { UpdateKeyBody } from "../wire";
 import { endpointsByScope, KEY_EDIT_FORM, ROTATE_FORM } from "./forms";
 import {
   Creator,

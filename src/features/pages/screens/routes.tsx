@@ -1,6 +1,6 @@
-import { composed, validate } from "../../../base/validation";
 import { type Actor, roleAllows } from "../../../base/actor";
 import { invalidFields } from "../../../base/errors";
+import { composed, validate } from "../../../base/validation";
 import type { Reader, Tx } from "../../../db/statements";
 import { sessionOf } from "../../../http/request-context";
 import { Notice } from "../../../ui/blocks";

@@ -1,7 +1,7 @@
-import { validate } from "../../../base/validation";
 import { roleAllows } from "../../../base/actor";
 import { plural } from "../../../base/text";
 import { toIso } from "../../../base/time";
+import { validate } from "../../../base/validation";
 import { sessionOf } from "../../../http/request-context";
 import { Card, Facts, Notice } from "../../../ui/blocks";
 import { Button, ButtonLink, PostButton } from "../../../ui/buttons";

@@ -5,6 +5,7 @@
 import type { MarkdownIt, Token } from "markdown-it";
 import { lazy } from "../../../base/lazy";
 import { withLineFeeds } from "../../../base/text";
+import { hasUserInfo, parseWebUrl } from "../../../base/web-url";
 
 type Style = "bold" | "italic" | "strike" | "code";
 
@@ -172,7 +173,6 @@ function largestCount(max: number, holds: (count: number) => boolean): number {
   return low;
 }
 
-const SCHEMES: ReadonlySet<string> = new Set(["http:", "https:"]);
 // Characters that are allowed in a URL but end one in some markup.
 const ENDS_MARKUP = /[\s<>"'`|\\^{}()]/g;
 
@@ -182,10 +182,8 @@ const ENDS_MARKUP = /[\s<>"'`|\\^{}()]/g;
  * (`https://bank.example@elsewhere.example`).
  */
 export function webAddress(text: string): string | undefined {
-  const url = URL.parse(text);
-  if (!url || !SCHEMES.has(url.protocol) || url.username !== "" || url.password !== "") {
-    return undefined;
-  }
+  const url = parseWebUrl(text);
+  if (!url || hasUserInfo(url)) return undefined;
   return url.href.replace(ENDS_MARKUP, (character) => {
     return `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;
   });
