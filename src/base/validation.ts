@@ -39,8 +39,9 @@ export function schemaErrors(schema: TSchema, value: unknown): FieldError[] {
 declare const examined: unique symbol;
 
 /**
- * Marks the type of an examined value; nothing has it at run time. Types of spread objects have no methods of classes,
- * so a value that is composed of an examined one must be examined again.
+ * Marks the type of an examined value; nothing has it at run time. It is a method of a class, which the type of a spread
+ * object does not have, so a value that is composed of an examined one must be examined again. A private member would
+ * get lost in Elysia's types of bodies.
  */
 declare abstract class Mark {
   [examined](): void;
