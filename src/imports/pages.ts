@@ -22,10 +22,10 @@ import {
   listGroups,
 } from "../features/components/store";
 import {
-  PartialComponentInput,
   ComponentInput,
-  PartialGroupInput,
   GroupInput,
+  PartialComponentInput,
+  PartialGroupInput,
 } from "../features/components/wire";
 import { deleteLogo, putLogo } from "../features/pages/logo";
 import { addPageErrors, createPage, updatePage, validatePageInput } from "../features/pages/pages";
@@ -38,7 +38,7 @@ import {
   listAllPages,
   type PageRow,
 } from "../features/pages/store";
-import { PartialPageInput, PageInput } from "../features/pages/wire";
+import { PageInput, PartialPageInput } from "../features/pages/wire";
 import type { ForeignKey, FoundComponent, FoundGroup, FoundPage } from "./found";
 import { Notes } from "./kit";
 import {

@@ -36,8 +36,8 @@ interface Placement {
 }
 
 /**
- * Creates a group. A ref made from the name is numbered if the page has it already. Throws
- * `validation_failed`, or `conflict` for a given ref that is taken.
+ * Creates a group. A ref made from the name is numbered if the page has it already. Throws `conflict` for a given ref
+ * that is taken.
  */
 export function createGroup(
   ctx: Ctx,
@@ -117,7 +117,7 @@ export function deleteGroup(ctx: Ctx, tx: Tx, id: string, actor: Actor): void {
   touchPage(ctx, tx, row.pageId);
 }
 
-/** Creates an operational component. Throws as `createGroup`, also for a group of another page. */
+/** Creates an operational component. Throws as `createGroup`, and `validation_failed` for a group of another page. */
 export function createComponent(
   ctx: Ctx,
   tx: Tx,

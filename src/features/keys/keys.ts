@@ -34,7 +34,7 @@ export interface RevealedKey {
   value: string;
 }
 
-/** Creates a key. Throws `validation_failed` with all invalid fields. */
+/** Creates a key. Throws `validation_failed` for an end that is not possible. */
 export function createKey(
   ctx: Ctx,
   tx: Tx,
@@ -72,7 +72,7 @@ export function createKey(
   return { key: getKey(tx, row.id), value };
 }
 
-/** Changes a key's name or limit. Throws `not_found`, or `validation_failed`. */
+/** Changes a key's name or limit. Throws `not_found`. */
 export function updateKey(
   ctx: Ctx,
   tx: Tx,

@@ -11,7 +11,7 @@ import { addPageErrors, createPage, updatePage } from "./pages";
 import { toDomain } from "./addresses";
 import { compatOf, JOIN_MINUTES } from "./rules";
 import { findPageByRef, findPageBySlug, type PageRow } from "./store";
-import { PartialPageInput, PageInput } from "./wire";
+import { PageInput, PartialPageInput } from "./wire";
 
 /** A page in a file, with its groups and its components without a group. */
 export const FilePage = Type.Object(

@@ -26,7 +26,7 @@ import {
   type PageRow,
   updatePageRow,
 } from "./store";
-import { type PartialPageInput, PageInput } from "./wire";
+import { PageInput, type PartialPageInput } from "./wire";
 
 /** Properties of a page in addition to its fields: the manager, and if it is the sample page. */
 interface PageMetadata {
@@ -147,10 +147,7 @@ export function updatePage(
   return getPage(tx, id);
 }
 
-/**
- * Changes settings of a page about e-mail; those that the input leaves out stay. Throws `not_found`, or
- * `validation_failed` with pointers to the settings.
- */
+/** Changes settings of a page about e-mail; those that the input leaves out stay. Throws `not_found`. */
 export function updatePageMail(
   ctx: Ctx,
   tx: Tx,

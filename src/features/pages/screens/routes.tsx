@@ -24,7 +24,7 @@ import {
 } from "../pages";
 import { pageUrl } from "../addresses";
 import type { PageRow } from "../store";
-import { PartialPageInput, PageInput } from "../wire";
+import { PageInput, PartialPageInput } from "../wire";
 import {
   COMPAT_FORM,
   DELETE_FORM,
