@@ -361,14 +361,7 @@ export const findDueIncident = selectOne((orm, $: { now: number; latest: number 
     .limit(1),
 );
 
-const AUTOMATIC = {
-  automatic: automaticIncidents,
-  status: incidents.status,
-  draft: incidents.draft,
-  name: incidents.name,
-  externalRef: incidents.externalRef,
-  postmortemBody: incidents.postmortemBody,
-};
+const AUTOMATIC = { automatic: automaticIncidents, incident: incidents };
 
 /**
  * Lists the open incidents of a page that are Allclear's, and that it opened or reopened between two times (unix ms,
