@@ -76,6 +76,12 @@ export const TLS_FIELDS = {
   ),
 };
 
+/** Schemas of the types that check and warn about a certificate. */
+export const CERTIFICATE_FIELDS = {
+  ...TLS_FIELDS,
+  certificate_warning_days: Type.Optional(WarningDays),
+};
+
 /** Rules for TLS in a config. */
 export interface TlsFields {
   ca?: string | null;
@@ -116,10 +122,16 @@ interface ServerFields {
   tls?: string | null;
 }
 
-export const AllowPlainPassword = Type.Boolean({
+const AllowPlainPassword = Type.Boolean({
   description:
     "True to send the password without TLS, or to a server whose certificate is not verified. Default: false.",
 });
+
+/** Schemas of the types that sign in with a password and may use TLS. */
+export const SIGN_IN_FIELDS = {
+  ...CERTIFICATE_FIELDS,
+  allow_plain_password: Type.Optional(AllowPlainPassword),
+};
 
 /** Fields of a config with a password that is sent as it is. */
 interface PlainPasswordFields {

@@ -1,5 +1,5 @@
 import { lazy } from "../../../base/lazy";
-import { type Uses, withoutSecrets } from "../../../base/secrets";
+import type { Uses } from "../../../base/secrets";
 import { oneLine } from "../../../base/text";
 import { readBody } from "../../../egress/body";
 import {
@@ -37,7 +37,7 @@ import {
   validateHttp,
 } from "./http-config";
 import { completedOAuth2, DigestSignIn, sendWithToken } from "./http-sign-in";
-import { secretRules, steeringUsesOf, usesByFields, versionsOf } from "./secret-uses";
+import { partsWithSecrets, steeringUsesOf, usesByFields, versionsOf } from "./secret-uses";
 
 /** Names the uses of the secrets of a field. */
 function usesOf(config: HttpConfig, field: string): Uses {
@@ -64,8 +64,6 @@ function usesOf(config: HttpConfig, field: string): Uses {
       return requestedUsesOf(config);
   }
 }
-
-const RULES = secretRules<HttpConfig>(HttpConfigBody, usesOf);
 
 /** Fields that decide no use, and those whose uses are named by their parts. */
 const fieldUsesOf = usesByFields<HttpConfig>(
@@ -154,25 +152,19 @@ function named(role: string, url: string, { verify_tls: verifyTls }: HttpConfig)
   return [`${role} ${origin}`, ...(isUnverified ? [`unverified ${role} ${origin}`] : [])];
 }
 
-/** Returns the config as it is shown, with defaults and without secrets. */
-function presentHttp(config: HttpConfig): Record<string, unknown> {
+/** Returns a config with its defaults and those of its objects. */
+function completedForAnswers(config: HttpConfig) {
   const { oauth2 } = config;
-  return withoutSecrets(HttpConfigBody, {
-    ...completed(config),
-    oauth2: oauth2 ? completedOAuth2(oauth2) : null,
-  });
+  return { ...completed(config), oauth2: oauth2 ? completedOAuth2(oauth2) : null };
 }
 
 /** Checks the response of a web server by assertions. */
 export const httpProbe = {
   type: "http",
   label: "HTTP(S)",
-  config: HttpConfigBody,
+  ...partsWithSecrets<HttpConfig>(HttpConfigBody, completedForAnswers, usesOf),
   shown: HttpConfigShown,
   validate: validateHttp,
-  validateChange: RULES.validateChange,
-  present: presentHttp,
-  merge: RULES.merge,
   targetOf: urlTarget,
   run,
 } satisfies Probe<"http", HttpConfig>;
