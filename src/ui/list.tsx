@@ -259,7 +259,7 @@ interface DenseTableProps {
   /** Title for screen readers. */
   caption: string;
   /** Id of the rows if they are refreshed. */
-  liveId?: string;
+  liveId?: string | undefined;
   /** `DenseRow`s. */
   children: ComponentChildren;
 }
@@ -317,7 +317,7 @@ interface PickCellProps {
 }
 
 /** Checkbox that selects its row for the buttons of a `BulkBar`. */
-export function PickCell({ name, value, label }: PickCellProps) {
+function PickCell({ name, value, label }: PickCellProps) {
   return (
     <td role="cell" class="pick">
       <label>
@@ -433,7 +433,7 @@ export function DataTable<Entry>(props: DataTableProps<Entry>) {
   );
 }
 
-/** Column of a `DenseDataTable` after the first one: its heading, and its cell for an entry. */
+/** Column of a `DenseDataTable`: its heading, and its cell for an entry. */
 export interface DenseDataColumn<Entry> extends DenseColumn {
   /** True if the cell is hidden in a table for phones. */
   isMiddle?: boolean;
@@ -444,21 +444,28 @@ export interface DenseDataColumn<Entry> extends DenseColumn {
 
 export interface DenseDataTableProps<Entry> {
   caption: string;
-  liveId: string;
-  /** First column: its heading, and the parts of its cell. */
-  name: DenseColumn & { cell: (entry: Entry) => NameCellProps };
+  /** Id of the rows if they are refreshed. */
+  liveId?: string;
+  /** Checkbox of an entry, if the entries can be selected. */
+  pick?: ((entry: Entry) => PickCellProps) | undefined;
+  /** Column of names, before the others: its heading, and the parts of its cell. */
+  name?: DenseColumn & { cell: (entry: Entry) => NameCellProps };
   columns: readonly DenseDataColumn<Entry>[];
   entries: readonly Entry[];
 }
 
+const PICK_COLUMN: DenseColumn = { label: "Select", isHidden: true };
+
 /** `DenseTable` of entries. */
 export function DenseDataTable<Entry>(props: DenseDataTableProps<Entry>) {
-  const { caption, liveId, name, columns, entries } = props;
+  const { caption, liveId, pick, name, columns, entries } = props;
+  const headings = [...(pick ? [PICK_COLUMN] : []), ...(name ? [name] : []), ...columns];
   return (
-    <DenseTable columns={[name, ...columns]} caption={caption} liveId={liveId}>
+    <DenseTable columns={headings} caption={caption} liveId={liveId}>
       {entries.map((entry, row) => (
         <DenseRow key={row}>
-          <NameCell {...name.cell(entry)} />
+          {pick ? <PickCell {...pick(entry)} /> : null}
+          {name ? <NameCell {...name.cell(entry)} /> : null}
           {columns.map(({ label, isNumeric, isSecondary, isMiddle, isBars, cell }) => {
             const place = { key: label, isSecondary, isMiddle };
             return isNumeric ? (
