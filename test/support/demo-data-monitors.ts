@@ -265,7 +265,7 @@ export async function addMonitors(
 
 /** Writes the heartbeat of a run that a job started. */
 function report(tx: Tx, monitorNum: number, at: number, durationMs: number | null): void {
-  saveHeartbeat(tx, { monitorNum, at });
+  saveHeartbeat(tx, { monitorNum, heartbeatAt: at });
   const startedAt = at - (durationMs ?? 0);
   const none = { monitorNum, rid: "", exitCode: null, message: null };
   insertSignal(tx, { ...none, at: startedAt, kind: "start", startedAt: null, durationMs: null });
@@ -319,6 +319,9 @@ function live(
     applyTransition(ctx, tx, row, { from: before?.state ?? "pending", evaluation, message });
   }
   if (plan.certificateEndsIn !== undefined) {
-    saveCertificate(tx, { monitorNum: row.num, expiresAt: now + plan.certificateEndsIn });
+    saveCertificate(tx, {
+      monitorNum: row.num,
+      certificateExpiresAt: now + plan.certificateEndsIn,
+    });
   }
 }

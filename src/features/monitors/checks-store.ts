@@ -6,6 +6,7 @@
  */
 import { and, asc, desc, eq, gt, gte, isNull, lt, ne, sql } from "drizzle-orm";
 import type { MonitorState } from "../../base/status";
+import { deleteBy, setBy } from "../../db/rows";
 import { insertInto, insertMissingInto, mutate, selectMany, selectOne } from "../../db/statements";
 import { components } from "../../db/tables/components";
 import {
@@ -91,13 +92,8 @@ export const findOpenSpan = selectOne((orm, $: { monitorNum: number }) =>
     .limit(1),
 );
 
-export const endSpan = mutate(
-  (orm, $: { monitorNum: number; startedAt: number; endedAt: number }) =>
-    orm
-      .update(monitorSpans)
-      .set({ endedAt: $.endedAt })
-      .where(and(eq(monitorNum, $.monitorNum), eq(startedAt, $.startedAt))),
-);
+/** Sets the end of a span; null opens it again. */
+export const endSpan = setBy(monitorSpans, ["monitorNum", "startedAt"], ["endedAt"]);
 
 /** Finds the span of a monitor before the one that started at a time. */
 export const findSpanBefore = selectOne((orm, $: { monitorNum: number; startedAt: number }) =>
@@ -109,25 +105,10 @@ export const findSpanBefore = selectOne((orm, $: { monitorNum: number; startedAt
     .limit(1),
 );
 
-export const reopenSpan = mutate((orm, $: { monitorNum: number; startedAt: number }) =>
-  orm
-    .update(monitorSpans)
-    .set({ endedAt: null })
-    .where(and(eq(monitorNum, $.monitorNum), eq(startedAt, $.startedAt))),
-);
-
-export const deleteSpan = mutate((orm, $: { monitorNum: number; startedAt: number }) =>
-  orm.delete(monitorSpans).where(and(eq(monitorNum, $.monitorNum), eq(startedAt, $.startedAt))),
-);
+export const deleteSpan = deleteBy(monitorSpans, ["monitorNum", "startedAt"]);
 
 /** Replaces state and message of a span. */
-export const rewriteSpan = mutate(
-  (orm, $: Pick<SpanRow, "monitorNum" | "startedAt" | "state" | "message">) =>
-    orm
-      .update(monitorSpans)
-      .set({ state: $.state, message: $.message })
-      .where(and(eq(monitorNum, $.monitorNum), eq(startedAt, $.startedAt))),
-);
+export const rewriteSpan = setBy(monitorSpans, ["monitorNum", "startedAt"], ["state", "message"]);
 
 /**
  * Lists the spans of monitors (`nums`: a JSON list) that overlap `from` to `to` (unix ms, `to`
@@ -273,12 +254,7 @@ export const returnTo = mutate((orm, $: { at: number }) =>
   orm.update(monitorStates).set({ rolledUntil: $.at }).where(gt(monitorStates.rolledUntil, $.at)),
 );
 
-export const saveRolledUntil = mutate((orm, $: { monitorNum: number; at: number }) =>
-  orm
-    .update(monitorStates)
-    .set({ rolledUntil: $.at })
-    .where(eq(monitorStates.monitorNum, $.monitorNum)),
-);
+export const saveRolledUntil = setBy(monitorStates, ["monitorNum"], ["rolledUntil"]);
 
 /** Finds the time of the first result within a span; null without one. */
 export const findFirstCheck = selectOne(
@@ -465,9 +441,7 @@ export const startSpanEarlier = mutate(
       ),
 );
 
-export const deleteSpans = mutate((orm, $: { monitorNum: number }) =>
-  orm.delete(monitorSpans).where(eq(monitorSpans.monitorNum, $.monitorNum)),
-);
+export const deleteSpans = deleteBy(monitorSpans, ["monitorNum"]);
 
 /** Lets the results of a monitor from a time on (unix ms) be rolled up again. */
 export const rollUpAgainFrom = mutate((orm, $: { monitorNum: number; at: number }) =>

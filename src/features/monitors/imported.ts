@@ -129,7 +129,7 @@ export function continueFrom(ctx: Ctx, tx: Tx, monitor: MonitorRow, past: PastSt
   replaceSpans(tx, monitorNum, [{ startedAt: from, endedAt: null, state, message }]);
   saveEvaluation(tx, { ...newEvaluation(state, since), monitorNum });
   if (state === "up") {
-    if (monitor.type === "push") saveHeartbeat(tx, { monitorNum, at });
+    if (monitor.type === "push") saveHeartbeat(tx, { monitorNum, heartbeatAt: at });
     return;
   }
   const components = listComponentsOfMonitors(tx, { monitorIds: JSON.stringify([sourceId]) });

@@ -82,7 +82,7 @@ export function rollUp(
       until = step.until;
       budget -= STEP_COST + step.results;
     }
-    saveRolledUntil(tx, { monitorNum, at: until });
+    saveRolledUntil(tx, { monitorNum, rolledUntil: until });
     budget -= trim(tx, monitorNum, { now, until }, kept) / DELETED_PER_UNIT;
     if (budget <= 0) return true;
   }

@@ -167,12 +167,7 @@ export const saveEvaluation = setBy(
 );
 
 /** Saves the expiry of the certificate seen last; null if it is no longer known. */
-export const saveCertificate = mutate((orm, $: { monitorNum: number; expiresAt: number | null }) =>
-  orm
-    .update(monitorStates)
-    .set({ certificateExpiresAt: $.expiresAt })
-    .where(eq(monitorStates.monitorNum, $.monitorNum)),
-);
+export const saveCertificate = setBy(monitorStates, ["monitorNum"], ["certificateExpiresAt"]);
 
 /*
  * Monitors as lists show them. None is hot; each reads only the rows that are shown, in the order

@@ -249,7 +249,7 @@ describe("the screen of a monitor", () => {
     const now = app.clock.now();
     await dashboard.record(id, [now - MINUTE_MS, 41], [now, null]);
     await app.ctx.db.write((tx) =>
-      saveCertificate(tx, { monitorNum, expiresAt: now + 9 * DAY_MS }),
+      saveCertificate(tx, { monitorNum, certificateExpiresAt: now + 9 * DAY_MS }),
     );
     const { text } = await dashboard.open(`${MONITORS}/${id}`);
     const rows = readHtml(text).texts(".table tbody tr");

@@ -40,7 +40,7 @@ describe("statements about monitors", () => {
         checks.findLiveness(tx, {});
         rollups.listBehind(tx, { due: 0, limit: 1 });
         rollups.returnTo(tx, { at: 9e15 });
-        rollups.saveRolledUntil(tx, { monitorNum, at: 0 });
+        rollups.saveRolledUntil(tx, { monitorNum, rolledUntil: 0 });
         rollups.findFirstCheck(tx, { monitorNum, ...span });
         rollups.listResults(tx, { monitorNum, ...span });
         rollups.listRollups(tx, { monitorNum, size: HOUR_MS, ...span });
@@ -56,8 +56,8 @@ describe("statements about monitors", () => {
         monitors.listComponentsOfMonitors(tx, { monitorIds: JSON.stringify([monitorId]) });
         monitors.listMonitorsOfPage(tx, { pageId: page.id });
         monitors.saveEvaluation(tx, { monitorNum, ...newEvaluation("up", 1) });
-        jobs.saveHeartbeat(tx, { monitorNum, at: 1 });
-        monitors.saveCertificate(tx, { monitorNum, expiresAt: 1 });
+        jobs.saveHeartbeat(tx, { monitorNum, heartbeatAt: 1 });
+        monitors.saveCertificate(tx, { monitorNum, certificateExpiresAt: 1 });
         lists.findMonitorWithState(tx, { id: monitorId });
         lists.listMonitorRows(tx, { ...list, pageId: null, componentId: null });
         lists.listHourAverages(tx, { nums, from: 0 });

@@ -629,11 +629,11 @@ function keepResult(tx: Tx, entry: Entry, monitor: Evaluated): CheckRow {
   const latencyMs = entry.latencyMs === null ? null : Math.round(entry.latencyMs);
   const check = { monitorNum, at, outcome: entry.outcome, latencyMs, message: entry.message };
   insertCheck(tx, check);
-  if (entry.kind === "heartbeat") saveHeartbeat(tx, { monitorNum, at });
+  if (entry.kind === "heartbeat") saveHeartbeat(tx, { monitorNum, heartbeatAt: at });
   const expiresAt = entry.certificate?.expiresAt;
   if (expiresAt !== undefined && expiresAt !== monitor.certificateExpiresAt) {
     monitor.certificateExpiresAt = expiresAt;
-    saveCertificate(tx, { monitorNum, expiresAt });
+    saveCertificate(tx, { monitorNum, certificateExpiresAt: expiresAt });
   }
   return check;
 }

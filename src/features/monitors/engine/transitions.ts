@@ -15,7 +15,6 @@ import {
   findOpenSpan,
   findSpanBefore,
   insertSpan,
-  reopenSpan,
   rewriteSpan,
   saveNoData,
   type SpanRow,
@@ -258,7 +257,7 @@ function dropHeldSpans(tx: Tx, newest: SpanRow, at: number): SpanRow {
     const before = findSpanBefore(tx, { monitorNum, startedAt });
     if (!before) break;
     deleteSpan(tx, { monitorNum, startedAt });
-    reopenSpan(tx, { monitorNum, startedAt: before.startedAt });
+    endSpan(tx, { monitorNum, startedAt: before.startedAt, endedAt: null });
     open = { ...before, endedAt: null };
   }
   return open;
