@@ -5,7 +5,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../base/time";
 import { composed } from "../base/validation";
 import type { Ctx } from "../context";
 import type { Tx } from "../db/statements";
-import { deleteSpans } from "../features/monitors/checks-store";
+import { deleteSpans } from "../features/monitors/spans-store";
 import { createMonitor } from "../features/monitors/monitors";
 import { type MonitorConfig, probeOf } from "../features/monitors/probes";
 import type { CreateMonitorBody } from "../features/monitors/wire";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { deleteIncident } from "../../src/features/incidents/incidents";
-import { saveNoData } from "../../src/features/monitors/checks-store";
+import { saveNoData } from "../../src/features/monitors/spans-store";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { MINUTE_MS } from "../../src/base/time";
 import { readHtml } from "../support/html";

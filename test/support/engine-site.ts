@@ -9,15 +9,14 @@ import { findComponent } from "../../src/features/components/store";
 import { createMonitoring, type Engine } from "../../src/features/monitors/engine/engine";
 import { getMonitorRecord } from "../../src/features/monitors/records";
 import type { CreateMonitorBody } from "../../src/features/monitors/wire";
+import { type CheckRow, listChecksBefore } from "../../src/features/monitors/checks-store";
 import {
-  type CheckRow,
   findLiveness,
-  listChecksBefore,
   listNoDataOfPage,
   listSpans,
   type NoDataRow,
   type SpanRow,
-} from "../../src/features/monitors/checks-store";
+} from "../../src/features/monitors/spans-store";
 import type { ProbeContext, ProbeResult } from "../../src/features/monitors/monitoring";
 import type { MonitorRow } from "../../src/features/monitors/store";
 import { CLI_ACTOR } from "../../src/base/actor";

@@ -10,7 +10,7 @@ import { FieldErrors, type Valid, validate } from "../../base/validation";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { openCauses } from "../components/statuses";
-import { deleteSpans, insertSpan, type SpanRow } from "./checks-store";
+import { deleteSpans, insertSpan, type SpanRow } from "./spans-store";
 import { readParents } from "./dependencies";
 import { saveHeartbeat } from "./job-store";
 import {

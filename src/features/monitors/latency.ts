@@ -5,12 +5,12 @@ import type { Reader } from "../../db/statements";
 import type { Span } from "../components/rules";
 import {
   findLeastRolledUntil,
+  listHourAverages,
   listNewestChecks,
   listRollupsOfMonitors,
   listUnrolledResults,
 } from "./checks-store";
 import { type Figures, figuresFromRow, figuresOf, mergeFigures } from "./figures";
-import { listHourAverages } from "./store";
 
 /** Response times in ms; null without responses. Quantiles are accurate to 2 %. */
 export interface LatencyFigures {

@@ -12,7 +12,7 @@ import { changedRow, type Reader, type Tx } from "../../db/statements";
 import { audit, recordAudits } from "../../events/audit";
 import { touchPage } from "../pages/pages";
 import { removeFromWebhooks } from "../webhooks/monitors";
-import { endNoDataOfPage } from "./checks-store";
+import { endNoDataOfPage } from "./spans-store";
 import { removeFromDependencies, saveParents } from "./dependencies";
 import {
   applyManualTransition,

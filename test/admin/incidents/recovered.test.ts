@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { getIncident } from "../../../src/features/incidents/records";
-import { listIncidentsOfMonitor } from "../../../src/features/monitors/store";
+import { listIncidentsOfMonitor } from "../../../src/features/monitors/overview-store";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { readHtml, typedIn } from "../../support/html";
 import { createMonitorDashboard, type MonitorDashboard } from "../../support/monitor-dashboard";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/base/actor";
-import { insertSpan } from "../../../src/features/monitors/checks-store";
+import { insertSpan } from "../../../src/features/monitors/spans-store";
 import { saveCertificate } from "../../../src/features/monitors/store";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/base/time";
 import { expectProblem } from "../../support/app";

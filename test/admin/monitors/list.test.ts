@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { deleteMonitor, pauseMonitor } from "../../../src/features/monitors/monitors";
-import { insertSpan } from "../../../src/features/monitors/checks-store";
+import { insertSpan } from "../../../src/features/monitors/spans-store";
 import { saveHeartbeat } from "../../../src/features/monitors/job-store";
 import { saveCertificate } from "../../../src/features/monitors/store";
 import { CLI_ACTOR } from "../../../src/base/actor";

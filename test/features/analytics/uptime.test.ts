@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { deleteComponent } from "../../../src/features/components/components";
 import { insertCause } from "../../../src/features/components/cause-store";
-import { saveNoData } from "../../../src/features/monitors/checks-store";
+import { saveNoData } from "../../../src/features/monitors/spans-store";
 import { recordState } from "../../../src/features/monitors/engine/transitions";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { COMPONENT_STATUSES, MONITOR_STATES, worstStatus } from "../../../src/base/status";

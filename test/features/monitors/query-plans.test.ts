@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { HOUR_MS } from "../../../src/base/time";
 import * as checks from "../../../src/features/monitors/checks-store";
+import * as spans from "../../../src/features/monitors/spans-store";
 import * as rollups from "../../../src/features/monitors/checks-store";
 import { newEvaluation } from "../../../src/features/monitors/rules";
 import * as jobs from "../../../src/features/monitors/job-store";
@@ -28,16 +29,16 @@ describe("statements about monitors", () => {
         checks.listChecksBefore(tx, { monitorNum, before: 9, limit: 2 });
         checks.listLastChecks(tx, { nums });
         checks.listNewestChecks(tx, { nums, each: 2, until: 0 });
-        checks.findOpenSpan(tx, { monitorNum });
-        checks.endSpan(tx, { monitorNum, startedAt: 1, endedAt: 2 });
-        checks.rewriteSpan(tx, { monitorNum, startedAt: 1, state: "up", message: null });
-        checks.listSpans(tx, { nums, ...span });
-        checks.listNewestSpans(tx, { monitorNum, ...span, limit: 2 });
-        checks.saveNoData(tx, { componentId, startedAt: 1, endedAt: null });
-        checks.endNoData(tx, { componentId, endedAt: 2 });
-        checks.listNoDataOfPage(tx, { pageId: page.id, since: 0 });
-        checks.saveLiveness(tx, { at: 1 });
-        checks.findLiveness(tx, {});
+        spans.findOpenSpan(tx, { monitorNum });
+        spans.endSpan(tx, { monitorNum, startedAt: 1, endedAt: 2 });
+        spans.rewriteSpan(tx, { monitorNum, startedAt: 1, state: "up", message: null });
+        spans.listSpans(tx, { nums, ...span });
+        spans.listNewestSpans(tx, { monitorNum, ...span, limit: 2 });
+        spans.saveNoData(tx, { componentId, startedAt: 1, endedAt: null });
+        spans.endNoData(tx, { componentId, endedAt: 2 });
+        spans.listNoDataOfPage(tx, { pageId: page.id, since: 0 });
+        spans.saveLiveness(tx, { at: 1 });
+        spans.findLiveness(tx, {});
         rollups.listBehind(tx, { due: 0, limit: 1 });
         rollups.returnTo(tx, { at: 9e15 });
         rollups.saveRolledUntil(tx, { monitorNum, rolledUntil: 0 });
@@ -60,7 +61,7 @@ describe("statements about monitors", () => {
         monitors.saveCertificate(tx, { monitorNum, certificateExpiresAt: 1 });
         lists.findMonitorWithState(tx, { id: monitorId });
         lists.listMonitorRows(tx, { ...list, pageId: null, componentId: null });
-        lists.listHourAverages(tx, { nums, from: 0 });
+        checks.listHourAverages(tx, { nums, from: 0 });
       }),
     );
     expect(statements.length).toBeGreaterThan(35);

@@ -32,7 +32,8 @@ import {
   writeDueWords,
 } from "../../incidents/automatic-updates";
 import { findPage } from "../../pages/store";
-import { findOutageStart, listRecoveredMonitors, listUnlinkedMonitors } from "../evaluation-store";
+import { listRecoveredMonitors, listUnlinkedMonitors } from "../evaluation-store";
+import { findOutageStart } from "../spans-store";
 import { probeOf } from "../probes";
 import type { AffectedComponent } from "../records";
 import { findMonitor, findMonitorState, listComponentsOfMonitors, type MonitorRow } from "../store";

@@ -2,7 +2,8 @@ import { Problem, unavailable } from "../../../base/errors";
 import type { CheckOutcome } from "../../../base/status";
 import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db/statements";
-import { type CheckRow, insertCheck, saveLiveness } from "../checks-store";
+import { type CheckRow, insertCheck } from "../checks-store";
+import { saveLiveness } from "../spans-store";
 import { findFailingParent } from "../dependency-store";
 import {
   type EvaluationInput,

@@ -11,20 +11,18 @@ import {
   deleteSpan,
   endNoData,
   endSpan,
+  findLastKnown,
   findLiveness,
+  findOpenNoData,
   findOpenSpan,
+  findOutageStart,
   findSpanBefore,
+  findUnknownSince,
   insertSpan,
   rewriteSpan,
   saveNoData,
   type SpanRow,
-} from "../checks-store";
-import {
-  findLastKnown,
-  findOpenNoData,
-  findOutageStart,
-  findUnknownSince,
-} from "../evaluation-store";
+} from "../spans-store";
 import type { SeenCertificate } from "../monitoring";
 import type { MonitorConfig } from "../probes";
 import { scheduleOf } from "../probes/push";

@@ -5,7 +5,10 @@ import type { Reader } from "../../../db/statements";
 import type { CauseRow } from "../../components/cause-store";
 import type { listFailingWithoutIncident } from "../../incidents/outage-store";
 import type { OpenIncident } from "../../incidents/store";
-import type { listOpenIncidentsOfMonitors, listTroubledMonitors } from "../../monitors/store";
+import type {
+  listOpenIncidentsOfMonitors,
+  listTroubledMonitors,
+} from "../../monitors/overview-store";
 import type { CurrentState, ShownComponent } from "./current-state";
 
 /** Kinds of objects, each with its own list in the dashboard. */

@@ -17,11 +17,8 @@ import { Icon } from "../../../ui/icons";
 import { listOpenCausesOf } from "../../components/cause-store";
 import { listFailingWithoutIncident } from "../../incidents/outage-store";
 import { SERVER_OFFLINE } from "../../monitors/engine/stalls";
-import {
-  findLongestGap,
-  listOpenIncidentsOfMonitors,
-  listTroubledMonitors,
-} from "../../monitors/store";
+import { findLongestGap } from "../../monitors/spans-store";
+import { listOpenIncidentsOfMonitors, listTroubledMonitors } from "../../monitors/overview-store";
 import {
   certificateRows,
   componentRows,

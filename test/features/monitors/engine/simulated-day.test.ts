@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { type CheckRow, listSpans } from "../../../../src/features/monitors/checks-store";
+import type { CheckRow } from "../../../../src/features/monitors/checks-store";
+import { listSpans } from "../../../../src/features/monitors/spans-store";
 import { retentionOf, ROLL_UP_DELAY_MS, rollUp } from "../../../../src/features/monitors/rollup";
 import { timesByState, troublesOf, uptimeOf } from "../../../../src/features/monitors/uptime";
 import type { MonitorRow } from "../../../../src/features/monitors/store";
