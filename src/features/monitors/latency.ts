@@ -169,7 +169,7 @@ function presentFigures({ latencies, ...figures }: Figures): LatencyFigures {
 }
 
 /** Number of values of a sparkline. */
-export const SPARKLINE_VALUES = 24;
+const SPARKLINE_VALUES = 24;
 /** Number of hours from which hourly averages are used. */
 const HOURS_AT_LEAST = 2;
 

@@ -21,7 +21,7 @@ import { type Figures, figuresFromRow, figuresOf, figuresToRow, mergeFigures } f
  * Delay after which an hour is rolled up: checks are recorded when they end, and failed writes are
  * repeated.
  */
-export const ROLL_UP_DELAY_MS = 5 * MINUTE_MS;
+const ROLL_UP_DELAY_MS = 5 * MINUTE_MS;
 /** Work of one call, in results that are read. */
 const RESULTS_PER_BATCH = 500;
 /** Fixed cost of a step, in the unit of one result's cost. */

@@ -17,7 +17,7 @@ import {
 } from "../../db/tables/monitors";
 
 export type SpanRow = typeof monitorSpans.$inferSelect;
-export type NoDataRow = typeof componentNoData.$inferSelect;
+type NoDataRow = typeof componentNoData.$inferSelect;
 
 const { monitorNum, startedAt } = monitorSpans;
 

@@ -7,7 +7,7 @@ import { type Assertion, isLengthOp } from "./assertions";
 import { describeAssertion, statusFailure } from "./words";
 
 /** A response to check by assertions. */
-export interface Observed extends Omit<Subject, "body"> {
+interface Observed extends Omit<Subject, "body"> {
   /** Called only if an assertion needs the body. */
   body(): Promise<{ bytes: Uint8Array; isTruncated: boolean } | Fault>;
 }

@@ -86,7 +86,7 @@ export function createMonitoring(
 }
 
 /** Runs the checks of all monitors when they are due, and passes on their results. */
-export class Engine implements Monitoring {
+class Engine implements Monitoring {
   readonly #ctx: Ctx;
   readonly #prober: Prober;
   readonly #stalls: Stalls;
