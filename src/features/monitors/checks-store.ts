@@ -256,7 +256,6 @@ export const listUnrolledResults = selectMany(
  * writes millions of rows, so many are inserted by one statement.
  */
 export const insertPastChecks = insertMissingInto(monitorChecks);
-
 export const insertPastRollups = insertMissingInto(monitorRollups);
 
 /** Lets the results of a monitor from a time on (unix ms) be rolled up again. */

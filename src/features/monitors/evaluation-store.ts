@@ -71,7 +71,6 @@ export const listScheduledMonitors = selectMany((orm, $: { nums: string }) =>
     .crossJoin(monitorStates)
     .where(isListed),
 );
-
 export type ScheduledMonitorRow = ReturnType<typeof listScheduledMonitors>[number];
 
 /**
@@ -111,7 +110,6 @@ export const listEvaluationInputs = selectMany((orm, $: { nums: string }) =>
     .crossJoin(monitorStates)
     .where(isListed),
 );
-
 export type EvaluationInput = ReturnType<typeof listEvaluationInputs>[number];
 
 /** Lists the monitors with a component under maintenance, starting from the running maintenance. */

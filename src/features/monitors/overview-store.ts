@@ -32,7 +32,6 @@ export const PERIOD_MS = 30 * MINUTE_MS;
 const rank = sql<number>`CASE ${monitorStates.state} ${sql.raw(
   WORST_FIRST.map((state, index) => `WHEN '${state}' THEN ${index}`).join(" "),
 )} END`;
-
 const foldedName = sql<string>`lower(${monitors.name})`;
 
 /** Filters of the list; null matches everything. */
@@ -47,9 +46,7 @@ interface Filters {
 }
 
 const fieldOf = (name: string) => sql`json_extract(${monitors.config}, ${sql.raw(`'$.${name}'`)})`;
-
 const url = sql`replace(${fieldOf("url")}, '#', '?')`;
-
 // Searches must not reveal secrets, so they read only those parts of a configuration that the list shows:
 // of a URL, the part before the query and the fragment.
 const address = sql`coalesce(substr(${url}, 1, instr(${url} || '?', '?') - 1),
@@ -152,7 +149,6 @@ export const listMonitorGroups = selectMany((orm, $: { limit: number }) =>
 );
 
 const { monitorNum, startedAt, endedAt, state } = monitorSpans;
-
 /** Returns the length of the part of a span between two times. */
 const lengthWithin = (from: unknown, to: unknown) =>
   sql<number>`sum(max(0, min(coalesce(${endedAt}, ${to}), ${to}) - max(${startedAt}, ${from})))`;
@@ -240,7 +236,7 @@ function compare(a: Found, b: Found): number {
  */
 export const searchMonitors = declareSearch(monitors, searchPart, compare);
 
-/* Incidents of monitors, and monitors that need attention. */
+/* Incidents of a monitor, for its screen. */
 
 /** Lists the incidents to which outages of a monitor belong and that are not deleted, newest first. */
 export const listIncidentsOfMonitor = selectMany((orm, $: { monitorId: string; limit: number }) =>

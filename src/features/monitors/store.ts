@@ -19,17 +19,13 @@ import { monitorComponents, monitors, monitorStates } from "../../db/tables/moni
 import { pages } from "../../db/tables/pages";
 
 export type MonitorRow = typeof monitors.$inferSelect;
-
 export type StateRow = typeof monitorStates.$inferSelect;
 
 type Nothing = Record<string, never>;
 
 export const insertMonitor = insertInto(monitors);
-
 export const updateMonitorRow = updateById(monitors);
-
 export const insertMonitorComponent = insertInto(monitorComponents);
-
 export const insertMonitorState = insertInto(monitorStates);
 
 /** Finds the `num` of the next monitor. Those of deleted monitors are not used again. */

@@ -2,6 +2,7 @@ import { lazy } from "../../../base/lazy";
 import type { Uses } from "../../../base/secrets";
 import { oneLine } from "../../../base/text";
 import { readBody } from "../../../egress/body";
+import { headerError } from "../../../egress/http-headers";
 import {
   type Certificate,
   type ClientCertificate,
@@ -9,12 +10,10 @@ import {
   type HttpAnswer,
   type IpFamily,
 } from "../../../egress/model";
-import { headerError } from "../../../egress/http-headers";
 import { checkAssertions, needBody } from "../assertions/check";
 import type { Probe, ProbeContext, ProbeResult } from "../monitoring";
 import { certificatesIn } from "./client-certificate";
 import {
-  certifiedBy,
   daysLeft,
   DEFAULT_TLS_MIN,
   elapsedMs,
@@ -98,6 +97,11 @@ function requestedUsesOf(config: HttpConfig): Uses {
     ...certifiedBy(config.client_certificate?.ca),
     ...proxiesOf(config),
   ];
+}
+
+/** Names the servers that authorities certify in the place of another one; none without authorities. */
+function certifiedBy(ca: string | null | undefined): Uses {
+  return ca == null ? [] : [`server certified by ${ca}`];
 }
 
 /** Names the server of the URL, with its host and the address at which it is reached. */
