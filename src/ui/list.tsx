@@ -269,7 +269,7 @@ interface DenseTableProps {
  * only the name and one figure of each row, with bars below. The roles are written out, since browsers
  * drop those of elements that are not displayed as a table.
  */
-export function DenseTable({ columns, caption, liveId, children }: DenseTableProps) {
+function DenseTable({ columns, caption, liveId, children }: DenseTableProps) {
   return (
     <table class="table dense" role="table">
       <caption class="visually-hidden">{caption}</caption>
@@ -305,7 +305,7 @@ export function DenseTable({ columns, caption, liveId, children }: DenseTablePro
 }
 
 /** Row of a `DenseTable`. */
-export function DenseRow({ children }: { children: ComponentChildren }) {
+function DenseRow({ children }: { children: ComponentChildren }) {
   return <tr role="row">{children}</tr>;
 }
 
@@ -340,7 +340,7 @@ interface NameCellProps {
 }
 
 /** Cell with shape, name, state and note. The link of the name covers the row. */
-export function NameCell({ shape, href, name, state, note, tags }: NameCellProps) {
+function NameCell({ shape, href, name, state, note, tags }: NameCellProps) {
   return (
     <td role="cell" class="name">
       <div class="cell-name">
@@ -364,7 +364,7 @@ interface DenseCellProps {
 }
 
 /** Cell with a figure. With `isMiddle`, it is hidden in a table for phones. */
-export function FigureCell({
+function FigureCell({
   isSecondary,
   isMiddle,
   children,
@@ -380,7 +380,7 @@ export function FigureCell({
  * Cell with a text or, with `isBars`, with bars that have their own line in a table for phones. With
  * `isMiddle`, it is hidden there.
  */
-export function TextCell({
+function TextCell({
   isSecondary,
   isBars,
   isMiddle,

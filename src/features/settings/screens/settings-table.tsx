@@ -11,7 +11,7 @@ import { formatMailbox } from "../../../base/mail-address";
 import { describeStore } from "../../../base/store-address";
 import { plural } from "../../../base/text";
 import { DetailCard } from "../../../ui/detail";
-import { DenseRow, DenseTable, TextCell } from "../../../ui/list";
+import { DenseDataTable } from "../../../ui/list";
 import type { MailSettings } from "../../mail/settings";
 
 /** Settings in force: those of the configuration and of the dashboard. */
@@ -225,25 +225,26 @@ const SETTINGS: Readonly<Record<OptionName, Setting>> = {
 /** Text of an empty list. */
 const NONE = "None";
 
-const COLUMNS = [{ label: "Setting" }, { label: "Value" }, { label: "Set by" }];
-
 /** Settings in force, each with its origin. */
 export function SettingsTable({ settings }: { settings: SettingsInForce }) {
   return (
     <DetailCard title="Settings in force" liveId="settings-in-force" isStill isTable>
-      <DenseTable columns={COLUMNS} caption="Settings in force">
-        {(Object.keys(SETTINGS) as OptionName[]).map((name) => (
-          <DenseRow key={name}>
-            <TextCell>{SETTINGS[name].label}</TextCell>
-            <TextCell>
-              <Value setting={SETTINGS[name]} settings={settings} />
-            </TextCell>
-            <TextCell isBars>
-              <span class="setting-source">{originOf(settings, name)}</span>
-            </TextCell>
-          </DenseRow>
-        ))}
-      </DenseTable>
+      <DenseDataTable
+        caption="Settings in force"
+        entries={Object.keys(SETTINGS) as OptionName[]}
+        columns={[
+          { label: "Setting", cell: (name) => SETTINGS[name].label },
+          {
+            label: "Value",
+            cell: (name) => <Value setting={SETTINGS[name]} settings={settings} />,
+          },
+          {
+            label: "Set by",
+            isBars: true,
+            cell: (name) => <span class="setting-source">{originOf(settings, name)}</span>,
+          },
+        ]}
+      />
     </DetailCard>
   );
 }
