@@ -1,3 +1,7 @@
+/*
+ * Actions on the monitors that were selected in the list, some after a question. `addSelectionRoutes` is the entrance.
+ * Monitors are changed a few per transaction, and the message counts them by result.
+ */
 import { Type } from "@sinclair/typebox";
 import type { Actor } from "../../../base/actor";
 import { OneOf } from "../../../base/schema";
