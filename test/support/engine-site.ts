@@ -6,8 +6,6 @@ import type { Egress } from "../../src/egress/egress";
 import { createAlarms } from "../../src/features/alarms/alarms";
 import type { CauseRow } from "../../src/features/components/cause-store";
 import { findComponent } from "../../src/features/components/store";
-import { createMonitoring, type Engine } from "../../src/features/monitors/engine/engine";
-import { createMonitor } from "../../src/features/monitors/monitors";
 import { createMonitoring } from "../../src/features/monitors/engine/engine";
 import { getMonitorRecord } from "../../src/features/monitors/records";
 import type { CreateMonitorBody } from "../../src/features/monitors/wire";

@@ -1,7 +1,5 @@
-import { listIncidentsOfMonitor } from "../../src/features/monitors/store";
 import { pauseMonitor } from "../../src/features/monitors/monitors";
 import { listIncidentsOfMonitor } from "../../src/features/monitors/overview-store";
-import { createMonitor, pauseMonitor } from "../../src/features/monitors/monitors";
 import type { CreateMonitorBody } from "../../src/features/monitors/wire";
 import { getMonitorRecord } from "../../src/features/monitors/records";
 import { applyTransition } from "../../src/features/monitors/engine/transitions";
