@@ -3,7 +3,7 @@ import type { Egress } from "./egress/egress";
 import { activityAdminRoutes } from "./features/activity/screens/activity";
 import type { Fleet } from "./features/alarms/fleet";
 import { fleetAdminRoutes } from "./features/alarms/screens/fleet";
-import { analyticsAdminRoutes } from "./features/analytics/screens/routes";
+import { analyticsAdminRoutes } from "./features/analytics/screens/analytics";
 import { createPasswords, type Passwords } from "./features/auth/passwords";
 import { forgotAdminRoutes } from "./features/auth/screens/forgot";
 import { oneTimeLinkAdminRoutes } from "./features/auth/screens/one-time-links";

@@ -35,12 +35,13 @@ import type { Found, OutputFile } from "../imports/found";
 import { type HistoryStep, importHistory } from "../imports/history/write";
 import { performImport } from "../imports/import";
 import { IMPORT_RUNS } from "../imports/jobs";
-import { type ImportOptions, parseOptions } from "../imports/options";
 import {
   flagOf,
   IMPORT_SOURCES,
+  type ImportOptions,
   type ImportSource,
   type OptionValues,
+  parseOptions,
   type ReadContext,
   readSource,
   type SourceOption,

@@ -19,8 +19,7 @@ import {
   saveUp,
 } from "./store";
 import { MONITOR_PLANS, type MonitorPlan, SLOW_FACTOR } from "./monitor-plans";
-import type { DemoPage } from "./pages";
-import { type Fraction, PAST_INCIDENTS, startOfIncident } from "./year";
+import { type DemoPage, type Fraction, PAST_INCIDENTS, startOfIncident } from "./year";
 
 /** A job whose runs the simulation reports. */
 export interface DemoJob {

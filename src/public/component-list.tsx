@@ -15,7 +15,7 @@ import { Shape, STATUS_WORDS } from "../ui/blocks";
 import { DayChart, type DayRun, DayTable, runsOf, type StatusDay } from "../ui/day-charts";
 import type { HtmlDocument } from "../ui/documents";
 import { Icon } from "../ui/icons";
-import { Sparkline } from "../ui/small-charts";
+import { Sparkline } from "../ui/charts";
 import type { PageContext, PagePaths } from "./page-context";
 import type { PageTimes } from "./page-times";
 import { latencyText } from "../ui/times";

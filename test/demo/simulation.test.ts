@@ -3,10 +3,10 @@ import {
   createDemoEgress,
   createSimulatedProbes,
   fillDemo,
+  markPage,
   refuseImport,
   startJobs,
 } from "../../src/demo/demo";
-import { markPage } from "../../src/demo/strip";
 import { createFraction } from "../../src/demo/year";
 import { MONITOR_PLANS, SLOW_FACTOR } from "../../src/demo/monitor-plans";
 import { Fault } from "../../src/egress/model";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { readApplyFile } from "../../src/features/apply/read";
-import { writeApplyFile } from "../../src/features/apply/export";
+import { writeApplyFile } from "../../src/features/apply/apply";
 import { renderingWork, renderMarkdown } from "../../src/base/markdown";
 import { cutName } from "../../src/imports/kit";
 import type { Maintenance } from "../../src/features/maintenance/wire";

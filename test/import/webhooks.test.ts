@@ -3,7 +3,7 @@ import { CLI_ACTOR } from "../../src/base/actor";
 import { startImport } from "../../src/imports/start";
 import { listAllWebhooks } from "../../src/features/webhooks/store";
 import { createEgress } from "../../src/egress/egress";
-import { findReceivers } from "../../src/imports/webhooks";
+import { findReceivers } from "../../src/imports/import";
 import { createTestClock } from "../support/clock";
 import { foundMonitor, foundPage, foundWebhook } from "../support/found-objects";
 import { createImportSite } from "../support/import-site";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { HOUR_MS, MINUTE_MS } from "../../src/base/time";
-import { exportFile, writeApplyFile } from "../../src/features/apply/export";
+import { exportFile, writeApplyFile } from "../../src/features/apply/apply";
 import { makeReportToken } from "../../src/features/mail/reports";
 import { startSending } from "../../src/features/mail/sending/sender";
 import { findMailKey, type LinkPurpose } from "../../src/features/mail/tokens";

@@ -23,7 +23,7 @@ import type { Actor } from "../../src/base/actor";
 import type { MonitorState } from "../../src/base/status";
 import { sha256 } from "../../src/base/hash";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/base/time";
-import type { DemoPage } from "../../src/demo/pages";
+import type { DemoPage } from "../../src/demo/year";
 import type { TestApp } from "./app";
 import { clientCertificate } from "./raw-server";
 import { createMonitor, createUnsupportedMonitor } from "./examined";

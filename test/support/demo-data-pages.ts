@@ -1,4 +1,4 @@
-import { addPage, type PagePlan } from "../../src/demo/pages";
+import { addPage, type PagePlan } from "../../src/demo/year";
 import { setManualStatuses } from "../../src/features/components/statuses";
 import type { Actor } from "../../src/base/actor";
 import { DAY_MS } from "../../src/base/time";

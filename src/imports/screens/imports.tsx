@@ -4,12 +4,13 @@ import { type FieldError, invalidFields, notFound } from "../../base/errors";
 import { type ImportReport, PRODUCTS, verdictsInWords } from "../../base/import-report";
 import { parseWebUrl } from "../../base/web-url";
 import type { ImportJob, ImportJobs, JobPlace, OfferedFile } from "../jobs";
-import { IMPORT_PARTS, parseOptions } from "../options";
 import {
   findImportSource,
+  IMPORT_PARTS,
   IMPORT_SOURCES,
   type ImportSource,
   type OptionValues,
+  parseOptions,
   type SourceOption,
   validateOptions,
 } from "../sources";

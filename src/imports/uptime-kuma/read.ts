@@ -5,16 +5,17 @@ import { sha256Hex } from "../../base/hash";
 import { oneLine, plural } from "../../base/text";
 import { OperatorError } from "../../db/errors";
 import { emptyFound, type Found, type LeftOut } from "../found";
-import { isBackup, readBackup } from "./backup";
 import {
   byId,
   flag,
   groupedBy,
   idOf,
+  isBackup,
   type KumaData,
   type MonitorRow,
   number,
   openKumaDatabase,
+  readBackup,
   readData,
   type Row,
   settingsOf,

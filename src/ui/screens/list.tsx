@@ -8,10 +8,10 @@ import { ButtonLink } from "../buttons";
 import { FirstPage, readPages, labelAmong, type Page } from "../frame/page-choice";
 import { withQuery } from "../frame/paths";
 import {
-  ListCard,
   DenseDataTable,
   type DenseDataTableProps,
   FilterSelect,
+  ListCard,
   ListToolbar,
 } from "../list";
 import { PageHead, Pagination, Tabs } from "../navigation";

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
+import { createComponent, createGroup } from "../../../src/features/components/components";
+import { exportFile, writeApplyFile } from "../../../src/features/apply/apply";
 import { listAllTemplates } from "../../../src/features/incident-templates/templates";
 import { presentTemplate } from "../../../src/features/incident-templates/wire";
 import { deletePage } from "../../../src/features/page-deletion/delete";

@@ -4,7 +4,7 @@ import { pageMark } from "../../../src/imports/pages";
 import { findPageBySlug, type PageRow } from "../../../src/features/pages/store";
 import { crc32 } from "../../../src/base/hash";
 import { createTestApp, type TestApp } from "../../support/app";
-import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
+import { exportFile, writeApplyFile } from "../../../src/features/apply/apply";
 import { apply, applyError, linesOf } from "../../support/apply";
 import { updatePage } from "../../support/examined";
 

@@ -41,7 +41,7 @@ import { Icon } from "../../../ui/icons";
 import { DenseDataTable } from "../../../ui/list";
 import { PageHead } from "../../../ui/navigation";
 import { ManagedByFile } from "../../../ui/screens/form-screen";
-import { Sparkline } from "../../../ui/small-charts";
+import { Sparkline } from "../../../ui/charts";
 import { lasting, RelativeTime, shortDay } from "../../../ui/times";
 import { uptimeAnswer } from "../../analytics/analytics";
 import { readPeriod } from "../../analytics/period";

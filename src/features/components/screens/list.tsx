@@ -13,9 +13,8 @@ import {
   withQuery,
 } from "../../../ui/frame/paths";
 import { CauseList, ComponentTags, effectiveCauses, type NamedCause } from "./view";
-import { FilterSelect, ListToolbar } from "../../../ui/list";
+import { FilterSelect, ListToolbar, OrderList, OrderPart, OrderRow } from "../../../ui/list";
 import { PageHead } from "../../../ui/navigation";
-import { OrderList, OrderPart, OrderRow } from "../../../ui/order-list";
 import { NoMatch } from "../../../ui/screens/list";
 import type { PageRow } from "../../pages/store";
 import { listNamedCausesOfPage } from "../cause-store";

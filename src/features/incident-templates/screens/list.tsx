@@ -33,11 +33,11 @@ import { ButtonLink, PostButton } from "../../../ui/buttons";
 import { Icon } from "../../../ui/icons";
 import {
   CellNote,
+  type DataColumn,
+  DataTable,
   ListToolbar,
   OneLine,
   RowLink,
-  DataTable,
-  type DataColumn,
 } from "../../../ui/list";
 import { PageHead, Pagination } from "../../../ui/navigation";
 import { componentStatusesField, impactField } from "../../incidents/screens/forms";

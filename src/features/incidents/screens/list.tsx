@@ -17,7 +17,7 @@ import {
   withQuery,
 } from "../../../ui/frame/paths";
 import { Icon } from "../../../ui/icons";
-import { type DenseDataColumn } from "../../../ui/list";
+import type { DenseDataColumn } from "../../../ui/list";
 import { type ComponentRow, listComponentsOfPage } from "../../components/store";
 import type { MonitorRecord } from "../../monitors/records";
 import {

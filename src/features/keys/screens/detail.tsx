@@ -16,7 +16,7 @@ import { PageHead } from "../../../ui/navigation";
 import type { Area } from "../../../ui/screens/area";
 import { shownBefore } from "../../../ui/screens/form-screen";
 import { ShowInstead } from "../../../ui/screens/routes";
-import { Sparkline } from "../../../ui/small-charts";
+import { Sparkline } from "../../../ui/charts";
 import { RelativeTime } from "../../../ui/times";
 import { endOldValues, type RevealedKey, revokeKey, rotateKey, updateKey } from "../keys";
 import {

@@ -19,7 +19,7 @@ import {
 } from "../../../ui/list";
 import { PageHead, Pagination } from "../../../ui/navigation";
 import { NoMatch, NoOlder } from "../../../ui/screens/list";
-import { Sparkline } from "../../../ui/small-charts";
+import { Sparkline } from "../../../ui/charts";
 import { RelativeTime } from "../../../ui/times";
 import { linksOf } from "../../activity/screens/target-links";
 import type { KeyCounts, KeyListing, KeyUsageSummary } from "../records";

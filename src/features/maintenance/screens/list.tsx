@@ -27,7 +27,7 @@ import {
 } from "../../../ui/screens/list";
 import { EntryNote } from "../../timeline/screens/updates";
 import { Icon } from "../../../ui/icons";
-import { ListToolbar, type DenseDataColumn } from "../../../ui/list";
+import { type DenseDataColumn, ListToolbar } from "../../../ui/list";
 import { PageHead } from "../../../ui/navigation";
 import { monthName } from "../../analytics/screens/calendar";
 import type { PageRow } from "../../pages/store";

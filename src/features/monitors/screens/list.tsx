@@ -31,6 +31,8 @@ import {
   Selects,
 } from "../../../ui/screens/list";
 import { HalfHourBars } from "../../../ui/small-charts";
+import { type ListQuery, NoMatch, readListQuery, readSearch } from "../../../ui/screens/list";
+import { HalfHourBars } from "../../../ui/charts";
 import { Icon } from "../../../ui/icons";
 import { BulkBar, DenseDataTable, ListCard, ListToolbar } from "../../../ui/list";
 import { PageHead, Pagination, Tabs } from "../../../ui/navigation";

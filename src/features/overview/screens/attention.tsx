@@ -20,6 +20,10 @@ import { SERVER_OFFLINE } from "../../monitors/engine/stalls";
 import { findLongestGap } from "../../monitors/spans-store";
 import { listOpenIncidentsOfMonitors, listTroubledMonitors } from "../../monitors/overview-store";
 import {
+  type AttentionEntry,
+  type AttentionKind,
+  type AttentionRow,
+  type AttentionSource,
   certificateRows,
   componentRows,
   draftRows,
@@ -28,13 +32,7 @@ import {
   monitorRows,
   offlineRows,
   webhookRows,
-} from "./attention-objects";
-import type {
-  AttentionEntry,
-  AttentionKind,
-  AttentionRow,
-  AttentionSource,
-} from "./attention-source";
+} from "./attention-rows";
 import type { CurrentState } from "./current-state";
 
 /** Maximum number of rows; further entries are counted. */
