@@ -151,7 +151,7 @@ function requireEmpty(folder: string): void {
 }
 
 /** Address with which the owner of the demo signs in. */
-export const OWNER_EMAIL = "owner@meridian.example";
+const OWNER_EMAIL = "owner@meridian.example";
 /** Host of the webhooks' URLs. Their requests end inside the process. */
 const RECEIVER = "https://receiver.meridian.example";
 

@@ -195,7 +195,7 @@ const Words = Type.Optional(Type.String());
 const Seconds = Type.Optional(Type.Integer({ minimum: 1, maximum: 31_536_000 }));
 
 /** Fields of a check that are read. */
-export const Check = Type.Object({
+const Check = Type.Object({
   ping_url: Words,
   uuid: Words,
   unique_key: Words,
@@ -219,7 +219,7 @@ export const Check = Type.Object({
   start_kw: Words,
   channels: Words,
 });
-export type Check = Static<typeof Check>;
+type Check = Static<typeof Check>;
 
 /** Fields of a check, and what becomes of each, for the documentation. */
 export const CHECK_FIELDS = {
@@ -268,7 +268,7 @@ const IGNORED = [
 const KNOWN: ReadonlySet<string> = new Set([...Object.keys(CHECK_FIELDS), ...IGNORED]);
 
 /** Lists the fields that this version does not know, each once. */
-export function listUnknownFields(document: object, checks: readonly object[]): string[] {
+function listUnknownFields(document: object, checks: readonly object[]): string[] {
   const unknown = new Set<string>();
   for (const field of Object.keys(document)) if (field !== "checks") unknown.add(field);
   for (const check of checks) {
@@ -280,17 +280,17 @@ export function listUnknownFields(document: object, checks: readonly object[]): 
 }
 
 /** Returns a text without UUIDs, which can be called, and without the ping key. */
-export type Hide = (text: string) => string;
+type Hide = (text: string) => string;
 
 /** A check with its UUID, which its ping URL has and which is a secret; undefined without such a URL. */
-export interface IdentifiedCheck {
+interface IdentifiedCheck {
   check: Check;
   uuid: string | undefined;
   foreign: ForeignObject;
 }
 
 /** Returns the monitor that a check becomes. `isUniqueSlug` is true for a slug that only one check has. */
-export function monitorOf(
+function monitorOf(
   { check, uuid, foreign }: IdentifiedCheck,
   pingKey: string | undefined,
   isUniqueSlug: (slug: string) => boolean,
