@@ -43,7 +43,8 @@ import { openApiSteps } from "./http/openapi";
 import type { NewRoute, RouteTable } from "./http/route-table";
 import { gatusRoutes } from "./public/compat/gatus";
 import { kumaMetricsRoutes, kumaRoutes } from "./public/compat/kuma";
-import { summaryRoutes, v2Routes } from "./public/compat/statuspage";
+import { v2Routes } from "./public/compat/statuspage";
+import { summaryRoutes } from "./public/summary";
 import { docsRoutes } from "./public/docs";
 import { feedRoutes } from "./public/feeds";
 import {

@@ -30,7 +30,8 @@ import { createRowCache } from "../public/component-list";
 import { readPageExtras, renderStatusPage, statusPageSteps } from "../public/status-page";
 import { EMPTY_FORM } from "../public/subscription-form";
 import { renderSubscribePage } from "../public/subscribe";
-import { summarize, V2_DOCUMENTS } from "../public/compat/statuspage";
+import { V2_DOCUMENTS } from "../public/compat/statuspage";
+import { summarize } from "../public/summary";
 
 /** Number of the newest incidents and of the newest maintenances that are copied, in addition to open ones. */
 const NEWEST_MAX = 50;

@@ -16,7 +16,7 @@ import { type Figures, figuresToRow, mergeFigures } from "../../features/monitor
 import { BEAT, type BeatKind, type HistoryChunk, type HistorySum } from "../found";
 
 /** Maximum number of beats of a monitor that are read of one day: two a second. */
-export const BEATS_PER_DAY = 172_800;
+const BEATS_PER_DAY = 172_800;
 
 const MESSAGE_MAX = 300;
 

@@ -29,7 +29,7 @@ interface StatuspageOptions {
   subscribersFile: string | undefined;
 }
 
-export interface StatuspageDependencies extends FetchDependencies {
+interface StatuspageDependencies extends FetchDependencies {
   /** Address of the REST API, which only tests replace. */
   apiUrl?: string;
 }
