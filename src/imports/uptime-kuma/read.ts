@@ -23,7 +23,7 @@ import {
   textOf,
 } from "./database";
 import { canFindBeats, openKumaHistory } from "./history";
-import { findMonitor, foreignMonitor, isGroup, MonitorTree, typeOf } from "./monitors";
+import { findMonitor, foreignMonitor, isGroup, MonitorTree } from "./monitors";
 import { findWebhooks } from "./notifications";
 import {
   findDomains,
@@ -34,7 +34,7 @@ import {
   type ReadPicture,
 } from "./pages";
 import { INTERNAL_SETTINGS, SETTINGS } from "./tables";
-import { dockerInstruction, dockerNames } from "./types";
+import { dockerInstruction, dockerNames, typeOf } from "./types";
 
 /** Maximum size of a picture of a status page, in bytes. Larger ones are refused here anyway. */
 const PICTURE_BYTES_MAX = 1024 * 1024;

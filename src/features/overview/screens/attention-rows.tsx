@@ -156,13 +156,7 @@ export function componentRows(source: AttentionSource): AttentionEntry[] {
       ),
       note: (
         <>
-          Incident ·{" "}
-          <Links
-            items={group.map(({ id, name, status }) => ({
-              href: componentPath(id),
-              name: `${name} (${STATUS_WORDS[status].toLowerCase()})`,
-            }))}
-          />
+          Incident · <Links items={group.map(componentLink)} />
           <LastUpdate at={incident.updateAt} now={now} />.
         </>
       ),
