@@ -483,6 +483,8 @@ export function DenseDataTable<Entry>(props: DenseDataTableProps<Entry>) {
   );
 }
 
+/* Lists whose order people change. */
+
 interface OrderListProps {
   /**
    * Path that a new order is posted to: `fields`, then one `item` per id in the new order, each part

@@ -1,3 +1,49 @@
+import type { TSchema } from "@sinclair/typebox";
+import { sha256Hex } from "../../base/hash";
+import type { ForeignObject } from "../../base/import-report";
+import { sum } from "../../base/numbers";
+import {
+  COMPONENT_STATUSES,
+  type ComponentStatus,
+  IMPACTS,
+  INCIDENT_STATUSES,
+  MAINTENANCE_STATUSES,
+  type MaintenanceStatus,
+  type NamedStatus,
+  worstStatus,
+} from "../../base/status";
+import { capitalised, oneLine, plural, spaced, toRef } from "../../base/text";
+import { HOUR_MS, parseDay, toIso } from "../../base/time";
+import { schemaErrors } from "../../base/validation";
+import { OperatorError } from "../../db/errors";
+import { impactOf } from "../../features/incidents/rules";
+import {
+  emptyFound,
+  type ForeignKey,
+  type Found,
+  type FoundComponent,
+  type FoundGroup,
+  type FoundIncident,
+  type FoundMaintenance,
+  type FoundPage,
+  keyOf,
+  type LeftOut,
+} from "../found";
+import { cutName, isObject, listUnknown, Notes } from "../kit";
+import {
+  isKnownField,
+  keyOfComponent,
+  LISTED_MAX,
+  namedStatusOf,
+  NOT_MOVED,
+  SourceComponent,
+  type SourceDocuments,
+  SourceIncident,
+  SourcePage,
+  type SourceUpdate,
+  timeOf,
+} from "./document";
+
 /** Maximum numbers of objects, so that a settings transaction stays short. */
 const COMPONENTS_MAX = 5_000;
 const INCIDENTS_MAX = 20_000;
@@ -225,51 +271,6 @@ function hasValue(value: unknown): boolean {
 }
 
 /* Statuspage's REST API names time zones as Ruby on Rails does, and its public documents as IANA does. */
-import type { TSchema } from "@sinclair/typebox";
-import { sha256Hex } from "../../base/hash";
-import type { ForeignObject } from "../../base/import-report";
-import { sum } from "../../base/numbers";
-import {
-  COMPONENT_STATUSES,
-  type ComponentStatus,
-  IMPACTS,
-  INCIDENT_STATUSES,
-  MAINTENANCE_STATUSES,
-  type MaintenanceStatus,
-  type NamedStatus,
-  worstStatus,
-} from "../../base/status";
-import { capitalised, oneLine, plural, spaced, toRef } from "../../base/text";
-import { HOUR_MS, parseDay, toIso } from "../../base/time";
-import { schemaErrors } from "../../base/validation";
-import { OperatorError } from "../../db/errors";
-import { impactOf } from "../../features/incidents/rules";
-import {
-  emptyFound,
-  type ForeignKey,
-  type Found,
-  type FoundComponent,
-  type FoundGroup,
-  type FoundIncident,
-  type FoundMaintenance,
-  type FoundPage,
-  keyOf,
-  type LeftOut,
-} from "../found";
-import { cutName, isObject, listUnknown, Notes } from "../kit";
-import {
-  isKnownField,
-  keyOfComponent,
-  LISTED_MAX,
-  namedStatusOf,
-  NOT_MOVED,
-  SourceComponent,
-  type SourceDocuments,
-  SourceIncident,
-  SourcePage,
-  type SourceUpdate,
-  timeOf,
-} from "./document";
 
 /** Cities by the area of IANA's zone with the same name. */
 const CITIES = {

@@ -156,7 +156,7 @@ function ResponseTimes({ view }: { view: ResponseTimesView }) {
           </DetailCard>
           <DataTable
             caption="Response times by monitor, slowest first"
-            columns={COLUMNS}
+            columns={RESPONSE_TIME_COLUMNS}
             entries={monitors}
           />
         </>
@@ -253,7 +253,7 @@ function stepName({ from, to }: Span): string {
   return first === last ? first : `${first} – ${last}`;
 }
 
-const COLUMNS: readonly DataColumn<MonitorTimes>[] = [
+const RESPONSE_TIME_COLUMNS: readonly DataColumn<MonitorTimes>[] = [
   {
     label: "Monitor",
     cell: ({ monitor: { id, name } }) => <a href={monitorPath(id)}>{name}</a>,

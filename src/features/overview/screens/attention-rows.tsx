@@ -43,6 +43,8 @@ import { type DeliveryTrouble, readDeliveryTroubles } from "../../webhooks/scree
 import type { CurrentState, ShownComponent } from "./current-state";
 import { Elapsed, elapsed, LastUpdate, Links } from "./parts";
 
+/* Rows of “Needs attention”: an entry is cheap to make, and its row is read only if it is shown. */
+
 /** Kinds of objects, each with its own list in the dashboard. */
 export type AttentionKind = "monitor" | "component" | "incident" | "draft" | "webhook" | "key";
 
