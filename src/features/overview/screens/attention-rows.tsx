@@ -41,7 +41,7 @@ import { lastFailure } from "../../webhooks/health";
 import { describeFailure } from "../../webhooks/screens/delivery";
 import { type DeliveryTrouble, readDeliveryTroubles } from "../../webhooks/screens/read";
 import type { CurrentState, ShownComponent } from "./current-state";
-import { Elapsed, elapsed, LastUpdate, Links } from "./parts";
+import { Elapsed, elapsed, Links } from "./parts";
 
 /* Rows of “Needs attention”: an entry is cheap to make, and its row is read only if it is shown. */
 
@@ -165,6 +165,16 @@ export function componentRows(source: AttentionSource): AttentionEntry[] {
       action: roleAllows(role, "editor") ? updateOf(incident) : undefined,
     };
   }
+}
+
+/** Time since an incident's newest update, as the end of a clause. */
+function LastUpdate({ at, now }: { at: number | null; now: number }) {
+  if (at === null) return null;
+  return (
+    <>
+      , last update <Elapsed since={at} now={now} /> ago
+    </>
+  );
 }
 
 /** Returns the open causes that give a component its status. */
