@@ -14,6 +14,7 @@ import { planMaintenance } from "../features/maintenance/maintenance";
 import { createSchedule } from "../features/maintenance/schedules/schedules";
 import { createPage } from "../features/pages/pages";
 import type { PageRow } from "../features/pages/store";
+import type { PageInput } from "../features/pages/wire";
 import incidents from "./past-incidents.json";
 
 interface Year {
@@ -238,24 +239,25 @@ export interface DemoPage {
 
 /** A page to be created. */
 export interface PagePlan {
-  page: Parameters<typeof createPage>[2];
+  page: PageInput;
   /** Component names by the name of their group; "" is no group. */
   components: Readonly<Record<string, readonly string[]>>;
 }
 
 /** Creates a page with its groups and components. */
 export function addPage(ctx: Ctx, tx: Tx, plan: PagePlan, actor: Actor): DemoPage {
-  const row = createPage(ctx, tx, plan.page, actor);
+  const row = createPage(ctx, tx, composed(plan.page), actor);
   const ids = new Map<string, string>();
   for (const [part, [title, names]] of Object.entries(plan.components).entries()) {
     const place = { managedBy: null };
     const groupId =
       title === ""
         ? null
-        : createGroup(ctx, tx, row, { name: title }, { ...place, position: part }, actor).id;
+        : createGroup(ctx, tx, row, composed({ name: title }), { ...place, position: part }, actor)
+            .id;
     for (const [position, name] of names.entries()) {
       const at = { ...place, position, groupId };
-      ids.set(name, createComponent(ctx, tx, row, { name }, at, actor).id);
+      ids.set(name, createComponent(ctx, tx, row, composed({ name }), at, actor).id);
     }
   }
   return {

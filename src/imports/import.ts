@@ -8,6 +8,7 @@ import {
   verdictsInWords,
 } from "../base/import-report";
 import { validate } from "../base/validation";
+import { parseWebUrl } from "../base/web-url";
 import { ANY_MONITOR } from "../base/webhook";
 import type { Ctx } from "../context";
 import type { Db } from "../db/database";
@@ -19,9 +20,9 @@ import { hostError, parseHost, webhookPolicy } from "../egress/policy";
 import { audit } from "../events/audit";
 import { importIncident } from "../features/incidents/incidents";
 import { findIncident } from "../features/incidents/store";
-import { POSTMORTEM_MAX } from "../features/incidents/wire";
+import { ImportIncidentBody, POSTMORTEM_MAX } from "../features/incidents/wire";
 import { countClockChanges } from "../features/maintenance/clock";
-import { importMaintenance } from "../features/maintenance/import";
+import { importMaintenance, ImportMaintenanceBody } from "../features/maintenance/import";
 import { createSchedule, updateSchedule } from "../features/maintenance/schedules/schedules";
 import { findSchedule, type ScheduleRow } from "../features/maintenance/schedules/store";
 import { CreateScheduleBody } from "../features/maintenance/schedules/wire";
@@ -344,8 +345,8 @@ function nameOf(url: string): string | undefined {
 }
 
 function hostIn(text: string) {
-  const url = URL.parse(text);
-  return url && /^https?:$/.test(url.protocol) ? parseHost(url.hostname) : undefined;
+  const url = parseWebUrl(text);
+  return url && parseHost(url.hostname);
 }
 
 type IncidentRow = ReturnType<typeof importIncident>;
@@ -385,7 +386,9 @@ function maintenanceWriter(run: ImportRun): Writer<FoundMaintenance, Maintenance
     const name = fitName(notes, body.name, foreign.type);
     const updates = fitUpdates(notes, body.updates, name);
     const input = { ...body, name, updates, components: idsOf(run, found.components) };
-    return importMaintenance(ctx, tx, requirePage(run, page).id, input, actor, id);
+    const { id: pageId } = requirePage(run, page);
+    const valid = validate(ImportMaintenanceBody, input);
+    return importMaintenance(ctx, tx, pageId, valid, actor, id);
   };
   return {
     kind: "maintenance",
@@ -420,7 +423,9 @@ function incidentWriter(run: ImportRun): Writer<FoundIncident, IncidentRow> {
       updates,
       postmortem: postmortem === "" ? null : { body: postmortem, published_at },
     };
-    return importIncident(ctx, tx, requirePage(run, page).id, input, actor, id);
+    const { id: pageId } = requirePage(run, page);
+    const valid = validate(ImportIncidentBody, input);
+    return importIncident(ctx, tx, pageId, valid, actor, id);
   };
   return {
     kind: "incident",

@@ -1,11 +1,8 @@
-import { cancelMaintenance } from "../../src/features/maintenance/maintenance";
-import { advanceMaintenance } from "../../src/features/maintenance/clock";
-import type { Entry } from "../../src/demo/year";
-import type { DemoPage } from "../../src/demo/pages";
-import { createSchedule } from "../../src/features/maintenance/schedules/schedules";
-import type { DemoPage, Entry } from "../../src/demo/year";
 import type { Actor } from "../../src/base/actor";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/base/time";
+import type { DemoPage, Entry } from "../../src/demo/year";
+import { advanceMaintenance } from "../../src/features/maintenance/clock";
+import { cancelMaintenance } from "../../src/features/maintenance/maintenance";
 import type { TestApp } from "./app";
 import { addMaintenanceUpdate, createSchedule, planMaintenance } from "./examined";
 

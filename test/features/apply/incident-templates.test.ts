@@ -1,13 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
-import { createComponent, createGroup } from "../../../src/features/components/components";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { exportFile, writeApplyFile } from "../../../src/features/apply/apply";
 import { listAllTemplates } from "../../../src/features/incident-templates/templates";
 import { presentTemplate } from "../../../src/features/incident-templates/wire";
 import { deletePage } from "../../../src/features/page-deletion/delete";
-import { findPageBySlug } from "../../../src/features/pages/store";
 import { getPage } from "../../../src/features/pages/pages";
-import { CLI_ACTOR } from "../../../src/base/actor";
+import { findPageBySlug } from "../../../src/features/pages/store";
 import { createTestApp, type TestApp } from "../../support/app";
 import { apply, applyError, lineOf, linesOf } from "../../support/apply";
 import { addTemplate } from "../../support/incident-templates";

@@ -1,8 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/base/actor";
-import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
 import { exportFile, writeApplyFile } from "../../../src/features/apply/apply";
-import { createSchedule } from "../../../src/features/maintenance/schedules/schedules";
 import { listMaintenance } from "../../../src/features/maintenance/records";
 import { listSchedules } from "../../../src/features/maintenance/schedules/store";
 import { presentSchedule } from "../../../src/features/maintenance/schedules/wire";

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { type Role, roleAllows } from "../../../base/actor";
 import { percent, sum } from "../../../base/numbers";
-import { EXPIRES_SOON_MS, toIso } from "../../../base/time";
 import {
   MONITOR_STATES,
   MONITOR_TONES,
@@ -11,9 +10,11 @@ import {
   type Tone,
 } from "../../../base/status";
 import { plural } from "../../../base/text";
+import { EXPIRES_SOON_MS, toIso } from "../../../base/time";
 import type { Reader } from "../../../db/statements";
 import { EmptyState, MONITOR_WORDS, Shape } from "../../../ui/blocks";
 import { Button, ButtonLink } from "../../../ui/buttons";
+import { HalfHourBars } from "../../../ui/charts";
 import {
   componentPath,
   monitorPath,
@@ -22,6 +23,9 @@ import {
   SELECTED_MONITORS_PATH,
   withQuery,
 } from "../../../ui/frame/paths";
+import { Icon } from "../../../ui/icons";
+import { BulkBar, DenseDataTable, ListCard, ListToolbar } from "../../../ui/list";
+import { PageHead, Pagination, Tabs } from "../../../ui/navigation";
 import {
   type ListQuery,
   NoMatch,
@@ -30,12 +34,6 @@ import {
   readSearch,
   Selects,
 } from "../../../ui/screens/list";
-import { HalfHourBars } from "../../../ui/small-charts";
-import { type ListQuery, NoMatch, readListQuery, readSearch } from "../../../ui/screens/list";
-import { HalfHourBars } from "../../../ui/charts";
-import { Icon } from "../../../ui/icons";
-import { BulkBar, DenseDataTable, ListCard, ListToolbar } from "../../../ui/list";
-import { PageHead, Pagination, Tabs } from "../../../ui/navigation";
 import { RelativeTime } from "../../../ui/times";
 import {
   countMonitorsMatching,

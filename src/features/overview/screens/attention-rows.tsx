@@ -30,13 +30,13 @@ import type { listFailingWithoutIncident } from "../../incidents/outage-store";
 import { presetOf } from "../../incidents/screens/list";
 import type { OpenIncident } from "../../incidents/store";
 import { listKeyPage } from "../../keys/records";
+import type {
+  listOpenIncidentsOfMonitors,
+  listTroubledMonitors,
+} from "../../monitors/overview-store";
 import { getMonitorRecord, type MonitorRecord } from "../../monitors/records";
 import { latencyInWords, targetOf, UnreachableThrough } from "../../monitors/screens/words";
-import {
-  findMonitor,
-  type listOpenIncidentsOfMonitors,
-  type listTroubledMonitors,
-} from "../../monitors/store";
+import { findMonitor } from "../../monitors/store";
 import { lastFailure } from "../../webhooks/health";
 import { describeFailure } from "../../webhooks/screens/delivery";
 import { type DeliveryTrouble, readDeliveryTroubles } from "../../webhooks/screens/read";
