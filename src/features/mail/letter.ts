@@ -50,6 +50,21 @@ export interface Letter {
   footer: readonly Block[];
 }
 
+/** Returns a letter of the installation itself, in English. */
+export function ownLetter(
+  content: Pick<Letter, "preheader" | "blocks"> & Partial<Pick<Letter, "tone" | "footer">>,
+): Letter {
+  return { locale: "en", sender: "Allclear", tone: "none", footer: [], ...content };
+}
+
+/** Short names of blocks that every letter has. */
+export const title = (...text: Inline[]): Block => ({ type: "title", text });
+export const heading = (...text: Inline[]): Block => ({ type: "heading", text });
+export const paragraph = (...text: Inline[]): Block => ({ type: "paragraph", text });
+export const muted = (...text: Inline[]): Block => ({ type: "paragraph", isMuted: true, text });
+export const button = (label: string, url: string): Block => ({ type: "button", label, url });
+export const link = (label: string, url: string): Block => ({ type: "link", label, url });
+
 /** Returns the blocks for the footer text of a page. */
 export function footerOf(footer: string | null): Block[] {
   return footer === null || footer.trim() === "" ? [] : [{ type: "plain", source: footer }];
