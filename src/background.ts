@@ -30,7 +30,7 @@ import { createMonitoring } from "./features/monitors/engine/engine";
 import type { FindProbe } from "./features/monitors/engine/prober";
 import { createIdleMonitoring, type Monitoring } from "./features/monitors/monitoring";
 import { startRollUps } from "./features/monitors/rollup";
-import { createLoadThrottle } from "./features/outgoing/sending-loop";
+import { createLoadThrottle } from "./features/sending/throttle";
 import { readHeadline } from "./features/status/snapshots";
 import { sweepSubmissions } from "./features/submissions/store";
 import { SIGN_UP_TEMPLATES } from "./features/subscribers/mails";

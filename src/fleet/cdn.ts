@@ -7,7 +7,7 @@ import type { Egress } from "../egress/egress";
 import { Fault } from "../egress/model";
 import type { Alarms } from "../features/alarms/alarms";
 import type { CdnState } from "../features/alarms/fleet";
-import { Backoff } from "../features/outgoing/sending-loop";
+import { Backoff } from "../features/sending/loop";
 import { TAG_OF_ALL, tagOfPage } from "../http/cdn";
 import type { ClientAddresses } from "../http/client-address";
 

@@ -5,7 +5,7 @@ import { addressHmac, ensureMailKey } from "../../src/features/mail/tokens";
 import { enqueueMails, type NewMail } from "../../src/features/mail/mail";
 import { type MailSender, startSending } from "../../src/features/mail/sending/sender";
 import type { Templates } from "../../src/features/mail/compose";
-import type { LoadThrottle } from "../../src/features/outgoing/sending-loop";
+import type { LoadThrottle } from "../../src/features/sending/throttle";
 import { DAY_MS } from "../../src/base/time";
 import { createTestApp, type TestApp } from "./app";
 import { createTestClock } from "./clock";

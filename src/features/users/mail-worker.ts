@@ -6,7 +6,7 @@ import { MINUTE_MS } from "../../base/time";
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
 import { mailReadiness } from "../mail/settings";
-import { startWaitingRows } from "../outgoing/waiting-rows";
+import { startWaitingRows } from "../sending/waiting-rows";
 import { decidePasswordRequests, hasPasswordRequests, sweepPasswordRequests } from "./forgot";
 import { dueKeyWarnings, sweepKeyWarnings, warnOfKeys } from "./key-warnings";
 

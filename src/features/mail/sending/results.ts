@@ -1,7 +1,7 @@
 import { ALERT_TEMPLATE, type MailClass, type MailStatus } from "../../../base/mail-address";
 import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db/statements";
-import { ResultRecorder } from "../../outgoing/result-recorder";
+import { ResultRecorder } from "../../sending/results";
 import { type CountedMail, countMails } from "../mail";
 import { classifyReply, FailureWindow, retryWaitMs } from "../rules";
 import { formatReply, type Reply, withoutAddresses } from "../reply";

@@ -8,7 +8,7 @@ import { findRelayRecord } from "../../mail/settings";
 import { deleteCancelledMail, findMail, type MailRow } from "../../mail/store";
 import { findSuppression } from "../../mail/suppressions";
 import { addressHmac, findMailKey } from "../../mail/tokens";
-import { QueueChanges } from "../../outgoing/waiting-rows";
+import { QueueChanges } from "../../sending/loop";
 import type { Begun } from "../deliver/delivery-queue";
 import { type NoTry, type Outgoing, type TryResult, writeMessage } from "../deliver/message";
 import { type DeliveryRow, findForTry } from "../delivery-store";

@@ -7,7 +7,7 @@ import type { Tx } from "../../../db/statements";
 import { readBody } from "../../../egress/body";
 import type { Egress } from "../../../egress/egress";
 import { Fault, type HttpAnswer } from "../../../egress/model";
-import { attemptOnce, QueueChanges } from "../../outgoing/waiting-rows";
+import { attemptOnce, QueueChanges } from "../../sending/loop";
 import { createMailAttempt } from "../alerts/alerts";
 import { type DeliveryRow, findForTry } from "../delivery-store";
 import type { Message } from "../formats/format";

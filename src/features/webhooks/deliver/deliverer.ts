@@ -4,14 +4,8 @@ import { GROUP_SECONDS } from "../../../base/webhook";
 import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db/statements";
 import { createEgress, type Egress } from "../../../egress/egress";
-import {
-  Backoff,
-  createLoadThrottle,
-  type LoadThrottle,
-  monotonicWallClock,
-  SendingLoop,
-} from "../../outgoing/sending-loop";
-import { QueueChanges } from "../../outgoing/waiting-rows";
+import { Backoff, monotonicWallClock, QueueChanges, SendingLoop } from "../../sending/loop";
+import { createLoadThrottle, type LoadThrottle } from "../../sending/throttle";
 import { AwaitedMails } from "../alerts/alerts";
 import {
   cancelDelivery,

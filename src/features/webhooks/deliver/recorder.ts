@@ -4,7 +4,7 @@ import type { DeliveryStatus } from "../../../base/webhook";
 import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db/statements";
 import { audit } from "../../../events/audit";
-import { ResultRecorder } from "../../outgoing/result-recorder";
+import { ResultRecorder } from "../../sending/results";
 import {
   addToWebhookHour,
   findDeliveryProgress,

@@ -1,7 +1,7 @@
+import type { Timer } from "../../base/clock";
+import { Problem } from "../../base/errors";
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
-import { Problem } from "../../base/errors";
-import type { Timer } from "../../base/clock";
 
 /** Time for which results are gathered to share a commit. */
 const GATHER_MS = 50;
