@@ -47,7 +47,7 @@ export type Templates<Result = Written | Promise<Written>> = Readonly<
   Record<string, MailTemplate<Result>>
 >;
 
-/** What a template writes for `composeMail`. */
+/** Parts of a mail that its template writes. */
 type Said = Pick<ComposedMail, "subject" | "text" | "html"> &
   Partial<Pick<ComposedMail, "headers" | "messageId" | "references" | "inReplyTo">> & {
     /** Name of the sender; null for the address alone. */

@@ -14,7 +14,7 @@ interface Queue {
   /** True if only the load of the server, or the length of a turn, delays the next attempt. */
   isActive(): boolean;
   results: Pick<ResultRecorder<unknown, unknown>, "isStuck" | "unwritten" | "flush" | "stop">;
-  cleanup: Pick<QueueChanges, "underWay" | "stop">;
+  cleanup: Pick<QueueCleanup, "underWay" | "stop">;
   /** Log line if the queue cannot be read. */
   unreadable: string;
 }
@@ -120,21 +120,22 @@ export class SendingLoop {
   }
 }
 
+/** Limit of rows per transaction, which keeps it short. */
+const ROWS_PER_BATCH = 500;
+
 /** Changes of a queue besides results. Failed ones are logged; the next scan of the queue finds their rows again. */
-export class QueueChanges {
-  readonly #ctx: Ctx;
+export class QueueCleanup {
   #underWay = 0;
   #isStopped = false;
+  readonly #beingCancelled = new Set<string>();
 
   constructor(
-    ctx: Ctx,
+    protected readonly ctx: Ctx,
     /** Log line of a failed change. */
     readonly failed: string,
     /** Called after each change. */
     readonly ended: () => void,
-  ) {
-    this.#ctx = ctx;
-  }
+  ) {}
 
   /** Number of changes that are not stored yet. */
   get underWay(): number {
@@ -154,10 +155,7 @@ export class QueueChanges {
   async run<T>(change: (tx: Tx) => T): Promise<T | undefined> {
     this.#underWay += 1;
     try {
-      return await this.#ctx.db.write(change);
-    } catch (error) {
-      this.#ctx.log.warn({ err: error }, this.failed);
-      return undefined;
+      return await tryWrite(this.ctx, change, this.failed);
     } finally {
       this.#underWay -= 1;
       this.ended();
@@ -168,19 +166,27 @@ export class QueueChanges {
    * Repeats a change of at most `limit` rows, which returns their number, until one changes fewer, with a rest after
    * each. Returns the number of all changed rows.
    */
-  async runAll(limit: number, change: (tx: Tx) => number): Promise<number> {
+  async runAll(change: (tx: Tx, limit: number) => number): Promise<number> {
     let all = 0;
     await this.repeat(async () => {
-      const changed = (await this.run(change)) ?? 0;
+      const changed = (await this.run((tx) => change(tx, ROWS_PER_BATCH))) ?? 0;
       all += changed;
-      return changed >= limit;
+      return changed >= ROWS_PER_BATCH;
     });
     return all;
   }
 
+  /** Cancels all that waits for an endpoint or belongs to a mailing, unless that is under way. */
+  async runCancelling(id: string, change: (tx: Tx, limit: number) => number): Promise<void> {
+    if (this.#beingCancelled.has(id)) return;
+    this.#beingCancelled.add(id);
+    await this.runAll(change);
+    this.#beingCancelled.delete(id);
+  }
+
   /** Repeats a step until it resolves to false or the changes are stopped, with a rest after each. */
   async repeat(step: () => Promise<boolean>): Promise<void> {
-    await repeatWithRests(this.#ctx.clock, async () => !this.#isStopped && (await step()));
+    await repeatWithRests(this.ctx.clock, async () => !this.#isStopped && (await step()));
   }
 }
 
@@ -224,6 +230,20 @@ export class Backoff {
   /** Resets the delay to the shortest one, after something was sent. */
   reset(): void {
     this.#waitMs = 0;
+  }
+}
+
+/** Returns the result of a change; undefined if it failed, with `failed` as the line of the log. */
+export async function tryWrite<T>(
+  { db, log }: Ctx,
+  change: (tx: Tx) => T,
+  failed: string,
+): Promise<T | undefined> {
+  try {
+    return await db.write(change);
+  } catch (error) {
+    log.warn({ err: error }, failed);
+    return undefined;
   }
 }
 

@@ -137,3 +137,10 @@ export class ResultRecorder<Result, Recorded> {
     this.#gathered = [];
   }
 }
+
+const CHANCE_BYTES = 4;
+
+/** Returns a random number from 0 to 1, by which the wait for the next attempt is spread. */
+export function drawChance({ random }: Ctx): number {
+  return Buffer.from(random(CHANCE_BYTES)).readUInt32BE() / 2 ** 32;
+}

@@ -1,9 +1,9 @@
 import type { MailClass } from "../../../base/mail-address";
 import { MINUTE_MS, SECOND_MS } from "../../../base/time";
 import type { Ctx } from "../../../context";
-import type { Reader, Tx } from "../../../db/statements";
+import type { Reader } from "../../../db/statements";
 import { RESULTS_PER_COMMIT } from "../../sending/results";
-import { attemptOnce, monotonicWallClock, QueueChanges, SendingLoop } from "../../sending/loop";
+import { attemptOnce, monotonicWallClock, QueueCleanup, SendingLoop } from "../../sending/loop";
 import type { LoadThrottle } from "../../sending/throttle";
 import { type Templates, toMessage } from "../compose";
 import { findMailHold, holdAllMailings } from "../hold";
@@ -95,7 +95,9 @@ class Sending implements MailSender {
     this.#templates = deps.templates;
     const steadyNow = monotonicWallClock(clock);
     this.#steadyNow = steadyNow;
-    this.#cleanup = new MailCleanup(ctx, () => this.#loop.schedule());
+    this.#cleanup = new MailCleanup(ctx, "the queue of mails could not be cleaned up", () =>
+      this.#loop.schedule(),
+    );
     this.#queue = new MailQueue(db, steadyNow, (id) => void this.#cleanup.cancelAll(id));
     this.#gate = new StartGate(ctx, deps.throttle, (relay) => void this.#cleanup.record(relay));
     this.#results = new MailResults(ctx, steadyNow, (since) => {
@@ -483,61 +485,34 @@ class StartGate {
   }
 }
 
-/** Limit of rows per transaction, which keeps it short. */
-const ROWS_PER_BATCH = 500;
-
 /** Time after which a stop of all mailings is written again. */
 const HOLD_AGAIN_MS = 1_000;
 
 const CLASSES: readonly MailClass[] = [1, 2, 3];
 
-/** Cleans up the queue of mails. Failed writes are logged and found again by the next scan. */
-class MailCleanup {
-  readonly #ctx: Ctx;
-  readonly #changes: QueueChanges;
-  readonly #beingCancelled = new Set<string>();
+class MailCleanup extends QueueCleanup {
   #unwrittenHold: { since: number } | undefined;
-
-  constructor(
-    ctx: Ctx,
-    /** Called after each write. */
-    ended: () => void,
-  ) {
-    this.#ctx = ctx;
-    this.#changes = new QueueChanges(ctx, "the queue of mails could not be cleaned up", ended);
-  }
 
   /** True if all mailings are to be stopped, but the database does not say so yet. */
   get hasUnwrittenHold(): boolean {
     return this.#unwrittenHold !== undefined;
   }
 
-  get underWay(): number {
-    return this.#changes.underWay;
-  }
-
-  stop(): void {
-    this.#changes.stop();
-  }
-
   /** Cancels the pending mails of a stopped mailing, some per transaction. */
-  async cancelAll(mailingId: string): Promise<void> {
-    if (this.#beingCancelled.has(mailingId)) return;
-    this.#beingCancelled.add(mailingId);
-    const cancelSome = (tx: Tx) => cancelMailsOfMailing(this.#ctx, tx, mailingId, ROWS_PER_BATCH);
-    await this.#changes.runAll(ROWS_PER_BATCH, cancelSome);
-    this.#beingCancelled.delete(mailingId);
+  cancelAll(mailingId: string): Promise<void> {
+    return this.runCancelling(mailingId, (tx, limit) =>
+      cancelMailsOfMailing(this.ctx, tx, mailingId, limit),
+    );
   }
 
   /** Ends mails whose time is over, also while nothing can be sent. */
   async expireAll(): Promise<void> {
     if (!this.#hasExpired()) return;
-    const expireSome = (tx: Tx) => expireMails(this.#ctx, tx, ROWS_PER_BATCH);
-    await this.#changes.runAll(ROWS_PER_BATCH, expireSome);
+    await this.runAll((tx, limit) => expireMails(this.ctx, tx, limit));
   }
 
   #hasExpired(): boolean {
-    const { clock, db, log } = this.#ctx;
+    const { clock, db, log } = this.ctx;
     try {
       return hasExpired(db, clock.now());
     } catch (error) {
@@ -555,16 +530,17 @@ class MailCleanup {
     const latest = now + LONGEST_WAIT_MS;
     let count = 0;
     for (const one of CLASSES) {
-      const limits = { class: one, now, latest, limit: ROWS_PER_BATCH };
-      count += await this.#changes.runAll(ROWS_PER_BATCH, (tx) => capDueTimesAfter(tx, limits));
+      count += await this.runAll((tx, limit) =>
+        capDueTimesAfter(tx, { class: one, now, latest, limit }),
+      );
     }
     if (count > 0) capped();
   }
 
   /** Stores the state of the relay for people; undefined if it is not known any more. */
   async record(relay: RelayRecord | undefined): Promise<void> {
-    const { clock } = this.#ctx;
-    await this.#changes.run((tx) => storeRelayRecord(tx, relay, clock.now()));
+    const { clock } = this.ctx;
+    await this.run((tx) => storeRelayRecord(tx, relay, clock.now()));
   }
 
   /** Stops all mailings, since too many of their mails failed. A failed write is repeated. */
@@ -576,19 +552,16 @@ class MailCleanup {
 
   async #writeHold(): Promise<void> {
     const hold = this.#unwrittenHold;
-    if (!hold || this.#changes.isStopped) return;
-    const isNew = await this.#changes.run((tx) =>
-      holdAllMailings(this.#ctx, tx, { reason: "failures", since: hold.since }),
+    if (!hold || this.isStopped) return;
+    const isNew = await this.run((tx) =>
+      holdAllMailings(this.ctx, tx, { reason: "failures", since: hold.since }),
     );
     if (isNew === undefined) {
-      this.#ctx.clock.after(HOLD_AGAIN_MS, () => void this.#writeHold());
+      this.ctx.clock.after(HOLD_AGAIN_MS, () => void this.#writeHold());
       return;
     }
     this.#unwrittenHold = undefined;
     if (!isNew) return;
-    this.#ctx.log.error(
-      {},
-      "mailings are held, since more than a fifth of their last mails failed",
-    );
+    this.ctx.log.error({}, "mailings are held, since more than a fifth of their last mails failed");
   }
 }

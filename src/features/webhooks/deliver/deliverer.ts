@@ -4,7 +4,7 @@ import { GROUP_SECONDS } from "../../../base/webhook";
 import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db/statements";
 import { createEgress, type Egress } from "../../../egress/egress";
-import { Backoff, monotonicWallClock, QueueChanges, SendingLoop } from "../../sending/loop";
+import { Backoff, monotonicWallClock, QueueCleanup, SendingLoop } from "../../sending/loop";
 import { createLoadThrottle, type LoadThrottle } from "../../sending/throttle";
 import { AwaitedMails } from "../alerts/alerts";
 import {
@@ -20,42 +20,15 @@ import { type Begun, DeliveryQueue, type Slot } from "./delivery-queue";
 import { isPutOff, type NoTry, type ReadHeadline, type TryResult } from "./message";
 import { createRecorder, type Pause, type Recorder } from "./recorder";
 
-/** Limit of rows per transaction, which keeps it short. */
-const ROWS_PER_BATCH = 500;
-
-/** Cleans up the delivery queue. Failed writes are logged and found again by the next scan. */
-class QueueCleanup {
-  readonly #ctx: Ctx;
-  readonly #beingCancelled = new Set<string>();
+class DeliveryCleanup extends QueueCleanup {
   #isWritingBatches = false;
   #hasNewBatches = false;
-  readonly #changes: QueueChanges;
-
-  constructor(
-    ctx: Ctx,
-    /** Called after each write. */
-    ended: () => void,
-  ) {
-    this.#ctx = ctx;
-    this.#changes = new QueueChanges(ctx, "the delivery queue could not be cleaned up", ended);
-  }
-
-  get underWay(): number {
-    return this.#changes.underWay;
-  }
-
-  stop(): void {
-    this.#changes.stop();
-  }
 
   /** Cancels the pending deliveries of a disabled endpoint, some per transaction. */
-  async cancelAll(webhookId: string): Promise<void> {
-    if (this.#beingCancelled.has(webhookId)) return;
-    this.#beingCancelled.add(webhookId);
-    const cancelSome = (tx: Tx) =>
-      cancelPending(tx, { webhookId, now: this.#ctx.clock.now(), limit: ROWS_PER_BATCH });
-    await this.#changes.runAll(ROWS_PER_BATCH, cancelSome);
-    this.#beingCancelled.delete(webhookId);
+  cancelAll(webhookId: string): Promise<void> {
+    return this.runCancelling(webhookId, (tx, limit) =>
+      cancelPending(tx, { webhookId, now: this.ctx.clock.now(), limit }),
+    );
   }
 
   /** Writes batched deliveries as rows, some per transaction. */
@@ -63,11 +36,11 @@ class QueueCleanup {
     this.#hasNewBatches = true;
     if (this.#isWritingBatches) return;
     this.#isWritingBatches = true;
-    const writeSome = (tx: Tx) => writeBatchedDeliveries(this.#ctx, tx);
+    const writeSome = (tx: Tx) => writeBatchedDeliveries(this.ctx, tx);
     while (this.#hasNewBatches) {
       // Reset before the transaction, so that a batch added meanwhile causes another pass.
       this.#hasNewBatches = false;
-      await this.#changes.repeat(async () => (await this.#changes.run(writeSome)) === true);
+      await this.repeat(async () => (await this.run(writeSome)) === true);
     }
     this.#isWritingBatches = false;
   }
@@ -79,9 +52,10 @@ class QueueCleanup {
   async capDueTimes(now: number): Promise<boolean> {
     const latest = now + LONGEST_WAIT_MS;
     const gatheredUntil = now + GROUP_SECONDS.max * SECOND_MS;
-    const capSome = (tx: Tx) =>
-      capDueTimesAfter(tx, { now, gatheredUntil, latest, limit: ROWS_PER_BATCH });
-    return (await this.#changes.runAll(ROWS_PER_BATCH, capSome)) > 0;
+    const capped = await this.runAll((tx, limit) =>
+      capDueTimesAfter(tx, { now, gatheredUntil, latest, limit }),
+    );
+    return capped > 0;
   }
 
   /**
@@ -90,8 +64,8 @@ class QueueCleanup {
    */
   async discardDelivery(id: string): Promise<boolean> {
     const discardDelivery = (tx: Tx) =>
-      deleteUntried(tx, { id }) > 0 || cancelDelivery(tx, { id, now: this.#ctx.clock.now() }) > 0;
-    return (await this.#changes.run(discardDelivery)) !== undefined;
+      deleteUntried(tx, { id }) > 0 || cancelDelivery(tx, { id, now: this.ctx.clock.now() }) > 0;
+    return (await this.run(discardDelivery)) !== undefined;
   }
 }
 
@@ -162,7 +136,7 @@ class Delivering implements Deliverer {
   readonly #awaited: AwaitedMails;
   /** Number of attempts whose message is not written yet in this turn. */
   #starting = 0;
-  readonly #cleanup: QueueCleanup;
+  readonly #cleanup: DeliveryCleanup;
   readonly #loop: SendingLoop;
   readonly #unfollow: (() => void)[];
   readonly #backoff = new Backoff(BACKOFF_MS.first, BACKOFF_MS.longest);
@@ -179,7 +153,9 @@ class Delivering implements Deliverer {
     this.#steadyNow = monotonicWallClock(clock);
     this.#queue = new DeliveryQueue(ctx, this.#steadyNow, (id) => void this.#cleanup.cancelAll(id));
     this.#recorder = createRecorder(ctx, this.#steadyNow);
-    this.#cleanup = new QueueCleanup(ctx, () => this.#loop.schedule());
+    this.#cleanup = new DeliveryCleanup(ctx, "the delivery queue could not be cleaned up", () =>
+      this.#loop.schedule(),
+    );
     this.#loop = new SendingLoop(ctx, {
       begin: () => this.#beginAll(),
       isActive: () => this.#queue.isActive,

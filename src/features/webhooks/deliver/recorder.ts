@@ -4,7 +4,7 @@ import type { DeliveryStatus } from "../../../base/webhook";
 import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db/statements";
 import { audit } from "../../../events/audit";
-import { ResultRecorder } from "../../sending/results";
+import { drawChance, ResultRecorder } from "../../sending/results";
 import {
   addToWebhookHour,
   findDeliveryProgress,
@@ -54,7 +54,6 @@ export function createRecorder(ctx: Ctx, steadyNow: () => number): Recorder {
   });
 }
 
-const CHANCE_BYTES = 4;
 /** Length of the response that is kept with each delivery of a group but the oldest, which has all of it. */
 const SHORT_ANSWER = 1_000;
 
@@ -86,7 +85,7 @@ export function recordTry(
     failuresBefore: tries - triesBefore,
     canRetry: canRetry(eventType),
     failingSince,
-    chance: Buffer.from(ctx.random(CHANCE_BYTES)).readUInt32BE() / 2 ** 32,
+    chance: drawChance(ctx),
   });
   const nextTryAt =
     outcome.status === "pending" && outcome.waitMs !== undefined
