@@ -20,6 +20,7 @@ import { type Begun, DeliveryQueue, type Slot } from "./delivery-queue";
 import { isPutOff, type NoTry, type ReadHeadline, type TryResult } from "./message";
 import { createRecorder, type Pause, type Recorder } from "./recorder";
 
+/** Changes of the delivery queue besides results. */
 class DeliveryCleanup extends QueueCleanup {
   #isWritingBatches = false;
   #hasNewBatches = false;
