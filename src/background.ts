@@ -37,7 +37,7 @@ import { SIGN_UP_TEMPLATES } from "./features/subscribers/mails";
 import { sweepSubscribers } from "./features/subscribers/subscribers";
 import { startSignUps } from "./features/subscribers/sign-up";
 import { USER_TEMPLATES } from "./features/users/letters";
-import { startUserMails, sweepUserMails } from "./features/users/mail-worker";
+import { startUserMails, sweepUserMails } from "./features/users/mails";
 import { ALERT_TEMPLATES } from "./features/webhooks/alerts/templates";
 import { startDelivering } from "./features/webhooks/deliver/deliverer";
 import { trimDeliveries } from "./features/webhooks/deliveries";

@@ -23,10 +23,15 @@ import {
 } from "../mail/letter";
 import { createMoments } from "../mail/moments";
 import type { MailRow } from "../mail/store";
-import { canResetByMail, FORGOT_PATH } from "./forgot";
+import {
+  canResetByMail,
+  FORGOT_PATH,
+  listMailsTo,
+  type PasswordChange,
+  readWarnedKeys,
+  type UserMail,
+} from "./mails";
 import { INVITE_MS, linkPath } from "./invitations";
-import { readWarnedKeys } from "./key-warnings";
-import { listMailsTo, type PasswordChange, type UserMail } from "./mails";
 import { isLive } from "./rules";
 import { findUser, type UserRow } from "./store";
 

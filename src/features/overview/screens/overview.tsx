@@ -44,7 +44,7 @@ import {
   HeldNotices,
   NOTHING_HELD,
   readHeldMailings,
-} from "../../mailings/screens/list";
+} from "../../mailings/screens/mailings";
 import type { PageRow } from "../../pages/store";
 import { areFirstStepsHidden, setFirstStepsHidden } from "../../settings/settings";
 import { listCrowdedPages } from "../../subscribers/sign-up";

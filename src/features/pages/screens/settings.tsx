@@ -24,7 +24,7 @@ import { RecreatedByFile } from "../../../ui/screens/form-screen";
 import { Day, RelativeTime } from "../../../ui/times";
 import { mailReadiness } from "../../mail/settings";
 import type { Belongings } from "../../page-deletion/delete";
-import { subscribersOfPagePath } from "../../subscribers/screens/read";
+import { subscribersOfPagePath } from "../../subscribers/screens/list";
 import { logoPath, logoSize } from "../addresses";
 import { MAIL_FOOTER_MAX, mailSettingsOf, PageMailInput } from "../mail";
 import { getPage, type OldSlug, updatePageMail } from "../pages";
