@@ -1,3 +1,4 @@
+import { NEWEST } from "../../../base/ids";
 import { plural } from "../../../base/text";
 import { composed, validate } from "../../../base/validation";
 import { ANY_EVENT } from "../../../base/webhook";
@@ -7,6 +8,7 @@ import { EmptyState } from "../../../ui/blocks";
 import { ButtonLink } from "../../../ui/buttons";
 import { newFormToken, type Reveal } from "../../../ui/frame/changes";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
+import { readPages } from "../../../ui/frame/page-choice";
 import { NEW_WEBHOOK_PATH, pagePath, webhookPath, WEBHOOKS_PATH } from "../../../ui/frame/paths";
 import type { Screen } from "../../../ui/frame/render";
 import { Icon } from "../../../ui/icons";
@@ -15,11 +17,13 @@ import { PageHead, Pagination } from "../../../ui/navigation";
 import { createArea } from "../../../ui/screens/area";
 import { ManagedByFile, shownBefore } from "../../../ui/screens/form-screen";
 import { NoOlder } from "../../../ui/screens/list";
+import type { PageRow } from "../../pages/store";
 import { makeOnce } from "../../submissions/store";
 import { findQuestion } from "../alerts/confirmation";
 import { sendTestEvent } from "../deliveries";
-import { FORMATS } from "../formats";
-import { getWebhookRecord, webhookName } from "../records";
+import { FORMATS } from "../formats/index";
+import { deliveryHealth } from "../health";
+import { getWebhookRecord, listWebhooks, webhookName } from "../records";
 import type { WebhookRow } from "../store";
 import { createWebhook, deleteWebhook, rotateSecret, updateWebhook } from "../webhooks";
 import { CreateWebhookBody, presentWebhook, UpdateWebhookBody } from "../wire";
@@ -38,7 +42,7 @@ import {
   WebhookState,
 } from "./detail";
 import { CONFIRM_FORM, formatNamed, readFormContext, shownFormat, WEBHOOK_FORM } from "./forms";
-import { type ListedWebhook, readWebhookList, readWebhookView, type WebhookListing } from "./read";
+import { type ListedWebhook, type ListPosition, readWebhookView, withHealth } from "./read";
 
 const WEBHOOKS_CRUMB = { href: WEBHOOKS_PATH, label: "Webhooks" };
 
@@ -325,4 +329,31 @@ function describeEvents({ events }: WebhookRow): string {
 
 function pageNameOf(id: string, { pages }: WebhookListing): string {
   return pages.find((page) => page.id === id)?.name ?? id;
+}
+
+/** Number of endpoints on one screen, and of deliveries of one endpoint. */
+const WEBHOOKS_PER_SCREEN = 50;
+
+/** One screen of the list of endpoints. */
+export interface WebhookListing extends ListPosition {
+  webhooks: readonly ListedWebhook[];
+  pages: readonly PageRow[];
+}
+
+/** Reads endpoints, newest first, older than the one with the id `before`. `now` is in unix ms. */
+export function readWebhookList(
+  reader: Reader,
+  before: string | undefined,
+  now: number,
+): WebhookListing {
+  const position = { before: before ?? NEWEST, limit: WEBHOOKS_PER_SCREEN + 1 };
+  const records = listWebhooks(reader, position, now);
+  const shown = records.slice(0, WEBHOOKS_PER_SCREEN);
+  const { backlogs } = deliveryHealth(reader, now);
+  return {
+    webhooks: shown.map((record) => withHealth(reader, record, backlogs)),
+    pages: readPages(reader),
+    nextBefore: records.length > WEBHOOKS_PER_SCREEN ? shown.at(-1)?.row.id : undefined,
+    isContinued: before !== undefined,
+  };
 }
