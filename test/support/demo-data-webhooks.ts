@@ -4,7 +4,7 @@ import { deliveries, webhooks } from "../../src/db/tables/webhooks";
 import type { CreateWebhookBody } from "../../src/features/webhooks/wire";
 import { getWebhookRecord } from "../../src/features/webhooks/records";
 import type { TryResult } from "../../src/features/webhooks/deliver/message";
-import { recordTry } from "../../src/features/webhooks/deliver/recorder";
+import { recordTry } from "../../src/features/webhooks/deliver/deliverer";
 import { deleteUntried } from "../../src/features/webhooks/delivery-store";
 import type { DemoPage, Entry } from "../../src/demo/year";
 import type { Actor } from "../../src/base/actor";

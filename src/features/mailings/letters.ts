@@ -28,10 +28,12 @@ import {
   type Block,
   button,
   type ComponentEntry,
+  createMoments,
   footerOf,
   heading,
   type Letter,
   link,
+  type Moments,
   muted,
   paragraph,
   type RenderedLetter,
@@ -39,7 +41,6 @@ import {
   renderPlace,
   title,
 } from "../mail/letter";
-import { createMoments, type Moments } from "../mail/moments";
 import type { MailRow } from "../mail/store";
 import { findMailKey, type MailKey, tokenOf } from "../mail/tokens";
 import { getMaintenanceRecord } from "../maintenance/records";

@@ -13,6 +13,7 @@ import {
 } from "../mail/compose";
 import {
   button,
+  createMoments,
   type Letter,
   link,
   muted,
@@ -21,7 +22,6 @@ import {
   renderLetter,
   title,
 } from "../mail/letter";
-import { createMoments } from "../mail/moments";
 import type { MailRow } from "../mail/store";
 import {
   canResetByMail,
@@ -41,7 +41,7 @@ const SUBJECT_MAX = 150;
 const { moment } = createMoments({ locale: "en", timeZone: "UTC" });
 
 /** A letter with its subject. */
-export interface UserLetter {
+interface UserLetter {
   subject: string;
   letter: Letter;
 }

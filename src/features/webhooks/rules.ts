@@ -49,7 +49,7 @@ const PAUSE_MIN_MS = 100;
 const PAUSE_MAX_MS = 15 * MINUTE_MS;
 
 /** Outcome of an attempt, with the facts that its consequences depend on. */
-export interface EndedTry {
+interface EndedTry {
   /** Null without a response. */
   statusCode: number | null;
   /** Set if no retry can succeed, with the reason for disabling the endpoint if there is one. */

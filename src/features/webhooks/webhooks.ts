@@ -27,6 +27,7 @@ import { mailConfirmation } from "./alerts/confirmation";
 import { ELLIPSIS, FORMATS, isUrlSecret, shownUrl, validateDestination } from "./formats/index";
 import { endGathering } from "./gathering-store";
 import { findMonitorId } from "./monitor-store";
+import { findWebhookByRef, insertWebhook, updateWebhookRow, type WebhookRow } from "./store";
 import { confirmedAtOf, isOpenToEvents, mailtoOf, maskedMailto, parseMailto } from "./recipient";
 import {
   getWebhookRecord,
@@ -36,7 +37,6 @@ import {
   type WebhookRecord,
 } from "./records";
 import { newSecret, ROTATION_OVERLAP_MS, secretError } from "./signing";
-import { findWebhookByRef, insertWebhook, updateWebhookRow, type WebhookRow } from "./store";
 import type { CreateWebhookBody, UpdateWebhookBody } from "./wire";
 
 /** True for an import, which sends no mail: the address of an endpoint for e-mail is not asked to confirm. */

@@ -24,7 +24,7 @@ import { type BegunMail, type Capacity, DomainLimits, MailQueue } from "./mail-q
 import { type CountedResult, type MailResult, MailResults } from "./results";
 
 /** Sends mails while the server runs. */
-export interface MailSender {
+interface MailSender {
   /** Lets mails under way end for `drainMs`, breaks off the rest, and records results. */
   stop(drainMs: number): Promise<void>;
   stats(): SenderFigures;

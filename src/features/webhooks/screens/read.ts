@@ -9,8 +9,8 @@ import { findQuestion, type Question } from "../alerts/confirmation";
 import { listDeliveries } from "../deliveries";
 import { type Backlog, deliveryHealth, type Failure, lastFailure } from "../health";
 import { listMonitorsById } from "../monitor-store";
-import { type DeliveryRecord, getWebhookRecord, webhookName, type WebhookRecord } from "../records";
 import { listAllWebhooks, type WebhookRow } from "../store";
+import { type DeliveryRecord, getWebhookRecord, webhookName, type WebhookRecord } from "../records";
 
 const DELIVERIES_PER_SCREEN = 25;
 
