@@ -1,7 +1,7 @@
 /* Verbs of subscribers, for the person, the team and imports: subscribe, change, end, block, send again, erase. */
 import { Type } from "@sinclair/typebox";
 import type { Actor } from "../../base/actor";
-import { conflict, invalidFields, notFound, Problem } from "../../base/errors";
+import { conflict, invalidFields, notFound } from "../../base/errors";
 import {
   type ConsentSource,
   type MailAddress,
@@ -182,11 +182,16 @@ export function eraseSubscriber(ctx: Ctx, tx: Tx, subscriber: SubscriberRow): vo
     }
     deleteSubscriber(tx, { id: row.id });
   }
-  const subjectId = signUpSubject(addressHmac);
-  deleteReportsOfSignUps(tx, { subjectId, pageId });
-  deleteSignUpMails(tx, { subjectId, pageId });
+  eraseSignUpMails(tx, addressHmac, pageId);
   removeNotesOfMails(tx, { addressHmac });
   suppress(ctx, tx, { addressHmac, reason: "erased" });
+}
+
+/** Deletes the sign-up mails to an address, and the reports about them: of a page, or of all pages (null). */
+function eraseSignUpMails(tx: Tx, hmac: string, pageId: string | null): void {
+  const signUps = { subjectId: signUpSubject(hmac), pageId };
+  deleteReportsOfSignUps(tx, signUps);
+  deleteSignUpMails(tx, signUps);
 }
 
 /** Maximum length of an admin's words. */
@@ -274,28 +279,28 @@ export function resendMail(
   if (!mail) throw notFound("mail");
   const { mailingId, subjectId, template, params } = mail;
   if (mailingId === null) {
-    throw new Problem("conflict", "Only messages about events can be sent again.");
+    throw conflict("Only messages about events can be sent again.");
   }
   if (subscriber.status !== "active" || address === null) {
-    throw new Problem("conflict", "The subscription has ended, so nothing is sent.");
+    throw conflict("The subscription has ended, so nothing is sent.");
   }
   const stop = findSuppression(tx, { addressHmac, pageId, kind: "mailing" });
-  if (stop) throw new Problem("conflict", "The address is suppressed, so nothing is sent.");
+  if (stop) throw conflict("The address is suppressed, so nothing is sent.");
   if (findPage(tx, { id: pageId })?.visibility !== "public") {
-    throw new Problem("conflict", "The page is not public, so nothing is sent.");
+    throw conflict("The page is not public, so nothing is sent.");
   }
   if (mail.mailingState === "held" || mail.mailingState === "stopped") {
-    throw new Problem("conflict", `The mailing is ${mail.mailingState}, so nothing of it is sent.`);
+    throw conflict(`The mailing is ${mail.mailingState}, so nothing of it is sent.`);
   }
   if (mail.status === "superseded") {
-    throw new Problem("conflict", "A newer message contains what this one said.");
+    throw conflict("A newer message contains what this one said.");
   }
   if (mail.eventId === null) {
-    throw new Problem("conflict", "The event of the message is no longer stored.");
+    throw conflict("The event of the message is no longer stored.");
   }
   const last = findLastCopy(tx, { mailingId, subscriberId });
   if (mail.status === "pending" || last?.status === "pending") {
-    throw new Problem("conflict", "The message is already waiting to be sent.");
+    throw conflict("The message is already waiting to be sent.");
   }
   const [id = ""] = enqueueMails(ctx, tx, [
     {
@@ -335,15 +340,13 @@ export function eraseAddress(
   actor: Actor,
 ): Erasure {
   const hmac = addressHmac(ensureMailKey(ctx, tx), key);
-  const subjectId = signUpSubject(hmac);
   const rows = listSubscribersOfAddress(tx, { addressHmac: hmac }).filter(
     ({ pageId }) => page === undefined || pageId === page.id,
   );
   const pageId = page?.id ?? null;
   const requests = deleteRequestsOfAddress(tx, { addressKey: key, pageId });
   for (const row of rows) eraseSubscriber(ctx, tx, row);
-  deleteReportsOfSignUps(tx, { subjectId, pageId });
-  deleteSignUpMails(tx, { subjectId, pageId });
+  eraseSignUpMails(tx, hmac, pageId);
   // Unmatched reports name addresses that never subscribed, too.
   eraseReportsAbout(tx, key);
   removeNotesOfMails(tx, { addressHmac: hmac });
@@ -540,10 +543,8 @@ export function sweepSubscribers(
   const until = now - KEPT_MS;
   const ofOldPages = listSubscribersOfOldPages(tx, { until, limit: SUBSCRIBERS_PER_RUN });
   for (const { id, pageId, addressHmac } of ofOldPages) {
-    const subjectId = signUpSubject(addressHmac);
     deleteReportsOf(tx, { subscriberId: id });
-    deleteReportsOfSignUps(tx, { subjectId, pageId });
-    deleteSignUpMails(tx, { subjectId, pageId });
+    eraseSignUpMails(tx, addressHmac, pageId);
     deleteSubscriber(tx, { id });
   }
   return counts.includes(limit) || ofOldPages.length === SUBSCRIBERS_PER_RUN || !!deleted;
