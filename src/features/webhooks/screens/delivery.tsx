@@ -8,8 +8,13 @@ import { session } from "../../../http/operation";
 import { actorOf, type RequestContext, sessionOf } from "../../../http/request-context";
 import { Card, CodeBlock, EmptyState, Facts, Section, SideBySide, State } from "../../../ui/blocks";
 import { ButtonLink, PostButton } from "../../../ui/buttons";
-import type { TimeZoneContext } from "../../../ui/forms/fields";
-import { keptNotice, type StateOf } from "../../../ui/forms/form";
+import {
+  DATE_TIME_ERROR,
+  dateTimeField,
+  parseDateTimeInput,
+  type TimeZoneContext,
+} from "../../../ui/forms/fields";
+import { defineForm, InvalidInput, keptNotice, type StateOf } from "../../../ui/forms/form";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { webhookPath, WEBHOOKS_PATH, withQuery } from "../../../ui/frame/paths";
 import type { Screen } from "../../../ui/frame/render";
@@ -44,7 +49,6 @@ import type { Failure } from "../health";
 import { type DeliveryRecord, getWebhookRecord, webhookName } from "../records";
 import { isSuccess } from "../rules";
 import type { WebhookRow } from "../store";
-import { REDELIVER_FORM } from "./forms";
 import type { WebhookView } from "./read";
 
 interface DeliveryDetailProps {
@@ -546,11 +550,14 @@ function nameOf(statusCode: number): string {
 
 const CHECK_RECEIVER =
   "Check that the receiver runs, and that this server can reach the host and port of the URL.";
+
 /** Reply of a mail relay that took a mail. */
 const ACCEPTED_BY_RELAY = 250;
 
 const CHECK_ADDRESS = "Check the address, and the log of the mail relay.";
+
 const CHECK_HOST = "Check the host in the URL.";
+
 const READ_RESPONSE = "Open a delivery to read the response, which may give the reason.";
 
 function adviceForStatus(statusCode: number): string {
@@ -589,3 +596,12 @@ const ADVICE_BY_REASON: readonly [RegExp, string][] = [
     "Check the settings of the webhook, and the log of this server.",
   ],
 ];
+
+/** Form for the time from which failed deliveries are sent again. */
+const REDELIVER_FORM = defineForm<{ since: string }, TimeZoneContext>()({
+  since: {
+    ...dateTimeField({ label: "Queued since (UTC)", isRequired: true }),
+    // No service validates this time.
+    toBody: (typed) => parseDateTimeInput(typed) ?? new InvalidInput(DATE_TIME_ERROR),
+  },
+});

@@ -1,11 +1,16 @@
 import { NEWEST } from "../../../base/ids";
+import { maskAddress } from "../../../base/mail-address";
 import { plural } from "../../../base/text";
+import { SECOND_MS, toIso } from "../../../base/time";
 import { composed, validate } from "../../../base/validation";
-import { ANY_EVENT } from "../../../base/webhook";
+import { ANY_EVENT, type DeliveryStatus, isForPeople } from "../../../base/webhook";
+import type { Ctx } from "../../../context";
 import type { Reader } from "../../../db/statements";
 import { sessionOf } from "../../../http/request-context";
-import { EmptyState } from "../../../ui/blocks";
-import { ButtonLink } from "../../../ui/buttons";
+import { Card, CodeBlock, EmptyState, Notice, Secret } from "../../../ui/blocks";
+import { ButtonLink, PostButton } from "../../../ui/buttons";
+import { Actions } from "../../../ui/form";
+import { defineForm } from "../../../ui/forms/form";
 import { newFormToken, type Reveal } from "../../../ui/frame/changes";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { readPages } from "../../../ui/frame/page-choice";
@@ -17,31 +22,30 @@ import { PageHead, Pagination } from "../../../ui/navigation";
 import { createArea } from "../../../ui/screens/area";
 import { ManagedByFile, shownBefore } from "../../../ui/screens/form-screen";
 import { NoOlder } from "../../../ui/screens/list";
+import { RelativeTime } from "../../../ui/times";
 import type { PageRow } from "../../pages/store";
 import { makeOnce } from "../../submissions/store";
-import { findQuestion } from "../alerts/confirmation";
-import { sendTestEvent } from "../deliveries";
+import { describeQuestion, findQuestion, type Question } from "../alerts/confirmation";
+import { getDelivery, sendTestEvent } from "../deliveries";
 import { FORMATS } from "../formats/index";
 import { deliveryHealth } from "../health";
-import { getWebhookRecord, listWebhooks, webhookName } from "../records";
+import { recipientOf } from "../recipient";
+import { type DeliveryRecord, getWebhookRecord, listWebhooks, webhookName } from "../records";
+import { signatureHeaders } from "../signing";
 import type { WebhookRow } from "../store";
 import { createWebhook, deleteWebhook, rotateSecret, updateWebhook } from "../webhooks";
 import { CreateWebhookBody, presentWebhook, UpdateWebhookBody } from "../wire";
 import { addDeliveryRoutes } from "./delivery";
 import {
   addConfirmationRoutes,
-  awaitFirstTry,
   DisabledNotice,
   LastError,
-  madeWithoutSecret,
-  RevealedSecret,
   SuccessRate,
-  TEST_RESULTS,
   Waiting,
   WebhookDetail,
   WebhookState,
 } from "./detail";
-import { CONFIRM_FORM, formatNamed, readFormContext, shownFormat, WEBHOOK_FORM } from "./forms";
+import { formatNamed, readFormContext, shownFormat, WEBHOOK_FORM } from "./forms";
 import { type ListedWebhook, type ListPosition, readWebhookView, withHealth } from "./read";
 
 const WEBHOOKS_CRUMB = { href: WEBHOOKS_PATH, label: "Webhooks" };
@@ -335,17 +339,13 @@ function pageNameOf(id: string, { pages }: WebhookListing): string {
 const WEBHOOKS_PER_SCREEN = 50;
 
 /** One screen of the list of endpoints. */
-export interface WebhookListing extends ListPosition {
+interface WebhookListing extends ListPosition {
   webhooks: readonly ListedWebhook[];
   pages: readonly PageRow[];
 }
 
 /** Reads endpoints, newest first, older than the one with the id `before`. `now` is in unix ms. */
-export function readWebhookList(
-  reader: Reader,
-  before: string | undefined,
-  now: number,
-): WebhookListing {
+function readWebhookList(reader: Reader, before: string | undefined, now: number): WebhookListing {
   const position = { before: before ?? NEWEST, limit: WEBHOOKS_PER_SCREEN + 1 };
   const records = listWebhooks(reader, position, now);
   const shown = records.slice(0, WEBHOOKS_PER_SCREEN);
@@ -356,4 +356,184 @@ export function readWebhookList(
     nextBefore: records.length > WEBHOOKS_PER_SCREEN ? shown.at(-1)?.row.id : undefined,
     isContinued: before !== undefined,
   };
+}
+
+interface RevealedSecretProps {
+  title: string;
+  /** Endpoint with the new secret. */
+  row: WebhookRow;
+  /**
+   * Identifies this rendering of the test button, so that a repeated click sends one test event.
+   */
+  formToken: string;
+  now: number;
+}
+
+/** Screen that shows an endpoint's secret once, with instructions. */
+function RevealedSecret({ title, row, formToken, now }: RevealedSecretProps) {
+  const { secret, previousSecretEndsAt } = row;
+  const { label } = FORMATS[row.format];
+  const name = webhookName(row);
+  return (
+    <>
+      <PageHead
+        title={title}
+        crumbs={[WEBHOOKS_CRUMB, { href: webhookPath(row.id), label: name }]}
+      />
+      <Notice tone="degraded" title="This secret is shown only once">
+        {isForPeople(row.format)
+          ? `Every request is signed with this secret. ${label} does not check signatures, so you need it only for a program in between that does.`
+          : "Every request is signed with this secret, so that your program can verify it. If you lose the secret, rotate it."}
+      </Notice>
+      <Card title={name}>
+        <Secret text={secret} copyLabel="Copy secret" />
+        {previousSecretEndsAt === null ? null : (
+          <p class="muted">
+            The previous secret also signs requests, and stops{" "}
+            <RelativeTime at={toIso(previousSecretEndsAt)} now={now} />. Update the receiver before
+            that.
+          </p>
+        )}
+      </Card>
+      <Card title="Verify in a shell">
+        <p class="muted">
+          Signatures follow Standard Webhooks. standardwebhooks.com lists libraries for most
+          languages. Like these libraries, reject timestamps that are more than five minutes old.
+        </p>
+        <CodeBlock text={shellSnippet(secret, now)} copyLabel="Copy" isSecret />
+      </Card>
+      <Card title="Verify in JavaScript">
+        <CodeBlock text={javaScriptSnippet(secret)} copyLabel="Copy" isSecret />
+      </Card>
+      <Actions>
+        <PostButton action={webhookPath(row.id, "test")} name="form" value={formToken}>
+          Send test event
+        </PostButton>
+        <ButtonLink href={webhookPath(row.id)}>Open webhook</ButtonLink>
+      </Actions>
+    </>
+  );
+}
+
+interface MadeWithoutSecret {
+  row: WebhookRow;
+  /** Question to the address; undefined if it needs no answer. */
+  question: Question | undefined;
+  formToken: string;
+  now: number;
+}
+
+/** Screen after the creation of an endpoint for e-mail, which has no secret. */
+function madeWithoutSecret({ row, question, formToken, now }: MadeWithoutSecret): Screen {
+  const address = maskAddress(recipientOf(row.url));
+  const title = "Webhook created";
+  return {
+    title,
+    children: (
+      <>
+        <PageHead title={title} crumbs={[WEBHOOKS_CRUMB]} />
+        <Card title={webhookName(row)}>
+          <p>
+            {question
+              ? `Events are sent once the owner of ${address} has opened a link and confirmed. ${describeQuestion(question, now)}`
+              : `Events are mailed to ${address} from now on.`}
+          </p>
+        </Card>
+        <Actions>
+          <ButtonLink href={webhookPath(row.id)} kind="primary">
+            Open webhook
+          </ButtonLink>
+          {question ? null : (
+            <PostButton action={webhookPath(row.id, "test")} name="form" value={formToken}>
+              Send test event
+            </PostButton>
+          )}
+        </Actions>
+      </>
+    ),
+  };
+}
+
+/** Time for which a screen waits for the result of a test, in milliseconds. */
+const WAIT_MS = 2 * SECOND_MS;
+
+/** Messages about a test event by the status of its delivery. */
+const TEST_RESULTS: Readonly<Record<DeliveryStatus, string>> = {
+  pending: "The test event is queued. No result yet.",
+  delivered: "The test event was delivered.",
+  failed: "The test event was not delivered. The response shows the reason.",
+  cancelled: "The test event was cancelled.",
+  superseded: "The test event was not sent, because a newer message arrived first.",
+};
+
+/**
+ * Returns a new delivery after its first attempt, or after two seconds without a result. Does not wait if
+ * nothing delivers in this process.
+ */
+async function awaitFirstTry(
+  { clock, db, signals }: Ctx,
+  webhookId: string,
+  deliveryId: string,
+): Promise<DeliveryRecord> {
+  const read = () => getDelivery(db, webhookId, deliveryId);
+  if (!signals.deliveriesQueued.hasListeners) return read();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const unsubscribe = signals.deliveryTried.on((id) => {
+    if (id === deliveryId) resolve();
+  });
+  const timer = clock.after(WAIT_MS, resolve);
+  try {
+    if (read().row.tries === 0) await promise;
+    return read();
+  } finally {
+    timer.cancel();
+    unsubscribe();
+  }
+}
+
+/** Form of a confirmation without fields. */
+const CONFIRM_FORM = defineForm<object>()({});
+
+/**
+ * Returns a shell script that verifies a message, with an example whose signature is valid. The
+ * script needs OpenSSL only. `now` is in unix ms.
+ */
+export function shellSnippet(secret: string, now: number): string {
+  const id = "evt_example";
+  const body = '{"type":"webhook.test","timestamp":"2026-01-01T12:00:00.000Z","data":{}}';
+  const headers = signatureHeaders({ id, at: now, body, secrets: [secret] });
+  return `secret='${secret}'
+# An example. Replace it with the three headers and the body that you received.
+id='${id}' timestamp='${headers["webhook-timestamp"]}'
+signature='${headers["webhook-signature"]}'
+body='${body}'
+
+key=$(printf %s "\${secret#whsec_}" | openssl base64 -d -A | od -An -v -tx1 | tr -d ' \\n')
+expected=$(printf %s.%s.%s "$id" "$timestamp" "$body" |
+  openssl dgst -sha256 -mac HMAC -macopt "hexkey:$key" -binary | openssl base64 -A)
+case " $signature " in
+  *" v1,$expected "*) echo 'The signature is valid.' ;;
+  *) echo 'The signature is not valid.'; false ;;
+esac`;
+}
+
+/** Returns a server for Node.js or Bun that accepts only messages signed with the secret. */
+export function javaScriptSnippet(secret: string): string {
+  return `// npm install standardwebhooks, then save this as receiver.mjs and run it.
+import { createServer } from "node:http";
+import { Webhook } from "standardwebhooks";
+
+const webhook = new Webhook("${secret}");
+
+createServer(async (request, response) => {
+  const chunks = [];
+  for await (const chunk of request) chunks.push(chunk);
+  try {
+    const event = webhook.verify(Buffer.concat(chunks), request.headers);
+    console.log(event.type, event.data);
+    response.writeHead(204).end();
+  } catch {
+    response.writeHead(401).end();
+  }
+}).listen(3000);`;
 }
