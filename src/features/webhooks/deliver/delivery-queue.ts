@@ -305,7 +305,7 @@ function isWorthSearching(queue: EndpointQueue): boolean {
 }
 
 /** Properties of a due delivery that the queue needs. */
-export interface Due {
+interface Due {
   id: string;
   subjectId: string;
   /** True if there was no attempt since it was queued. */

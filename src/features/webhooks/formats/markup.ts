@@ -27,7 +27,7 @@ export interface Block {
   spans: readonly Span[];
 }
 
-const ELLIPSIS: Span = { text: "…", styles: [] };
+const ELLIPSIS_SPAN: Span = { text: "…", styles: [] };
 
 /** Returns a paragraph of spans; plain texts are cleaned. */
 export function paragraph(...parts: (string | Span)[]): Block {
@@ -120,7 +120,7 @@ export function withEllipsis(block: Block): Block {
   const spans = [...block.spans];
   const end = spans.pop();
   if (end === undefined || end.href !== undefined) {
-    return { ...block, spans: [...block.spans, ELLIPSIS] };
+    return { ...block, spans: [...block.spans, ELLIPSIS_SPAN] };
   }
   const text = `${end.text.replace(/[\ud800-\udbff]$/, "").trimEnd()}…`;
   return { ...block, spans: [...spans, { ...end, text }] };
@@ -130,7 +130,7 @@ export function withEllipsis(block: Block): Block {
 const UNSAFE =
   // oxlint-disable-next-line no-control-regex
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
-const CUT_MARK = "…";
+const ELLIPSIS = "…";
 
 /** Returns a text without control characters, direction overrides and unpaired surrogates. */
 export function clean(text: string): string {
@@ -149,7 +149,7 @@ export function cleanLine(text: string): string {
 function clip(text: string, fits: (text: string) => boolean): string {
   if (fits(text)) return text;
   const points = Array.from(text);
-  const beginning = (length: number) => points.slice(0, length).join("").trimEnd() + CUT_MARK;
+  const beginning = (length: number) => points.slice(0, length).join("").trimEnd() + ELLIPSIS;
   return beginning(largestCount(points.length - 1, (length) => fits(beginning(length))));
 }
 

@@ -518,15 +518,15 @@ function NoDeliveries({ view: { record, status, isContinued } }: { view: Webhook
   );
 }
 
-type TryAnswer = Omit<Failure, "at">;
+type FailureCause = Omit<Failure, "at">;
 
 /** Returns the response of an attempt as text: "503 Service Unavailable", or the reason for a missing response. */
-export function describeFailure({ statusCode, error }: TryAnswer): string {
+export function describeFailure({ statusCode, error }: FailureCause): string {
   return error ?? (statusCode === null ? "No response" : nameOf(statusCode));
 }
 
 /** Returns the reason of a failed attempt as a sentence. */
-export function reasonOf({ statusCode, error }: TryAnswer): string {
+export function reasonOf({ statusCode, error }: FailureCause): string {
   // A mail relay's reply has a code and words.
   if (statusCode !== null && error !== null)
     return `The mail relay answered: ${error}`.replace(/(?<!\.)$/, ".");
@@ -535,7 +535,7 @@ export function reasonOf({ statusCode, error }: TryAnswer): string {
 }
 
 /** Returns the next step after a failed attempt as a sentence; undefined if the reason itself names one. */
-export function adviceFor({ statusCode, error }: TryAnswer): string | undefined {
+export function adviceFor({ statusCode, error }: FailureCause): string | undefined {
   if (statusCode !== null && error !== null) return CHECK_ADDRESS;
   if (statusCode !== null) return adviceForStatus(statusCode);
   if (error === null) return CHECK_RECEIVER;
