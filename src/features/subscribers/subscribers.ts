@@ -13,7 +13,7 @@ import { plural } from "../../base/text";
 import { DAY_MS } from "../../base/time";
 import { validate } from "../../base/validation";
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db/statements";
+import { changedRow, type Reader, type Tx } from "../../db/statements";
 import type { RequestedChoices } from "../../db/tables/mail";
 import { audit } from "../../events/audit";
 import { cancelMailsOfSubscriber, enqueueMails } from "../mail/mail";
@@ -132,14 +132,12 @@ function storeTargets(tx: Tx, subscriberId: string, targets: readonly string[]):
 
 /** Changes the choices of a subscriber. */
 export function changeChoices(
-  { clock }: Ctx,
+  ctx: Ctx,
   tx: Tx,
   subscriber: SubscriberRow,
   { scope, events, targets }: RequestedChoices,
 ): void {
-  const { version } = subscriber;
-  const updatedAt = clock.now();
-  updateSubscriberRow(tx, { ...subscriber, scope, events, version: version + 1, updatedAt });
+  updateSubscriberRow(tx, { ...changedRow(ctx, subscriber), scope, events });
   storeTargets(tx, subscriber.id, targets);
 }
 
@@ -153,12 +151,10 @@ export function unsubscribe(ctx: Ctx, tx: Tx, subscriber: SubscriberRow): void {
   for (const row of listSubscribersByHmac(tx, { pageId, addressHmac })) {
     if (row.status !== "active") continue;
     updateSubscriberRow(tx, {
-      ...row,
+      ...changedRow(ctx, row),
       status: "unsubscribed",
       unsubscribedAt: now,
       tokenVersion: row.tokenVersion + 1,
-      version: row.version + 1,
-      updatedAt: now,
     });
     cancelMailsOfSubscriber(ctx, tx, row.id);
     if (row.addressKey !== null) voidConfirmedRequests(tx, { addressKey: row.addressKey, pageId });
@@ -410,13 +406,8 @@ export function removeSubscriber(
  * Links to unsubscribe stay valid.
  */
 export function invalidateLinks(ctx: Ctx, tx: Tx, subscriber: SubscriberRow, actor: Actor): void {
-  const { addressKey, pageId, tokenVersion, version } = subscriber;
-  updateSubscriberRow(tx, {
-    ...subscriber,
-    tokenVersion: tokenVersion + 1,
-    version: version + 1,
-    updatedAt: ctx.clock.now(),
-  });
+  const { addressKey, pageId, tokenVersion } = subscriber;
+  updateSubscriberRow(tx, { ...changedRow(ctx, subscriber), tokenVersion: tokenVersion + 1 });
   if (addressKey !== null) voidConfirmedRequests(tx, { addressKey, pageId });
   auditSubscriber(ctx, tx, actor, subscriber, {
     action: "update",

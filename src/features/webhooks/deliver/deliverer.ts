@@ -3,7 +3,7 @@ import { lazy } from "../../../base/lazy";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../base/time";
 import { type DeliveryStatus, GROUP_SECONDS } from "../../../base/webhook";
 import type { Ctx } from "../../../context";
-import type { Tx } from "../../../db/statements";
+import { changedRow, type Tx } from "../../../db/statements";
 import { createEgress, type Egress } from "../../../egress/egress";
 import { audit } from "../../../events/audit";
 import { Backoff, monotonicWallClock, QueueCleanup, SendingLoop } from "../../sending/loop";
@@ -474,15 +474,9 @@ function recordRefusal(
 function disable(ctx: Ctx, tx: Tx, id: string, reason: string): void {
   const row = findWebhook(tx, { id });
   if (!row?.enabled) return;
-  const now = ctx.clock.now();
-  updateWebhookRow(tx, {
-    ...row,
-    enabled: false,
-    disabledReason: reason,
-    disabledAt: now,
-    version: row.version + 1,
-    updatedAt: now,
-  });
+  const changed = changedRow(ctx, row);
+  const disabledAt = changed.updatedAt;
+  updateWebhookRow(tx, { ...changed, enabled: false, disabledReason: reason, disabledAt });
   audit(ctx, tx, SYSTEM_ACTOR, "webhook.disable", id, `Disabled ${nameInWords(row)}: ${reason}`);
   wakeDeliverer(ctx, tx, id);
 }
