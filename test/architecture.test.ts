@@ -106,7 +106,7 @@ const CATCHING = [
   // Answers errors with a screen.
   "ui/screens/routes.ts",
   // Shows code for receivers of webhooks.
-  "features/webhooks/screens/forms.tsx",
+  "features/webhooks/screens/webhooks.tsx",
 ];
 
 interface Import {
