@@ -74,9 +74,3 @@ export function startWaitingRows(
     },
   };
 }
-
-/** Attempt to send something: the id of the delivery or mail, and the number of the attempt, from 1. */
-export interface AttemptName {
-  id: string;
-  attempt: number;
-}
