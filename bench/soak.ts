@@ -17,9 +17,9 @@ import { readMetrics, seedMonitors, startTarget } from "./support/watching";
 import { withWorkspace, type Workspace } from "./support/workspace";
 import { startSession } from "../src/features/auth/sessions";
 import { createUser } from "../src/features/users/users";
-import { createWebhook } from "../src/features/webhooks/webhooks";
 import { CLI_ACTOR } from "../src/base/actor";
 import { sessionCookie } from "../src/http/cookies";
+import { createWebhook } from "../test/support/examined";
 
 const MINUTES = 30;
 const MONITORS = 500;

@@ -1,19 +1,20 @@
-import type { Ctx } from "./context";
 import type { Background } from "./background";
+import { once } from "./base/lazy";
+import type { Ctx } from "./context";
 import type { Passwords } from "./features/auth/passwords";
-import { createReadiness, healthRoutes, type Readiness } from "./http/health";
 import { createKeyUsage, type KeyUsage } from "./features/keys/usage";
 import { createLimiter, type Limiter, type LocalLimiter } from "./features/limits/limiter";
 import { createMetrics, type Metrics } from "./features/metrics/metrics";
 import { createDomains } from "./features/pages/addresses";
-import { type ClientAddresses, createClientAddresses } from "./http/client-address";
 import { createCdn } from "./http/cdn";
+import { type ClientAddresses, createClientAddresses } from "./http/client-address";
 import {
   createGateway,
   type Elsewhere,
   type Gateway,
   type GatewayDependencies,
 } from "./http/gateway";
+import { createReadiness, healthRoutes, type Readiness } from "./http/health";
 import {
   createRouteTable,
   type Handle,
@@ -21,7 +22,6 @@ import {
   type PlainRoute,
   type RouteTable,
 } from "./http/route-table";
-import { once } from "./base/lazy";
 import type { Pages } from "./pages";
 
 /** One independent application. Several in one process share no state. */

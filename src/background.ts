@@ -11,7 +11,6 @@ import { type Alarms, createAlarms } from "./features/alarms/alarms";
 import type { Fleet } from "./features/alarms/fleet";
 import { sweepAuth } from "./features/auth/sessions";
 import { type Backups, createBackups } from "./features/backups/backups";
-import { sweepAnswers, sweepSubmissions } from "./features/repeats/store";
 import { trimKeyUse } from "./features/keys/usage";
 import { startSending } from "./features/mail/sending/sender";
 import { trimMails } from "./features/mail/waiting";
@@ -30,13 +29,14 @@ import { createMonitoring } from "./features/monitors/engine/engine";
 import type { FindProbe } from "./features/monitors/engine/prober";
 import { createIdleMonitoring, type Monitoring } from "./features/monitors/monitoring";
 import { startRollUps } from "./features/monitors/rollup";
-import { createLoadThrottle } from "./features/outgoing/sending-loop";
+import { sweepAnswers, sweepSubmissions } from "./features/repeats/store";
+import { createLoadThrottle } from "./features/sending/throttle";
 import { readHeadline } from "./features/status/snapshots";
 import { SIGN_UP_TEMPLATES } from "./features/subscribers/mails";
-import { sweepSubscribers } from "./features/subscribers/subscribers";
 import { startSignUps } from "./features/subscribers/sign-up";
+import { sweepSubscribers } from "./features/subscribers/subscribers";
 import { USER_TEMPLATES } from "./features/users/letters";
-import { startUserMails, sweepUserMails } from "./features/users/mail-worker";
+import { startUserMails, sweepUserMails } from "./features/users/mails";
 import { ALERT_TEMPLATES } from "./features/webhooks/alerts/templates";
 import { startDelivering } from "./features/webhooks/deliver/deliverer";
 import { trimDeliveries } from "./features/webhooks/deliveries";
@@ -166,7 +166,7 @@ export function startBackground(
 }
 
 /** Time from the start to the first run, which should not compete with the first requests. */
-export const FIRST_RUN_MS = 5 * MINUTE_MS;
+const FIRST_RUN_MS = 5 * MINUTE_MS;
 
 /** Deletes some rows in one transaction. Returns true if there may be more. */
 type Step = (tx: Tx) => boolean;

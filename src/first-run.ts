@@ -1,5 +1,6 @@
 import { SYSTEM_ACTOR } from "./base/actor";
 import { Problem } from "./base/errors";
+import { composed } from "./base/validation";
 import type { Ctx } from "./context";
 import type { Tx } from "./db/statements";
 import { createComponent, createGroup } from "./features/components/components";
@@ -59,16 +60,16 @@ const AFFECTED = "Search";
  * Creates the sample page if there is no page at all, so that `/` shows something. Creating the first page
  * deletes it.
  */
-export function createSamplePage(ctx: Ctx, tx: Tx): void {
+function createSamplePage(ctx: Ctx, tx: Tx): void {
   if (listAllPages(tx, {}).length > 0) return;
   const page = createPage(
     ctx,
     tx,
-    {
+    composed({
       slug: "sample",
       name: "Sample status page",
       description: "An example of what your users will see.",
-    },
+    }),
     SYSTEM_ACTOR,
     { isSample: true },
   );
@@ -76,13 +77,13 @@ export function createSamplePage(ctx: Ctx, tx: Tx): void {
   let position = 0;
   for (const { name, components } of GROUPS) {
     const placement = { position: position++, managedBy: null };
-    const group = createGroup(ctx, tx, page, { name }, placement, SYSTEM_ACTOR);
+    const group = createGroup(ctx, tx, page, composed({ name }), placement, SYSTEM_ACTOR);
     for (const component of components) {
       const row = createComponent(
         ctx,
         tx,
         page,
-        { name: component },
+        composed({ name: component }),
         { position: position++, managedBy: null, groupId: group.id },
         SYSTEM_ACTOR,
       );

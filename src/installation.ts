@@ -18,7 +18,7 @@ import { migrate, type MigrationReport, SCHEMA_VERSION } from "./db/migrations";
 import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, openSqlite, schemaVersion } from "./db/open";
 import { removeUnfinishedRestore } from "./db/database-files";
 import { OutsideAnswers } from "./egress/outside";
-import { createChanges } from "./events/changes";
+import { createChangeSignals } from "./events/changes";
 import { createOutbox } from "./events/outbox";
 import type * as MailingsModule from "./features/mailings/mailings";
 import { enqueueDeliveries } from "./features/webhooks/enqueue";
@@ -144,7 +144,7 @@ export function createContext(parts: {
 }): Ctx {
   const { config, db, clock, log, random } = parts;
   const newId = createIdFactory(clock, random, () => newestId(db));
-  const changes = createChanges(clock);
+  const changes = createChangeSignals(clock);
   const signals: Signals = {
     ...changes.signals,
     deliveriesQueued: createSignal(),

@@ -43,7 +43,7 @@ import { openApiSteps } from "./http/openapi";
 import type { NewRoute, RouteTable } from "./http/route-table";
 import { gatusRoutes } from "./public/compat/gatus";
 import { kumaMetricsRoutes, kumaRoutes } from "./public/compat/kuma";
-import { summaryRoutes, v2Routes } from "./public/compat/statuspage";
+import { v2Routes } from "./public/compat/statuspage";
 import { docsRoutes } from "./public/docs";
 import { feedRoutes } from "./public/feeds";
 import {
@@ -55,6 +55,7 @@ import {
 } from "./public/files";
 import { alertRoutes, mailRoutes } from "./public/mail";
 import { subscribeRoutes } from "./public/subscribe";
+import { summaryRoutes } from "./public/summary";
 import { VERSION } from "./version";
 
 /** Dependencies that these routes share with the rest of the application. */

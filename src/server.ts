@@ -1,18 +1,18 @@
 import { type App, type AppOptions, createApp } from "./app";
 import type { Background, Simulation } from "./background";
+import type { Timer } from "./base/clock";
 import { type Config, usesFleet } from "./base/config/options";
 import { listenUrl } from "./base/config/parse";
 import type { Ctx } from "./context";
-import { guardDescriptors, listen } from "./listening";
-import { drain } from "./http/health";
 import type { MetricFamily } from "./features/metrics/metrics";
 import type { Monitoring } from "./features/monitors/monitoring";
-import type { Gateway } from "./http/gateway";
 import { followSettings, readPublicAddress } from "./features/settings/settings";
 import type { FirstRun } from "./first-run";
 import type { FleetDependencies, PrimaryParts, RunningFleet } from "./fleet/fleet";
+import type { Gateway } from "./http/gateway";
+import { drain } from "./http/health";
 import { type Installation, openForServer } from "./installation";
-import type { Timer } from "./base/clock";
+import { guardDescriptors, listen } from "./listening";
 
 const FOREIGN_CHANGES_POLL_MS = 500;
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { dirname, join, normalize } from "node:path";
 import type { TObject } from "@sinclair/typebox";
 import { Glob } from "bun";
-import { javaScriptSnippet, shellSnippet } from "../src/features/webhooks/screens/forms";
+import { javaScriptSnippet, shellSnippet } from "../src/features/webhooks/screens/webhooks";
 import type { Option } from "../src/base/config/parse";
 import { OPTIONS } from "../src/base/config/options";
 import { EVENTS } from "../src/events/outbox";

@@ -3,8 +3,7 @@ import { createDb } from "../src/db/database";
 import { migrate } from "../src/db/migrations";
 import { openDataDirectory } from "../src/db/data-directory";
 import { openSqlite } from "../src/db/open";
-import { createKey, revokeKey, updateKey } from "../src/features/keys/keys";
-import { createPage, updatePage } from "../src/features/pages/pages";
+import { revokeKey } from "../src/features/keys/keys";
 import { CLI_ACTOR } from "../src/base/actor";
 import { createContext } from "../src/installation";
 import { systemRandom } from "../src/base/hash";
@@ -14,6 +13,7 @@ import { testConfig } from "./support/app";
 import { createTestClock } from "./support/clock";
 import { createTestLog } from "./support/log";
 import { temporaryFolder } from "./support/temporary-folder";
+import { createKey, createPage, updateKey, updatePage } from "./support/examined";
 
 test("a server takes in changes of another process within one second", async () => {
   using folder = temporaryFolder();

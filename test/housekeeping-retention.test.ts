@@ -4,13 +4,16 @@ import { selectMany } from "../src/db/statements";
 import { apiKeyValues } from "../src/db/tables/keys";
 import { auditLog, events } from "../src/db/tables/events";
 import { deleteAuditAddresses, deleteOldAudits, recordAudits } from "../src/events/audit";
-import { createKey } from "../src/features/keys/keys";
 import { addToHour, listKeyHoursSince, touchKeyValue } from "../src/features/keys/store";
-import { FIRST_RUN_MS, startHousekeeping } from "../src/background";
+import { startHousekeeping } from "../src/background";
 import { CLI_ACTOR } from "../src/base/actor";
 import { DAY_MS, HOUR_MS, startOfDay } from "../src/base/time";
 import { settle, TEST_START } from "./support/clock";
 import { type MonitorStore, openMonitorStore, planOf, statementsOf } from "./support/monitor-store";
+import { createKey } from "./support/examined";
+
+/** Time from the start to the first run. */
+const FIRST_RUN_MS = 300_000;
 
 const ALL_TURNS = 20;
 

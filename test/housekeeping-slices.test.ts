@@ -5,15 +5,18 @@ import { join } from "node:path";
 import type { Tx } from "../src/db/statements";
 import { closeSqlite, openSqlite, pragma } from "../src/db/open";
 import { recordAudits } from "../src/events/audit";
-import { createKey } from "../src/features/keys/keys";
 import { trimKeyUse } from "../src/features/keys/usage";
 import { addToHour, listKeyHoursSince } from "../src/features/keys/store";
 import { rollUp } from "../src/features/monitors/rollup";
-import { FIRST_RUN_MS, startHousekeeping } from "../src/background";
+import { startHousekeeping } from "../src/background";
 import { CLI_ACTOR } from "../src/base/actor";
 import { DAY_MS, HOUR_MS, MINUTE_MS, startOfDay } from "../src/base/time";
 import { settle, TEST_START } from "./support/clock";
 import { check, type MonitorStore, openMonitorStore } from "./support/monitor-store";
+import { createKey } from "./support/examined";
+
+/** Time from the start to the first run. */
+const FIRST_RUN_MS = 300_000;
 
 /** Duration of each transaction on the test's clock, in ms. */
 const STEP_MS = 10;

@@ -4,10 +4,13 @@ import { selectOne } from "../src/db/statements";
 import { formSubmissions } from "../src/db/tables/repeats";
 import { oneTimeLinks, sessions } from "../src/db/tables/users";
 import { issueSetUpLink } from "../src/features/users/invitations";
-import { FIRST_RUN_MS, startHousekeeping } from "../src/background";
+import { startHousekeeping } from "../src/background";
 import { DAY_MS, HOUR_MS } from "../src/base/time";
 import { settle } from "./support/clock";
 import { createTestApp, type TestApp } from "./support/app";
+
+/** Time from the start to the first run. */
+const FIRST_RUN_MS = 300_000;
 
 const ALL_TURNS = 20;
 

@@ -5,11 +5,10 @@
  */
 import { createApp } from "../../src/app";
 import { setManualStatuses } from "../../src/features/components/statuses";
-import { addUpdate } from "../../src/features/incidents/incidents";
-import { createKey } from "../../src/features/keys/keys";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { openData } from "../support/open-data";
 import { seedHistory } from "../support/seed-history";
+import { addUpdate, createKey } from "../../test/support/examined";
 
 /** Milliseconds of each round, and the size in bytes as sent, by the document. */
 export type FreshBytes = Record<string, { ms: number[]; bytes: number }>;

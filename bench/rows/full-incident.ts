@@ -1,4 +1,3 @@
-import { addUpdate, createIncident } from "../../src/features/incidents/incidents";
 import { CLI_ACTOR } from "../../src/base/actor";
 import type { ComponentStatus } from "../../src/base/status";
 import { UPDATE_TEXT_MAX, UPDATES_MAX } from "../../src/features/timeline/updates";
@@ -10,6 +9,7 @@ import { seed } from "../support/seed";
 import { seedHistory } from "../support/seed-history";
 import { startAllclear } from "../support/server";
 import type { Workspace } from "../support/workspace";
+import { addUpdate, createIncident } from "../../test/support/examined";
 
 const ROUNDS = 50;
 const REHEARSALS = 20;

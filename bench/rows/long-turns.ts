@@ -1,9 +1,4 @@
-import { createIncident } from "../../src/features/incidents/incidents";
-import { createComponent } from "../../src/features/components/components";
-import { planMaintenance } from "../../src/features/maintenance/maintenance";
-import { createMonitor } from "../../src/features/monitors/monitors";
 import { deletePage } from "../../src/features/pages/deletion";
-import { createPage } from "../../src/features/pages/pages";
 import type { Ctx } from "../../src/context";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { HOUR_MS, toIso } from "../../src/base/time";
@@ -14,6 +9,13 @@ import { mainThreadMs } from "../support/processor-time";
 import { createWebhookSite, type WebhookSite } from "../support/webhook-site";
 import type { Server } from "../support/server";
 import type { Workspace } from "../support/workspace";
+import {
+  createComponent,
+  createIncident,
+  createMonitor,
+  createPage,
+  planMaintenance,
+} from "../../test/support/examined";
 
 const COMPONENTS = 1_000;
 const ENDPOINTS = 50;

@@ -1,12 +1,11 @@
 import { CLI_ACTOR } from "../../src/base/actor";
-import { createIncident } from "../../src/features/incidents/incidents";
-import { createPage } from "../../src/features/pages/pages";
 import { openConnection, requestText } from "../support/connection";
 import { type Figure, median } from "../support/figure";
 import { createMailSite, type MailSite, openMailData } from "../support/mail-site";
 import { mainThreadMs } from "../support/processor-time";
 import type { Server } from "../support/server";
 import type { Workspace } from "../support/workspace";
+import { createIncident, createPage } from "../../test/support/examined";
 
 const SUBSCRIBERS = 100_000;
 const WORK_REACH_MS = 1_000;

@@ -1,10 +1,10 @@
 import { CLI_ACTOR } from "../../src/base/actor";
-import { createPage } from "../../src/features/pages/pages";
 import { addSubscribers } from "../support/add-subscribers";
 import { type Figure, percentile } from "../support/figure";
 import { createMailSite, type MailSite } from "../support/mail-site";
 import type { Server } from "../support/server";
 import type { Workspace } from "../support/workspace";
+import { createPage } from "../../test/support/examined";
 
 /** A page has at most 50 mailings a day, so that several are needed. */
 const PAGES = 4;

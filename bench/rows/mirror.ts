@@ -1,14 +1,16 @@
 import { existsSync, readFileSync } from "node:fs";
-import { createComponent } from "../../src/features/components/components";
-import { createIncident } from "../../src/features/incidents/incidents";
-import { createKey } from "../../src/features/keys/keys";
-import { createPage } from "../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { HOUR_MS, toIso } from "../../src/base/time";
 import { type Figure, median } from "../support/figure";
 import { openData } from "../support/open-data";
 import { startAllclear } from "../support/server";
 import type { Workspace } from "../support/workspace";
+import {
+  createComponent,
+  createIncident,
+  createKey,
+  createPage,
+} from "../../test/support/examined";
 
 const PAGES = 20;
 const COMPONENTS = 20;

@@ -2,17 +2,12 @@ import { join } from "node:path";
 import type { Ctx } from "../../src/context";
 import { startSession } from "../../src/features/auth/sessions";
 import { listGroups } from "../../src/features/components/store";
-import { createTemplate } from "../../src/features/incident-templates/templates";
 import { getIncident } from "../../src/features/incidents/records";
 import { advanceMaintenance } from "../../src/features/maintenance/clock";
-import { planMaintenance } from "../../src/features/maintenance/maintenance";
-import { createKey } from "../../src/features/keys/keys";
 import { SCOPE_NAMES } from "../../src/features/keys/scopes";
-import { createMonitor } from "../../src/features/monitors/monitors";
-import { findPageBySlugOrId, updatePage } from "../../src/features/pages/pages";
+import { findPageBySlugOrId } from "../../src/features/pages/pages";
 import { createUser } from "../../src/features/users/users";
 import { inviteUser } from "../../src/features/users/invitations";
-import { createWebhook } from "../../src/features/webhooks/webhooks";
 import { sendTestEvent } from "../../src/features/webhooks/deliveries";
 import { setDeliveryProgress } from "../../src/features/webhooks/delivery-store";
 import { sessionCookie } from "../../src/http/cookies";
@@ -37,6 +32,14 @@ import { seed, type Seed } from "./seed";
 import { seedHistory } from "./seed-history";
 import { type Past, seedPast } from "./seed-past";
 import { storeMailing, storeSubscribers } from "./seed-subscribers";
+import {
+  createKey,
+  createMonitor,
+  createTemplate,
+  createWebhook,
+  planMaintenance,
+  updatePage,
+} from "../../test/support/examined";
 
 export const DASHBOARD_KEYS = 1_000;
 const USERS = 50;

@@ -1,11 +1,15 @@
-import { createComponent, createGroup } from "../../src/features/components/components";
-import { addUpdate, createIncident } from "../../src/features/incidents/incidents";
 import { advanceMaintenance } from "../../src/features/maintenance/clock";
-import { planMaintenance } from "../../src/features/maintenance/maintenance";
-import { createPage } from "../../src/features/pages/pages";
 import type { Ctx } from "../../src/context";
 import type { Tx } from "../../src/db/statements";
 import { CLI_ACTOR } from "../../src/base/actor";
+import {
+  addUpdate,
+  createComponent,
+  createGroup,
+  createIncident,
+  createPage,
+  planMaintenance,
+} from "../../test/support/examined";
 
 const GROUPS = 20;
 const COMPONENTS_OF_GROUP = 10;

@@ -2,13 +2,12 @@ import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import type { Ctx } from "../../src/context";
 import type { Tx } from "../../src/db/statements";
-import { addUpdate, createIncident } from "../../src/features/incidents/incidents";
 import { advanceMaintenance } from "../../src/features/maintenance/clock";
-import { planMaintenance } from "../../src/features/maintenance/maintenance";
 import { CLI_ACTOR } from "../../src/base/actor";
 import type { ComponentStatus } from "../../src/base/status";
 import { openData } from "./open-data";
 import type { Seed } from "./seed";
+import { addUpdate, createIncident, planMaintenance } from "../../test/support/examined";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

@@ -1,9 +1,7 @@
-import { createComponent, createGroup } from "../../src/features/components/components";
-import { createKey } from "../../src/features/keys/keys";
 import type { Scope } from "../../src/features/keys/scopes";
-import { createPage } from "../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { openData } from "./open-data";
+import { createComponent, createGroup, createKey, createPage } from "../../test/support/examined";
 
 /** The page that is read and written: three groups, twenty components, as a shop would have them. */
 const PAGE = {

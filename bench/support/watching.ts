@@ -1,10 +1,10 @@
-import { createMonitor } from "../../src/features/monitors/monitors";
 import { CLI_ACTOR } from "../../src/base/actor";
 import type { Seen } from "../programs/target";
 import { compileProgram } from "./compile";
 import { openData } from "./open-data";
 import { type Server, startServer } from "./server";
 import type { Workspace } from "./workspace";
+import { createMonitor } from "../../test/support/examined";
 
 /** So many are made in one commit. */
 const BATCH = 500;

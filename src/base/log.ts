@@ -51,15 +51,19 @@ function openLogger(level: LogLevel, redact: Redact): Logger {
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
-      serializers: createSerializers(redact),
-      hooks: { streamWrite: onOneLine },
+      ...lineOptions(redact),
     },
     pino.destination({ dest: 2, sync: true }),
   );
 }
 
+/** Returns how lines are written. */
+export function lineOptions(redact: Redact) {
+  return { serializers: createSerializers(redact), hooks: { streamWrite: onOneLine } };
+}
+
 /** Returns a JSON line without the characters at which some readers of lines would divide it. */
-export function onOneLine(line: string): string {
+function onOneLine(line: string): string {
   return line.replace(
     /[\u0085\u2028\u2029]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
@@ -76,7 +80,7 @@ interface LoggedError {
 }
 
 /** Returns the serialiser of the `err` property of a log line. */
-export function createSerializers(redact: Redact) {
+function createSerializers(redact: Redact) {
   function describeError(error: unknown): LoggedError {
     if (!(error instanceof Error)) return { type: typeof error, message: redact(String(error)) };
     const { code } = error as NodeJS.ErrnoException;

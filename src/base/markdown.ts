@@ -1,6 +1,7 @@
 import type { MarkdownIt, Token } from "markdown-it";
 import { lazy } from "./lazy";
 import { withLineFeeds } from "./text";
+import { hasUserInfo } from "./web-url";
 
 const LINK_SCHEMES: ReadonlySet<string> = new Set(["http:", "https:", "mailto:"]);
 /** `rel` of links in user text: no endorsement, no referrer, no access to the window. */
@@ -129,8 +130,7 @@ function createRenderer({ linkify }: { linkify: boolean }): MarkdownIt {
 function isAllowedLink(url: string): boolean {
   const parsed = URL.parse(url);
   if (!parsed || !LINK_SCHEMES.has(parsed.protocol)) return false;
-  // "https://bank.example@elsewhere.example" looks like one site and leads to another.
-  return parsed.username === "" && parsed.password === "";
+  return !hasUserInfo(parsed);
 }
 
 /** Marks the images inside links in one pass, since searching back from each would take quadratic time. */

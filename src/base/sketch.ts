@@ -5,7 +5,7 @@
 import { sum } from "./numbers";
 
 /** Largest error of a quantile, relative to its value. */
-export const RELATIVE_ERROR = 0.02;
+const RELATIVE_ERROR = 0.02;
 const GAMMA = (1 + RELATIVE_ERROR) / (1 - RELATIVE_ERROR);
 const LOG_GAMMA = Math.log(GAMMA);
 /** Upper bound of the first bucket, in ms. */
@@ -32,14 +32,9 @@ export function mergeSketches(sketches: Iterable<Sketch>): Sketch {
   return counts;
 }
 
-/** Returns the number of values in a sketch. */
-export function countOf(sketch: Sketch): number {
-  return sum(sketch);
-}
-
 /** Returns the value below which a part of all values lies: 0.95 for p95. Null for an empty sketch. */
 export function quantileOf(sketch: Sketch, part: number): number | null {
-  const rank = part * (countOf(sketch) - 1);
+  const rank = part * (sum(sketch) - 1);
   let seen = 0;
   for (let bucket = 0; bucket < sketch.length; bucket++) {
     seen += sketch[bucket] ?? 0;

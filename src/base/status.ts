@@ -105,8 +105,7 @@ export type OpenIncident = (typeof OPEN_INCIDENT)[number];
  * Kinds of heartbeat tokens: generated here, or taken over from another product and used with its
  * addresses.
  */
-export const TOKEN_KINDS = ["native", "kuma", "gatus", "healthchecks"] as const;
-export type TokenKind = (typeof TOKEN_KINDS)[number];
+export type TokenKind = "native" | "kuma" | "gatus" | "healthchecks";
 
 /** Kinds of signals that a job sends: start and end of a run, and messages. */
 const SIGNAL_KINDS = ["start", "success", "fail", "log"] as const;

@@ -1,6 +1,7 @@
 import { isAbsolute, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { objectKeyError } from "./ids";
+import { hasUserInfo, parseWebUrl } from "./web-url";
 
 /** A place for objects: a bucket of an S3-compatible server, or a folder. */
 export type StoreAddress = S3Address | FolderAddress;
@@ -44,7 +45,7 @@ export function parseStoreAddress(text: string): StoreAddress {
   } catch {
     throw new Error("must be s3://bucket/path?endpoint=…&region=… or file:///path");
   }
-  if (url.username !== "" || url.password !== "") {
+  if (hasUserInfo(url)) {
     throw new Error("must not contain credentials, which have options of their own");
   }
   if (url.hash !== "") throw new Error("must not contain #");
@@ -84,10 +85,9 @@ function parseBucket(url: URL): S3Address {
 
 function parseEndpoint(text: string | null): string | undefined {
   if (text === null) return undefined;
-  const url = URL.parse(text);
+  const url = parseWebUrl(text);
   const isServer =
-    url !== null &&
-    /^https?:$/.test(url.protocol) &&
+    url !== undefined &&
     url.hostname !== "" &&
     url.pathname === "/" &&
     `${url.username}${url.password}${url.search}${url.hash}` === "";

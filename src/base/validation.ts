@@ -36,10 +36,41 @@ export function schemaErrors(schema: TSchema, value: unknown): FieldError[] {
   return [...examine(schema, value, Number.POSITIVE_INFINITY).errors.all];
 }
 
-/** Returns the value, typed by its schema. Throws `validation_failed` with every invalid field. */
-export function validate<Schema extends TSchema>(schema: Schema, value: unknown): Static<Schema> {
-  examine(schema, value).errors.throwIfAny();
-  return value as Static<Schema>;
+declare const examined: unique symbol;
+
+/**
+ * Marks the type of an examined value; nothing has it at run time. It is a method of a class, which the type of a spread
+ * object does not have, so a value that is composed of an examined one must be examined again. A private member would
+ * get lost in Elysia's types of bodies.
+ */
+declare abstract class Mark {
+  [examined](): void;
+}
+
+/** A value that was compared with its schema: the result of `validate`, or a body of a route. Verbs take no other. */
+export type Valid<Value> = Value & Mark;
+
+/**
+ * Returns the value, typed by its schema. Throws `validation_failed` with every invalid field. `addFurther` adds the errors
+ * that the schema cannot express, for the valid fields.
+ */
+export function validate<Schema extends TSchema>(
+  schema: Schema,
+  value: unknown,
+  addFurther?: (valid: Partial<Static<Schema>>, errors: FieldErrors) => void,
+): Valid<Static<Schema>> {
+  const { errors, valid } = examine(schema, value);
+  addFurther?.((valid ?? {}) as Partial<Static<Schema>>, errors);
+  errors.throwIfAny();
+  return value as Valid<Static<Schema>>;
+}
+
+/**
+ * Passes a body that Allclear itself composes, from constants and from stored values, which are within the limits of
+ * the schema. Never use it for a body with values from outside.
+ */
+export function composed<Body>(body: Body): Valid<Body> {
+  return body as Valid<Body>;
 }
 
 function examinePart(schema: TSchema, value: unknown, path: Path, errors: FieldErrors): unknown {

@@ -22,8 +22,7 @@ import {
   type ImportRequest,
   withPlaceName,
 } from "../imports/jobs";
-import type { ImportOptions } from "../imports/options";
-import { readSource } from "../imports/sources";
+import { type ImportOptions, readSource } from "../imports/sources";
 import { openForCommand } from "../installation";
 import type { Command, ExitCode, Invocation } from "./command";
 import { writeHistory } from "./import";

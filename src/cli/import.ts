@@ -35,12 +35,13 @@ import type { Found, OutputFile } from "../imports/found";
 import { type HistoryStep, importHistory } from "../imports/history/write";
 import { performImport } from "../imports/import";
 import { IMPORT_RUNS } from "../imports/jobs";
-import { type ImportOptions, parseOptions } from "../imports/options";
 import {
   flagOf,
   IMPORT_SOURCES,
+  type ImportOptions,
   type ImportSource,
   type OptionValues,
+  parseOptions,
   type ReadContext,
   readSource,
   type SourceOption,
@@ -142,7 +143,7 @@ export const importCommands: readonly Command[] = [
 ];
 
 /** Reads a source, and imports it after the person has seen the plan. */
-export async function runImport(source: ImportSource, invocation: Invocation): Promise<ExitCode> {
+async function runImport(source: ImportSource, invocation: Invocation): Promise<ExitCode> {
   const { isSet, output } = invocation;
   const name = `import ${source.kind}`;
   const { options, values } = await readOptions(source, invocation);
@@ -473,7 +474,7 @@ function printList(output: Output, title: string, lines: readonly string[]): voi
 const READS = { canCreate: false, fields: { flags: {} } };
 
 /** Lists imports. */
-export async function runList(invocation: Invocation): Promise<ExitCode> {
+async function runList(invocation: Invocation): Promise<ExitCode> {
   const { output, isSet } = invocation;
   return withInstallation({ name: "import list" }, invocation, READS, async ({ ctx }) => {
     const imports = listImports(ctx.db, {}).map(({ id, kind, name, finishedAt, counts }) => ({

@@ -1,17 +1,18 @@
 import { CLI_ACTOR } from "../base/actor";
 import { optionNames } from "../base/config/options";
+import { validate } from "../base/validation";
 import {
   createKey,
   type RevealedKey,
   revokeKey,
   rotateKey,
   updateKey,
-  validateCreateKey,
+  validateNewKey,
 } from "../features/keys/keys";
 import { listAllKeys } from "../features/keys/records";
 import { describeExpiry, type Overlap, OVERLAPS, stateOfKey } from "../features/keys/rules";
 import { SCOPE_NAMES } from "../features/keys/scopes";
-import type { CreateKeyBody, KeyResource } from "../features/keys/wire";
+import { type CreateKeyBody, type KeyResource, UpdateKeyBody } from "../features/keys/wire";
 import type { Installation } from "../installation";
 import {
   type Command,
@@ -22,7 +23,7 @@ import {
   UsageError,
 } from "./command";
 import { printJson, printTable } from "./process";
-import { type FlagsOfFields, withInstallation, wrongFlags } from "./with-installation";
+import { examineFlags, type FlagsOfFields, withInstallation } from "./with-installation";
 
 const OVERLAP_NAMES = Object.keys(OVERLAPS) as Overlap[];
 
@@ -65,11 +66,10 @@ const createCommand: Command = {
       ...(expires === undefined ? {} : { expires }),
     };
     // Checked before the data directory is opened, which may create it.
-    const fields = validateCreateKey(input, Date.now());
-    if (fields.length > 0) throw wrongFlags(fields, flagsOf(invocation));
+    const body = examineFlags(flagsOf(invocation), () => validateNewKey(input, Date.now()));
     const access = { canCreate: true, fields: flagsOf(invocation) };
     return withInstallation(createCommand, invocation, access, async ({ ctx }) => {
-      reveal(invocation, await ctx.db.write((tx) => createKey(ctx, tx, input, CLI_ACTOR)));
+      reveal(invocation, await ctx.db.write((tx) => createKey(ctx, tx, body, CLI_ACTOR)));
     });
   },
 };
@@ -105,7 +105,7 @@ const updateCommand: Command = {
     };
     return withExisting(updateCommand, invocation, async ({ ctx }) => {
       const key = await ctx.db.write((tx) =>
-        updateKey(ctx, tx, idOf(invocation), input, CLI_ACTOR),
+        updateKey(ctx, tx, idOf(invocation), validate(UpdateKeyBody, input), CLI_ACTOR),
       );
       confirm(invocation, key, `Changed ${key.id} (${key.name}).`);
     });

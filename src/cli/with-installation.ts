@@ -16,11 +16,24 @@ export async function withInstallation(
   try {
     return (await work(installation)) ?? 0;
   } catch (error) {
-    const isInvalid = error instanceof Problem && error.code === "validation_failed";
-    throw isInvalid ? wrongFlags(error.fields, access.fields ?? { flags: {} }) : error;
+    throw asUsageError(error, access.fields ?? { flags: {} });
   } finally {
     installation.close();
   }
+}
+
+/** Returns what `examine` returns. An error about fields is thrown as a UsageError about their flags. */
+export function examineFlags<Value>(fields: FlagsOfFields, examine: () => Value): Value {
+  try {
+    return examine();
+  } catch (error) {
+    throw asUsageError(error, fields);
+  }
+}
+
+function asUsageError(error: unknown, fields: FlagsOfFields): unknown {
+  const isInvalid = error instanceof Problem && error.code === "validation_failed";
+  return isInvalid ? wrongFlags(error.fields, fields) : error;
 }
 
 /** Flags for the fields of a schema. */

@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { isBusy, OperatorError } from "./errors";
-import { shmOf, walOf } from "./open";
+import { walOf } from "./open";
 
 /** Directory of all stored data. */
 export interface DataDirectory {
@@ -303,4 +303,9 @@ export function tryFileLock(file: string, waitMs = 0): Database | undefined {
     if (isBusy(error)) return undefined;
     throw error;
   }
+}
+
+/** Returns the path of the shared memory for a database's write-ahead log. */
+function shmOf(database: string): string {
+  return `${database}-shm`;
 }

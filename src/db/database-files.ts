@@ -169,7 +169,7 @@ export function moveCompanions(from: string, to: string): void {
 }
 
 /** Throws an OperatorError unless the file is an undamaged Allclear database. `name` begins the message. */
-export function requireSoundDatabase(file: string, name: string): void {
+function requireSoundDatabase(file: string, name: string): void {
   closeSqlite(openSoundDatabase(file, name));
 }
 

@@ -20,7 +20,7 @@ import { maintenanceUpdates } from "./tables/maintenances";
 import { deliveries } from "./tables/webhooks";
 import {
   connect,
-  type Connection,
+  type DbConnection,
   createMoveCheck,
   createWriter,
   type WriterFigures,
@@ -104,7 +104,7 @@ export function createDb(
   let rejection: (() => Error | undefined) | undefined;
 
   /** Throws `unavailable` while the database could not be opened again. */
-  function requireOpen(): Connection {
+  function requireOpen(): DbConnection {
     if (openingError === undefined) return connection;
     throw unavailable("The database cannot answer now; try again.", 5, openingError);
   }

@@ -114,11 +114,6 @@ function createFile(path: string): void {
   }
 }
 
-/** Returns true if no other connection can use the database. */
-export function isExclusive(sqlite: Database): boolean {
-  return pragma(sqlite, "locking_mode") === "exclusive";
-}
-
 /** Applies the settings of every connection. A new database is also marked as Allclear's. */
 export function configure(sqlite: Database, path: string): void {
   const isNew = pragma(sqlite, "page_count") === 0;
@@ -223,9 +218,4 @@ export function isAllclearDatabase(sqlite: Database): boolean {
 /** Returns the path of a database's write-ahead log. */
 export function walOf(database: string): string {
   return `${database}-wal`;
-}
-
-/** Returns the path of the shared memory for a database's write-ahead log. */
-export function shmOf(database: string): string {
-  return `${database}-shm`;
 }

@@ -7,8 +7,8 @@ import { statSync } from "node:fs";
 import type { Clock, Timer } from "../base/clock";
 import { unavailable } from "../base/errors";
 import type { Log } from "../base/log";
-import { isExclusive, pragma, walOf } from "./open";
 import { isBusy, isResourceFailure, MovedError } from "./errors";
+import { pragma, walOf } from "./open";
 import { StatementCache, type Tx } from "./statements";
 import type { StorageWatch } from "./storage-watch";
 
@@ -66,7 +66,7 @@ interface Writer {
  * `connection` throws, since the database is not open.
  */
 export function createWriter(
-  connection: () => Connection,
+  connection: () => DbConnection,
   watch: StorageWatch,
   clock: Clock,
   log: Log,
@@ -254,7 +254,7 @@ function notStored(cause: unknown): Error {
 }
 
 /** An open connection with its prepared statements. */
-export interface Connection {
+export interface DbConnection {
   readonly sqlite: Database;
   readonly statements: StatementCache;
   readonly transaction: SharedTransaction;
@@ -273,7 +273,7 @@ export function connect(
   sqlite: Database,
   log: Log,
   onStatementError: (error: unknown) => void,
-): Connection {
+): DbConnection {
   const statements = new StatementCache(sqlite, onStatementError);
   const version = sqlite.prepare<{ data_version: number }, []>("PRAGMA data_version");
   const userVersion = Number(pragma(sqlite, "user_version"));
@@ -458,4 +458,9 @@ function requireSynchronous(value: unknown): void {
   // It will fail, since its transaction is over, and nothing else handles the error.
   if (value instanceof Promise) value.catch(() => {});
   throw new Error("the callback of db.write must be synchronous, and this one gave a promise");
+}
+
+/** Returns true if no other connection can use the database. */
+function isExclusive(sqlite: Database): boolean {
+  return pragma(sqlite, "locking_mode") === "exclusive";
 }

@@ -2,13 +2,14 @@ import type { Actor } from "../base/actor";
 import { sketchOf, sketchToBytes } from "../base/sketch";
 import type { OnDown } from "../base/status";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../base/time";
+import { composed } from "../base/validation";
 import type { Ctx } from "../context";
 import type { Tx } from "../db/statements";
+import { deleteSpans } from "../features/monitors/spans-store";
 import { createMonitor } from "../features/monitors/monitors";
 import { type MonitorConfig, probeOf } from "../features/monitors/probes";
 import type { CreateMonitorBody } from "../features/monitors/wire";
 import {
-  deleteSpans,
   insertCauses,
   insertChecks,
   insertRollups,
@@ -18,8 +19,7 @@ import {
   saveUp,
 } from "./store";
 import { MONITOR_PLANS, type MonitorPlan, SLOW_FACTOR } from "./monitor-plans";
-import type { DemoPage } from "./pages";
-import { type Fraction, PAST_INCIDENTS, startOfIncident } from "./year";
+import { type DemoPage, type Fraction, PAST_INCIDENTS, startOfIncident } from "./year";
 
 /** A job whose runs the simulation reports. */
 export interface DemoJob {
@@ -43,7 +43,7 @@ export function addMonitors(ctx: Ctx, tx: Tx, year: Year): DemoJob[] {
   for (const plan of MONITOR_PLANS) {
     const componentIds = plan.components.map((name) => componentOf(pages, name));
     const input = { ...supported(plan.input), component_ids: componentIds } as CreateMonitorBody;
-    const { row } = createMonitor(ctx, tx, input, actor).record;
+    const { row } = createMonitor(ctx, tx, composed(input), actor).record;
     const isScheduled = plan.input.config !== undefined && "schedule" in plan.input.config;
     const intervalMs = isScheduled ? HOUR_MS : (row.intervalSeconds ?? 60) * SECOND_MS;
     if (plan.latencyMs === null) jobs.push({ monitorId: row.id, intervalMs });

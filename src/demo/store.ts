@@ -18,10 +18,6 @@ export const insertRollups = insertAllInto(monitorRollups);
 export const insertSignals = insertAllInto(heartbeatSignals);
 export const insertSpans = insertAllInto(monitorSpans);
 
-export const deleteSpans = mutate((orm, $: { monitorNum: number }) =>
-  orm.delete(monitorSpans).where(eq(monitorSpans.monitorNum, $.monitorNum)),
-);
-
 /** Sets the state that a monitor has at the end of its history. */
 export const saveUp = mutate(
   (

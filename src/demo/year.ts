@@ -1,15 +1,20 @@
 import type { Actor } from "../base/actor";
+import { COMPAT_PRODUCTS } from "../base/compat";
 import { crc32, type RandomBytes } from "../base/hash";
 import type { ComponentStatus } from "../base/status";
 import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from "../base/time";
+import { composed } from "../base/validation";
 import type { Ctx } from "../context";
 import type { Tx } from "../db/statements";
+import { createComponent, createGroup } from "../features/components/components";
 import { addUpdate, createIncident, putPostmortem } from "../features/incidents/incidents";
 import type { AddUpdateBody, CreateIncidentBody, IncidentSource } from "../features/incidents/wire";
 import { advanceMaintenance } from "../features/maintenance/clock";
 import { planMaintenance } from "../features/maintenance/maintenance";
 import { createSchedule } from "../features/maintenance/schedules/schedules";
-import { COMING_WORK, type DemoPage, type Work, WORKS } from "./pages";
+import { createPage } from "../features/pages/pages";
+import type { PageRow } from "../features/pages/store";
+import type { PageInput } from "../features/pages/wire";
 import incidents from "./past-incidents.json";
 
 interface Year {
@@ -73,14 +78,14 @@ function maintenanceOf(ctx: Ctx, { pages, actor, today, fraction }: Year): Entry
       void planMaintenance(
         ctx,
         tx,
-        {
+        composed({
           page: pages.open.row.id,
           name,
           body,
           components: [pages.open.component(component)],
           scheduled_for: toIso(from),
           scheduled_until: toIso(from + MAINTENANCE_MS),
-        },
+        }),
         actor,
       ),
   });
@@ -104,7 +109,7 @@ function maintenanceOf(ctx: Ctx, { pages, actor, today, fraction }: Year): Entry
       void createSchedule(
         ctx,
         tx,
-        {
+        composed({
           page: pages.inside.row.id,
           name: "Weekly restart of the VPN",
           body: "Connections end and can be opened again at once.",
@@ -113,7 +118,7 @@ function maintenanceOf(ctx: Ctx, { pages, actor, today, fraction }: Year): Entry
           cron: `0 3 * * ${(new Date(today).getUTCDay() + 3) % 7}`,
           duration_minutes: 15,
           time_zone: "UTC",
-        },
+        }),
         actor,
       ),
   };
@@ -165,7 +170,7 @@ export function incidentEntries({ ctx }: { ctx: Ctx }, incident: DemoIncident): 
         started_at: new Date(ctx.clock.now() - first.after).toISOString(),
         ...more,
       };
-      id = createIncident(ctx, tx, input, source, first.by).row.id;
+      id = createIncident(ctx, tx, composed(input), source, first.by).row.id;
     },
   };
   const updates = later.map((update): Entry => {
@@ -173,12 +178,15 @@ export function incidentEntries({ ctx }: { ctx: Ctx }, incident: DemoIncident): 
     const named = components ? { components: namesToIds(page, update) } : {};
     return {
       ago: ago - after,
-      act: (tx) => void addUpdate(ctx, tx, id, { ...input, ...named }, by),
+      act: (tx) => void addUpdate(ctx, tx, id, composed({ ...input, ...named }), by),
     };
   });
   if (postmortem) {
     const { by, after, ...input } = postmortem;
-    updates.push({ ago: ago - after, act: (tx) => void putPostmortem(ctx, tx, id, input, by) });
+    updates.push({
+      ago: ago - after,
+      act: (tx) => void putPostmortem(ctx, tx, id, composed(input), by),
+    });
   }
   return [report, ...updates];
 }
@@ -221,3 +229,123 @@ export function createSeededBytes(fraction: Fraction): RandomBytes {
   let drawn = 0;
   return (size) => Uint8Array.from({ length: size }, () => fraction("byte", drawn++) * 256);
 }
+
+/** A page of demo data. */
+export interface DemoPage {
+  row: PageRow;
+  /** Returns the id of a component by its name. Throws for an unknown name. */
+  component(name: string): string;
+}
+
+/** A page to be created. */
+export interface PagePlan {
+  page: PageInput;
+  /** Component names by the name of their group; "" is no group. */
+  components: Readonly<Record<string, readonly string[]>>;
+}
+
+/** Creates a page with its groups and components. */
+export function addPage(ctx: Ctx, tx: Tx, plan: PagePlan, actor: Actor): DemoPage {
+  const row = createPage(ctx, tx, composed(plan.page), actor);
+  const ids = new Map<string, string>();
+  for (const [part, [title, names]] of Object.entries(plan.components).entries()) {
+    const place = { managedBy: null };
+    const groupId =
+      title === ""
+        ? null
+        : createGroup(ctx, tx, row, composed({ name: title }), { ...place, position: part }, actor)
+            .id;
+    for (const [position, name] of names.entries()) {
+      const at = { ...place, position, groupId };
+      ids.set(name, createComponent(ctx, tx, row, composed({ name }), at, actor).id);
+    }
+  }
+  return {
+    row,
+    component(name) {
+      const id = ids.get(name);
+      if (id === undefined) throw new Error(`${row.name} has no component ${name}`);
+      return id;
+    },
+  };
+}
+
+/** Public page of the demo: four groups with 14 components. */
+export const PUBLIC_PAGE: PagePlan = {
+  page: {
+    slug: "meridian",
+    name: "Meridian",
+    description: "Live status of the shop, its payments and its platform.",
+    default: true,
+    compat: [...COMPAT_PRODUCTS],
+  },
+  components: {
+    Shop: ["Website", "Checkout", "Search", "Live prices"],
+    Payments: ["Card payments", "Bank transfer", "Refunds", "Invoices"],
+    Platform: ["Public API", "Databases", "Background jobs"],
+    Messages: ["Order e-mails", "Text messages", "Webhooks"],
+  },
+};
+
+export const PRIVATE_PAGE: PagePlan = {
+  page: { slug: "meridian-internal", name: "Meridian internal", visibility: "private" },
+  components: { "": ["VPN", "Office network", "Exports"] },
+};
+
+/** A maintenance of two hours. */
+interface Work {
+  name: string;
+  body: string;
+  component: string;
+}
+
+/** Past maintenances, the oldest first. */
+const WORKS: readonly Work[] = [
+  {
+    name: "New load balancers",
+    body: "We replace the load balancers of the website one after the other. Pages may fail to load once or twice.",
+    component: "Website",
+  },
+  {
+    name: "Database upgrade",
+    body: "The databases get a new version. For about five minutes, orders can be viewed and not changed.",
+    component: "Databases",
+  },
+  {
+    name: "Move to another payment provider",
+    body: "Payments by card go to another provider. Bank transfer can be used all the time.",
+    component: "Card payments",
+  },
+  {
+    name: "Search index rebuilt",
+    body: "Search finds all products meanwhile, but new products only afterwards.",
+    component: "Search",
+  },
+  {
+    name: "Network work in the second data centre",
+    body: "All calls go to the first data centre meanwhile. Response times may be higher.",
+    component: "Public API",
+  },
+  {
+    name: "New version of the message queue",
+    body: "Imports and stock counts wait for up to 20 minutes and then continue.",
+    component: "Background jobs",
+  },
+  {
+    name: "Renewal of webhook certificates",
+    body: "Receivers that pin our certificate need the new one, which has been sent to their contacts.",
+    component: "Webhooks",
+  },
+  {
+    name: "Faster disks for the databases",
+    body: "Each database moves to new disks. No interruption is expected.",
+    component: "Databases",
+  },
+];
+
+/** The maintenance to come. */
+const COMING_WORK: Work = {
+  name: "Operating system updates",
+  body: "The API servers are restarted one after the other. Single calls may fail and can be repeated.",
+  component: "Public API",
+};

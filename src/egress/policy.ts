@@ -78,7 +78,7 @@ const NOT_PUBLIC_RELAY =
  * Policy of mail. A relay that a flag or a variable names may have a private or loopback address. One that
  * the dashboard names may only if `ALLCLEAR_OUTBOUND_ALLOW` contains it.
  */
-export function mailPolicy(config: () => MailPolicyConfig | undefined): Policy {
+function mailPolicy(config: () => MailPolicyConfig | undefined): Policy {
   return {
     addressError: (address) =>
       addressErrorOf(address, (parsed) => {

@@ -72,7 +72,7 @@ interface Changes {
 }
 
 /** Creates the change signals of a process. */
-export function createChanges(clock: Clock): Changes {
+export function createChangeSignals(clock: Clock): Changes {
   /** Versions by scope, as far as this process raised or noticed them. */
   const known = new Map<string, number>();
 

@@ -7,7 +7,7 @@ import type { Egress } from "../egress/egress";
 import { Fault } from "../egress/model";
 import type { Alarms } from "../features/alarms/alarms";
 import type { CdnState } from "../features/alarms/fleet";
-import { Backoff } from "../features/outgoing/sending-loop";
+import { Backoff } from "../features/sending/loop";
 import { TAG_OF_ALL, tagOfPage } from "../http/cdn";
 import type { ClientAddresses } from "../http/client-address";
 
@@ -66,7 +66,7 @@ const FAILURES_OF_ALARM = 2;
 /** Time that a stop gives to a purge. */
 const STOP_MS = 2 * SECOND_MS;
 
-export interface PurgerDependencies {
+interface PurgerDependencies {
   alarms: Pick<Alarms, "raise" | "clear">;
   send: SendPurge;
   /** Resolves once every node serves what was committed before the call. Waited for at most 3 seconds. */
@@ -78,7 +78,7 @@ type PublicSignals = {
   [Name in "pageChanged" | "addressesChanged" | "settingsChanged"]: Pick<Signals[Name], "on">;
 };
 
-export interface Purger {
+interface Purger {
   state(): Pick<CdnState, "purgedAt" | "error">;
   /** Sends what waits, and gives it 2 seconds. */
   stop(): Promise<void>;
@@ -214,7 +214,7 @@ function tagsOf(tags: readonly string[]): string[] {
 const TIMEOUT_MS = 10 * SECOND_MS;
 
 /** Failure of a purge. */
-export interface PurgeFailure {
+interface PurgeFailure {
   /** A sentence without the address and the credential. */
   error: string;
   /** Wait in ms that the answer asks for. */

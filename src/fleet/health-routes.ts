@@ -5,9 +5,9 @@ import { Nullable, OneOf } from "../base/schema";
 import { toIso } from "../base/time";
 import type { Ctx } from "../context";
 import { formatTxid } from "../db/followed-database";
-import { type Readiness, requireReady } from "../http/health";
 import type { MetricFamily } from "../features/metrics/metrics";
 import { sendUntagged } from "../http/answers";
+import { type Readiness, requireReady } from "../http/health";
 import { operation } from "../http/operation";
 import type { PlainRoute } from "../http/route-table";
 

@@ -268,7 +268,7 @@ interface PromotedCopy {
   finish(): Promise<string>;
 }
 
-export interface Candidate {
+interface Candidate {
   directory: DataDirectory;
   node: FleetNode;
   /** Id of this process. */

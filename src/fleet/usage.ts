@@ -6,7 +6,7 @@ import { type HourCounts, type KeyUse, storeKeyUses } from "../features/keys/usa
 import { findSetting, putSetting } from "../features/settings/store";
 
 /** Rows that are kept while no primary takes them: one for each hour of a key's value. */
-export const ROWS_MAX = 100_000;
+const ROWS_MAX = 100_000;
 /** Rows of one batch. */
 const BATCH_MAX = 2_000;
 

@@ -1,7 +1,7 @@
 import { ERRORS, Problem, unavailable } from "../base/errors";
 import { sha256Hex } from "../base/hash";
 import { isResourceFailure } from "../db/errors";
-import type { Page } from "./pagination";
+import type { ListPage } from "./pagination";
 import {
   acceptsGzip,
   contentTag,
@@ -41,7 +41,7 @@ function sendTagged(request: Request, resource: VersionedResource, etag: string)
 export function sendList(
   request: Request,
   requestContext: RequestContext,
-  page: Page<unknown>,
+  page: ListPage<unknown>,
   self: string,
 ): Response {
   const headers: Record<string, string> = {};

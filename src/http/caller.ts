@@ -338,12 +338,14 @@ function crossSiteProblem({ baseUrl }: Ctx, request: Request): Problem | undefin
 function isFromOwnPage({ headers, url }: Request, baseUrl: string): boolean {
   const site = headers.get("sec-fetch-site");
   if (site !== null) return site === "same-origin" || site === "none";
-  const origin = hostOf(headers.get("origin"));
-  return origin !== undefined && (origin === hostOf(url) || origin === hostOf(baseUrl));
+  const origin = hostAndPortOf(headers.get("origin"));
+  return (
+    origin !== undefined && (origin === hostAndPortOf(url) || origin === hostAndPortOf(baseUrl))
+  );
 }
 
 /** Returns host and port of an http URL; undefined for other text, such as `null`. A dot that ends the host is left out. */
-export function hostOf(url: string | null): string | undefined {
+export function hostAndPortOf(url: string | null): string | undefined {
   if (url === null || !/^https?:\/\//i.test(url)) return undefined;
   try {
     return new URL(url).host.replace(/\.(?=:|$)/, "");

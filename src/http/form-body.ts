@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Problem } from "../base/errors";
 import { sha256Hex } from "../base/hash";
-import { canSendFiles, declareBody, readBytes, decodeText } from "./body";
+import { canSendFiles, declareBody, decodeUtf8, readBytes } from "./body";
 import type { RequestContext } from "./request-context";
 
 /** A form as a browser sent it. */
@@ -69,7 +69,7 @@ async function readForm(
 }
 
 async function readPlainForm(request: Request, context: RequestContext): Promise<Form> {
-  const text = decodeText(await readBytes(request, context));
+  const text = decodeUtf8(await readBytes(request, context));
   return toForm(request, new URLSearchParams(text), new Map(), text);
 }
 

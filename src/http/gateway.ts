@@ -9,8 +9,13 @@ import type { KeyUsage } from "../features/keys/usage";
 import { type Charge, type Limiter, POLICIES } from "../features/limits/limiter";
 import type { Domains } from "../features/pages/addresses";
 import { acceptsHtml, isLiveRefresh, movedTo, problemResponse, toProblem } from "./answers";
-import { bodyHeadersProblem, isChunked, UnfinishedBody } from "./body";
-import { type BodyBudget, createBodyBudget } from "./body-budget";
+import {
+  type BodyBudget,
+  bodyHeadersProblem,
+  createBodyBudget,
+  isChunked,
+  UnfinishedBody,
+} from "./body";
 import { type CallerSources, chargeCaller, createAuthorisation } from "./caller";
 import { type Cdn, MISSING_CACHE } from "./cdn";
 import type { ClientAddresses } from "./client-address";

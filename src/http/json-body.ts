@@ -1,8 +1,8 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { invalidFields, Problem } from "../base/errors";
 import { sha256 } from "../base/hash";
-import { examine, type FieldErrors, type IsInvalidField } from "../base/validation";
-import { declareBody, decodeText, isOfType, mediaTypeProblem, readBytes } from "./body";
+import { examine, type FieldErrors, type IsInvalidField, type Valid } from "../base/validation";
+import { declareBody, decodeUtf8, isOfType, mediaTypeProblem, readBytes } from "./body";
 import type { RequestContext } from "./request-context";
 
 /** Limit of nesting. No body of the API is that deep; recursive readers stay within the stack. */
@@ -24,14 +24,13 @@ interface InvalidRequest {
 }
 
 /**
- * Returns, or adds to the errors of the request, those that the schema cannot express, for the valid fields of an
- * invalid body. One answer then names every wrong field. It calls the function by which the verb reads a valid body.
+ * Adds to the errors of the request those that the schema cannot express, for the valid fields of an invalid body. One
+ * answer then names every wrong field. It calls the function by which the verb reads a valid body.
  */
 type FurtherErrors<Schema extends TSchema> = (
   valid: Partial<Static<Schema>>,
   request: InvalidRequest,
-  // oxlint-disable-next-line typescript/no-invalid-void-type
-) => FieldErrors | void;
+) => void;
 
 /** Declares a route's JSON body: spread into its options. */
 export function jsonBody<Schema extends TSchema>(
@@ -58,7 +57,7 @@ function declareJson<Schema extends TSchema>(
   isOptional: boolean,
   furtherErrors?: FurtherErrors<Schema>,
 ) {
-  return declareBody<Static<Schema>>({
+  return declareBody<Valid<Static<Schema>>>({
     schema,
     isOptional,
     read: (request, context) => readJsonBody(request, context, isOptional),
@@ -69,8 +68,7 @@ function declareJson<Schema extends TSchema>(
         const isInvalid: IsInvalidField = (field) =>
           errors.all.some(({ pointer }) => pointer.split("/", 2)[1] === field);
         const invalid = { id: params["id"] ?? "", params, requestContext, errors, isInvalid };
-        const further = furtherErrors((valid ?? {}) as Partial<Static<Schema>>, invalid);
-        if (further) errors.addMissing(further);
+        furtherErrors((valid ?? {}) as Partial<Static<Schema>>, invalid);
       }
       errors.throwIfAny();
     },
@@ -87,7 +85,7 @@ async function readJsonBody(
 ): Promise<unknown> {
   const bytes = await readBytes(request, context);
   if (request.headers.has(IDEMPOTENCY_KEY)) context.bodyHash = sha256(bytes);
-  const text = decodeText(bytes);
+  const text = decodeUtf8(bytes);
   if (isOptional) {
     if (text.trim() === "") return {};
     const problem = mediaTypeProblem(request.headers);
@@ -141,14 +139,14 @@ export function jsonOrRawBody<Schema extends TSchema>(
   schema: Schema,
   { mediaType, maxBytes }: { mediaType: string; maxBytes: number },
 ) {
-  return declareBody<Static<Schema> | Uint8Array>({
+  return declareBody<Valid<Static<Schema>> | Uint8Array>({
     schema,
     isOptional: false,
     maxBytes,
     rawMediaType: mediaType,
     async read(request, context) {
       const bytes = await readBytes(request, context, maxBytes);
-      return isOfType(request.headers, mediaType) ? bytes : parseJson(decodeText(bytes));
+      return isOfType(request.headers, mediaType) ? bytes : parseJson(decodeUtf8(bytes));
     },
     validate(body) {
       if (!(body instanceof Uint8Array)) examine(schema, body).errors.throwIfAny();

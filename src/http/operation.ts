@@ -1,11 +1,11 @@
 import type { TObject, TProperties, TSchema } from "@sinclair/typebox";
 import type { DocumentDecoration } from "elysia";
+import type { Role } from "../base/actor";
+import type { ClientAddress } from "../base/client-address";
 import type { ErrorCode, Problem } from "../base/errors";
 import type { Scope } from "../features/keys/scopes";
 import type { ImportedToken } from "../features/monitors/tokens";
 import type { DomainPage } from "../features/pages/addresses";
-import type { ClientAddress } from "../base/client-address";
-import type { Role } from "../base/actor";
 
 /**
  * Callers of a route, who are also charged for it: a live API key with the scopes (an empty list:

@@ -21,7 +21,7 @@ export const PageQuery = {
 };
 
 /** One page of a list in the API. */
-export interface Page<T> {
+export interface ListPage<T> {
   data: T[];
   next_cursor: string | null;
 }
@@ -83,7 +83,7 @@ export function toPage<Row, T>(
   limit: number,
   positionOf: (row: Row) => string | number,
   present: (row: Row) => T,
-): Page<T> {
+): ListPage<T> {
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   const hasMore = rows.length > limit && last !== undefined;

@@ -14,10 +14,10 @@ import {
   SUITE,
   type Table,
 } from "./gatus/tables";
-import { CHECK_FIELDS } from "./healthchecks/checks";
+import { CHECK_FIELDS } from "./healthchecks/read";
 import { COMPONENT_FIELDS, INCIDENT_FIELDS, NOT_MOVED, PAGE_FIELDS } from "./statuspage/document";
 import { type Mapping, SETTINGS, TABLES } from "./uptime-kuma/tables";
-import { MONITOR_TYPES } from "./uptime-kuma/monitors";
+import { MONITOR_TYPES } from "./uptime-kuma/types";
 import { NOTIFICATION_TYPES } from "./uptime-kuma/notifications";
 
 /** A name there, and what it is here. */

@@ -11,8 +11,7 @@ import { environmentWithoutSettings, IMPORT_COMMAND, ownProgram } from "../base/
 import { parseJson } from "../base/text";
 import { DAY_MS, HOUR_MS } from "../base/time";
 import type { Ctx } from "../context";
-import type { ImportOptions } from "./options";
-import type { ImportSource, OptionValues } from "./sources";
+import type { ImportOptions, ImportSource, OptionValues } from "./sources";
 
 /** Times after which a process is ended. The history of a large source takes minutes. */
 const PLAN_MAX_MS = HOUR_MS / 2;

@@ -2,6 +2,7 @@ import { conflict, type FieldError, Problem } from "../base/errors";
 import { redactText } from "../base/redaction";
 import { oneLine } from "../base/text";
 import { getComponentRow, updateComponent } from "../features/components/components";
+import { PartialComponentInput } from "../features/components/wire";
 import { addImportedTokens, findTokenOwner, isShortToken } from "../features/monitors/tokens";
 import { createMonitor } from "../features/monitors/monitors";
 import { CreateMonitorBody } from "../features/monitors/wire";
@@ -12,6 +13,7 @@ import {
   createUnsupportedMonitor,
   replaceMonitor,
   type ReplacingMonitor,
+  readReplacingMonitor,
   validateReplacingMonitor,
 } from "../features/monitors/imported";
 import { findMonitor, findMonitorByRef, type MonitorRow } from "../features/monitors/store";
@@ -74,7 +76,7 @@ export function monitorWriter(
       const metadata = { ref, managedBy: "import", tokens } as const;
       const { row } =
         whole.type === "unsupported"
-          ? createUnsupportedMonitor(ctx, tx, whole, actor, metadata)
+          ? createUnsupportedMonitor(ctx, tx, validateReplacingMonitor(whole), actor, metadata)
           : createMonitor(ctx, tx, validate(CreateMonitorBody, whole), actor, metadata).record;
       takeNumber(run, notes, "entry", row.id, found.number);
       const isWaiting = options.isPaused && !isSwitchedOff && row.type !== "unsupported";
@@ -94,7 +96,13 @@ export function monitorWriter(
       const component_ids = componentsAfter(found, watched);
       const input = { ...body, paused: isSwitchedOff || isWaiting, component_ids };
       const depends_on = parentsOf(run, notes, found, input, id);
-      const { row } = replaceMonitor(ctx, tx, id, { ...input, depends_on }, actor);
+      const { row } = replaceMonitor(
+        ctx,
+        tx,
+        id,
+        validateReplacingMonitor({ ...input, depends_on }),
+        actor,
+      );
       addImportedTokens(ctx, tx, id, tokens);
       if (found.components === "internal") {
         for (const one of component_ids) renameComponent(run, one, before.name, row.name);
@@ -156,7 +164,8 @@ function storable(run: ImportRun, found: FoundMonitor): FoundMonitor {
 function errorsOf({ tx }: ImportRun, input: ReplacingMonitor): readonly FieldError[] {
   try {
     // A program that is missing here is no error of one that is paused.
-    validateReplacingMonitor(tx, input.type === "unsupported" ? input : { ...input, paused: true });
+    const stored = input.type === "unsupported" ? input : { ...input, paused: true };
+    readReplacingMonitor(tx, validateReplacingMonitor(stored));
     return [];
   } catch (error) {
     if (error instanceof Problem && error.fields.length > 0) return error.fields;
@@ -327,9 +336,11 @@ function parentsOf(
   id?: string,
 ): string[] {
   const { tx } = run;
-  validateReplacingMonitor(tx, input);
+  readReplacingMonitor(tx, validateReplacingMonitor(input));
   const ids = idsOf(run, dependsOn).filter((parent) => parent !== id);
-  const valid = valueOrReason(() => validateReplacingMonitor(tx, { ...input, depends_on: ids }));
+  const valid = valueOrReason(() =>
+    readReplacingMonitor(tx, validateReplacingMonitor({ ...input, depends_on: ids })),
+  );
   const kept = typeof valid === "string" ? [] : ids;
   if (typeof valid === "string" || ids.length < dependsOn.length) {
     const reason = typeof valid === "string" ? valid : "Some of the monitors are not here.";
@@ -343,5 +354,5 @@ function renameComponent(run: ImportRun, id: string, from: string, to: string): 
   const { ctx, tx, actor } = run;
   const { managedBy, name } = getComponentRow(tx, id);
   if (from === to || managedBy !== "import" || name !== from) return;
-  updateComponent(ctx, tx, id, { name: to }, actor);
+  updateComponent(ctx, tx, id, validate(PartialComponentInput, { name: to }), actor);
 }

@@ -1,3 +1,4 @@
+import { validate } from "../base/validation";
 import { conflict, invalidFields } from "../base/errors";
 import { crc32, sha256Hex } from "../base/hash";
 import { numberedRef } from "../base/ids";
@@ -20,8 +21,14 @@ import {
   listComponentsOfPage,
   listGroups,
 } from "../features/components/store";
+import {
+  ComponentInput,
+  GroupInput,
+  PartialComponentInput,
+  PartialGroupInput,
+} from "../features/components/wire";
 import { deleteLogo, putLogo } from "../features/pages/logo";
-import { createPage, updatePage, validatePageInput } from "../features/pages/pages";
+import { addPageErrors, createPage, updatePage, validatePageInput } from "../features/pages/pages";
 import { DOMAINS_MAX, hostNameOf, toDomain } from "../features/pages/addresses";
 import { isReservedSlug, isTimeZone, JOIN_MINUTES } from "../features/pages/rules";
 import {
@@ -31,6 +38,7 @@ import {
   listAllPages,
   type PageRow,
 } from "../features/pages/store";
+import { PageInput, PartialPageInput } from "../features/pages/wire";
 import type { ForeignKey, FoundComponent, FoundGroup, FoundPage } from "./found";
 import { Notes } from "./kit";
 import {
@@ -66,7 +74,7 @@ export function pageWriter(
       const isDefault = found === first && (holder === undefined || holder.isSample);
       const whole = { ...input, custom_domains, default: isDefault };
       const metadata = { managedBy: "import", canBeDefault: false } as const;
-      const page = createPage(ctx, tx, whole, actor, metadata);
+      const page = createPage(ctx, tx, validate(PageInput, whole, addPageErrors), actor, metadata);
       writeLogo(run, notes, page, found.logo);
       takeNumber(run, notes, "page", page.id, found.number);
       if (found.isDefault && !isDefault) {
@@ -77,7 +85,8 @@ export function pageWriter(
     update(found, notes, before) {
       const input = fitPage(run, notes, found, before);
       const custom_domains = takeDomains(run, notes, found, before);
-      const page = updatePage(ctx, tx, before.id, { ...input, custom_domains }, actor);
+      const whole = validate(PartialPageInput, { ...input, custom_domains }, addPageErrors);
+      const page = updatePage(ctx, tx, before.id, whole, actor);
       writeLogo(run, notes, page, found.logo);
       return { row: findPage(tx, page) ?? page };
     },
@@ -88,7 +97,13 @@ export function pageWriter(
         const reason = "It was edited here, so its custom domains are not taken over.";
         return { row, verdict: "kept", reason };
       }
-      const page = updatePage(ctx, tx, row.id, { custom_domains: taken }, actor);
+      const page = updatePage(
+        ctx,
+        tx,
+        row.id,
+        validate(PartialPageInput, { custom_domains: taken }, addPageErrors),
+        actor,
+      );
       return { row: page, verdict: "updated", reason: "It got its custom domains." };
     },
   };
@@ -198,12 +213,19 @@ export function groupWriter(run: ImportRun, places: PagePlaces): Writer<FoundGro
       const input = fitNames(notes, found);
       const { ref, position } = places.ofGroup(page, input.name);
       const placement = { position, managedBy: "import" } as const;
-      const row = createGroup(ctx, tx, page, { ...input, ref }, placement, actor);
+      const row = createGroup(
+        ctx,
+        tx,
+        page,
+        validate(GroupInput, { ...input, ref }),
+        placement,
+        actor,
+      );
       takeNumber(run, notes, "group", row.id, found.number);
       return { row };
     },
     update: (found, notes, { id }) => ({
-      row: updateGroup(ctx, tx, id, fitNames(notes, found), actor),
+      row: updateGroup(ctx, tx, id, validate(PartialGroupInput, fitNames(notes, found)), actor),
     }),
   };
 }
@@ -230,7 +252,14 @@ export function componentWriter(
       const input = fitNames(notes, found);
       const { ref, position } = places.ofComponent(page, input.name);
       const placement = { position, managedBy: "import", groupId: groupOf(group, page) } as const;
-      const row = createComponent(ctx, tx, page, { ...input, ref }, placement, actor);
+      const row = createComponent(
+        ctx,
+        tx,
+        page,
+        validate(ComponentInput, { ...input, ref }),
+        placement,
+        actor,
+      );
       if (baseline !== null) {
         const reason = { source: "manual", actor, reason: null, notify: false } as const;
         setManualStatuses(ctx, tx, new Map([[row.id, baseline]]), reason);
@@ -246,8 +275,8 @@ export function componentWriter(
     update(found, notes, { id, pageId, groupId: before }) {
       const { group = null } = found;
       const groupId = group === null ? null : (groupOf(group, { id: pageId }) ?? before);
-      const input = { ...fitNames(notes, found), groupId };
-      return { row: updateComponent(ctx, tx, id, input, actor) };
+      const input = validate(PartialComponentInput, fitNames(notes, found));
+      return { row: updateComponent(ctx, tx, id, input, actor, { groupId }) };
     },
   };
 }
@@ -355,7 +384,14 @@ export class InternalPage {
     const { ctx, tx, actor } = this.#run;
     const { ref, position } = this.#places.ofComponent(this.#page, name);
     const placement = { position, managedBy: "import", groupId: null } as const;
-    return createComponent(ctx, tx, this.#page, { name, ref }, placement, actor).id;
+    return createComponent(
+      ctx,
+      tx,
+      this.#page,
+      validate(ComponentInput, { name, ref }),
+      placement,
+      actor,
+    ).id;
   }
 
   /** Returns the page of an earlier import, a private page of that name, or a new one. */
@@ -379,7 +415,7 @@ export class InternalPage {
     let count = 1;
     while (findPageBySlug(tx, { slug: numberedRef(desired, count) })) count += 1;
     const slug = numberedRef(desired, count);
-    const input = { slug, name: NAME, visibility: "private" } as const;
+    const input = validate(PageInput, { slug, name: NAME, visibility: "private" }, addPageErrors);
     // The first public page becomes the default.
     const metadata = { managedBy: "import", canBeDefault: false } as const;
     const page = createPage(ctx, tx, input, actor, metadata);

@@ -18,7 +18,7 @@ import type { Tx } from "../db/statements";
 import type { OutboxEvent } from "../events/outbox";
 import { findSetting, putSetting } from "../features/settings/store";
 import { type ForeignKey, type Found, keyOf } from "./found";
-import type { ImportOptions } from "./options";
+import type { ImportOptions } from "./sources";
 import {
   findFirstSource,
   findSource,

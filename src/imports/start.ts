@@ -2,6 +2,7 @@ import type { Actor } from "../base/actor";
 import { notFound } from "../base/errors";
 import type { ImportTarget } from "../base/import-report";
 import { plural } from "../base/text";
+import { composed } from "../base/validation";
 import type { Ctx } from "../context";
 import type { Reader, Tx } from "../db/statements";
 import { audit } from "../events/audit";
@@ -42,7 +43,7 @@ export function startImport(services: Ctx, tx: Tx, importId: string, author: Act
     const { row } =
       noted.kind === "monitor"
         ? resumeMonitor(ctx, tx, noted.id, actor)
-        : updateWebhook(ctx, tx, noted.id, { enabled: true }, actor, { isSilent: true });
+        : updateWebhook(ctx, tx, noted.id, composed({ enabled: true }), actor, { isSilent: true });
     saveRef(tx, { ...noted, mark: row.version, pausedBy: null });
     outcome.started.push(target);
   }

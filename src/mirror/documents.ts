@@ -1,18 +1,20 @@
-import type { Ctx } from "../context";
 import { sha256Hex } from "../base/hash";
 import { WHOLE_TURN } from "../base/in-slices";
-import { findMaintenances } from "../features/maintenance/records";
+import type { Ctx } from "../context";
 import { listNewestIncidents, type ReadRecords } from "../features/incidents/records";
 import { mailReadiness } from "../features/mail/settings";
-import { findPage } from "../features/pages/store";
+import { findMaintenances } from "../features/maintenance/records";
 import { readLogo } from "../features/pages/logo";
 import { takesSubscribers } from "../features/pages/mail";
+import { findPage } from "../features/pages/store";
 import { createEntryNamesCache, readOpenIncidents } from "../features/status/entries";
 import type { Snapshot, Snapshots } from "../features/status/snapshots";
-import { IMMUTABLE, PUBLIC_CACHE, WIDGET_CACHE } from "../http/cdn";
 import type { SentPage } from "../http/answers";
-import { createDocuments, readPublic } from "../public/site";
+import { IMMUTABLE, PUBLIC_CACHE, WIDGET_CACHE } from "../http/cdn";
 import { componentBadge, endpointBadge, pageBadge, renderBadge } from "../public/badges";
+import { V2_DOCUMENTS } from "../public/compat/statuspage";
+import { createRowCache } from "../public/component-list";
+import { renderWidget } from "../public/embed";
 import {
   FEED_NAMES,
   FEEDS,
@@ -21,15 +23,14 @@ import {
   renderEntries,
   writeCalendar,
 } from "../public/feeds";
-import { createMarkdownCache } from "../public/text";
 import { monthNameOf, type Rendering, type StaticCopy } from "../public/page-context";
 import { createPageTimes, createTimesCache } from "../public/page-times";
-import { renderWidget } from "../public/embed";
-import { createRowCache } from "../public/component-list";
+import { createDocuments, readPublic } from "../public/site";
 import { readPageExtras, renderStatusPage, statusPageSteps } from "../public/status-page";
-import { EMPTY_FORM } from "../public/subscription-form";
 import { renderSubscribePage } from "../public/subscribe";
-import { summarize, V2_DOCUMENTS } from "../public/compat/statuspage";
+import { EMPTY_FORM } from "../public/subscription-form";
+import { summarize } from "../public/summary";
+import { createMarkdownCache } from "../public/text";
 
 /** Number of the newest incidents and of the newest maintenances that are copied, in addition to open ones. */
 const NEWEST_MAX = 50;

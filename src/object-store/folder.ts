@@ -22,7 +22,7 @@ import {
   GET_MAX_BYTES,
   type ObjectStore,
   ObjectStoreError,
-  type Operation,
+  type StoreOperation,
   type PutOptions,
   removeEach,
   requireKey,
@@ -58,7 +58,7 @@ export function openFolder(
    * in the second case.
    */
   async function limited<T>(
-    operation: Operation,
+    operation: StoreOperation,
     key: string,
     work: Promise<T>,
     onLate?: () => void,

@@ -63,7 +63,7 @@ export interface StoreDependencies {
   ca?: string | undefined;
 }
 
-export type Operation = "read" | "write" | "list" | "remove";
+export type StoreOperation = "read" | "write" | "list" | "remove";
 
 /** Failure of a call. Its message names the store, the operation and the key. */
 export class ObjectStoreError extends Error {

@@ -9,7 +9,7 @@ import {
   GET_MAX_BYTES,
   type ObjectStore,
   ObjectStoreError,
-  type Operation,
+  type StoreOperation,
   type PutOptions,
   removeEach,
   requireKey,
@@ -203,7 +203,7 @@ function headersOf(options: PutOptions): Record<string, string> {
 
 /** A request for an object, or for the bucket if `key` is undefined. */
 interface S3Request {
-  operation: Operation;
+  operation: StoreOperation;
   method: "GET" | "PUT" | "DELETE";
   /** Key without the path of the address. */
   key: string | undefined;

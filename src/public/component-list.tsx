@@ -6,19 +6,19 @@ import { plural } from "../base/text";
 import { DAY_MS, MINUTE_MS, toIso } from "../base/time";
 import type { DayOf } from "../features/components/rules";
 import type { SparklineData, SparklineData as Latency } from "../features/monitors/latency";
-import { type DayEntries, UPTIME_DAYS } from "../features/status/histories";
 import type { EntryNames } from "../features/status/entries";
-import type { StatusDocument } from "../features/status/wire";
+import { type DayEntries, UPTIME_DAYS } from "../features/status/histories";
 import type { Snapshot } from "../features/status/snapshots";
+import type { StatusDocument } from "../features/status/wire";
 import type { SentPage } from "../http/answers";
 import { Shape, STATUS_WORDS } from "../ui/blocks";
+import { Sparkline } from "../ui/charts";
 import { DayChart, type DayRun, DayTable, runsOf, type StatusDay } from "../ui/day-charts";
 import type { HtmlDocument } from "../ui/documents";
 import { Icon } from "../ui/icons";
-import { Sparkline } from "../ui/small-charts";
+import { latencyText } from "../ui/times";
 import type { PageContext, PagePaths } from "./page-context";
 import type { PageTimes } from "./page-times";
-import { latencyText } from "../ui/times";
 
 /** Number of components from which rows out of sight are laid out later. */
 const MANY = 60;

@@ -7,9 +7,9 @@ import type { MaintenanceSummary } from "../features/maintenance/records";
 import type { Maintenance } from "../features/maintenance/wire";
 import type { HistoryEntry } from "../features/status/entries";
 import { Shape, StatusLabel } from "../ui/blocks";
+import { lasting } from "../ui/times";
 import type { PageContext } from "./page-context";
 import { ClockTime, type PageTimes } from "./page-times";
-import { lasting } from "../ui/times";
 import { IMPACT_WORDS, INCIDENT_WORDS, MAINTENANCE_TONES, MAINTENANCE_WORDS } from "./state";
 import { moreThan, Names, type ShownText, Text, type TextBudget } from "./text";
 

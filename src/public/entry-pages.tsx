@@ -6,6 +6,7 @@ import type { HistoryEntry } from "../features/status/entries";
 import type { StatusDocument } from "../features/status/wire";
 import { State, STATUS_WORDS, StatusLabel } from "../ui/blocks";
 import type { HtmlDocument } from "../ui/documents";
+import { lasting } from "../ui/times";
 import {
   ALL_UPDATES,
   DaySections,
@@ -18,7 +19,6 @@ import {
 import { contextOf, type Month, type Rendering } from "./page-context";
 import { renderPage } from "./page-document";
 import { ClockTime } from "./page-times";
-import { lasting } from "../ui/times";
 import { hasEnded, INCIDENT_WORDS, IncidentState, MaintenanceState } from "./state";
 import { createTextBudget, Names, Text } from "./text";
 

@@ -19,7 +19,6 @@ import {
   readChoosable,
   type TypedChoices,
 } from "../features/subscribers/choices";
-import { changeChoices, eraseSubscriber, unsubscribe } from "../features/subscribers/subscribers";
 import {
   deadLink,
   type LinkUse,
@@ -32,6 +31,7 @@ import {
 } from "../features/subscribers/links";
 import { confirmSignUp, consentText, declineSignUps } from "../features/subscribers/sign-up";
 import type { SubscriberRow } from "../features/subscribers/store";
+import { changeChoices, eraseSubscriber, unsubscribe } from "../features/subscribers/subscribers";
 import {
   confirmAlerts,
   declineAlerts,

@@ -1,15 +1,19 @@
 import { Type } from "@sinclair/typebox";
-import type { Ctx } from "../context";
 import { notFound } from "../base/errors";
+import { OneOf, Text } from "../base/schema";
+import type { Ctx } from "../context";
 import type { Sessions } from "../features/auth/sessions";
 import { createEntryNamesCache } from "../features/status/entries";
 import type { Snapshot, Snapshots } from "../features/status/snapshots";
 import { movedTo, type SentPage } from "../http/answers";
 import { PUBLIC_CACHE } from "../http/cdn";
-import { type RequestContext, splitUrl } from "../http/request-context";
 import { declareRoutes } from "../http/elysia";
 import { operation } from "../http/operation";
-import { OneOf, Text } from "../base/schema";
+import { type RequestContext, splitUrl } from "../http/request-context";
+import { createRowCache } from "./component-list";
+import { EMBED_THEMES } from "./embed";
+import { CURSOR_PATTERN, MONTH_PATTERN, type Rendering } from "./page-context";
+import { createTimesCache } from "./page-times";
 import {
   createDocuments,
   createSite,
@@ -18,12 +22,8 @@ import {
   MOVED,
   versionOf,
 } from "./site";
-import { createRowCache } from "./component-list";
-import { EMBED_THEMES } from "./embed";
-import { CURSOR_PATTERN, MONTH_PATTERN, type Rendering } from "./page-context";
-import { createMarkdownCache } from "./text";
-import { createTimesCache } from "./page-times";
 import { readPageExtras, renderEmptyHome, renderStatusPage, statusPageSteps } from "./status-page";
+import { createMarkdownCache } from "./text";
 
 const PAGE = {
   tag: "Pages",

@@ -12,8 +12,8 @@ import { plural } from "../base/text";
 import { DAY_MS, MINUTE_MS, toIso } from "../base/time";
 import type { Reader } from "../db/statements";
 import type { Incident } from "../features/incidents/wire";
-import type { Maintenance } from "../features/maintenance/wire";
 import { isUnderWay } from "../features/maintenance/rules";
+import type { Maintenance } from "../features/maintenance/wire";
 import type { SparklineData } from "../features/monitors/latency";
 import {
   type EntryNames,

@@ -1,12 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import type { Tx } from "../../src/db/statements";
-import { addUpdate } from "../../src/features/incidents/incidents";
-import { addMaintenanceUpdate } from "../../src/features/maintenance/maintenance";
 import { CLI_ACTOR } from "../../src/base/actor";
 import type { Answer, TestApp } from "../support/app";
 import { readHtml } from "../support/html";
 import { createIncidentDashboard, incidentScreen } from "../support/incident-dashboard";
 import { createMaintenanceDashboard, idIn } from "../support/maintenance-dashboard";
+import { addMaintenanceUpdate, addUpdate } from "../support/examined";
 
 const LONG = 10_000;
 const UPDATES = 24;

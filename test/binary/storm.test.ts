@@ -239,7 +239,8 @@ const PHASES: Readonly<Record<string, (storm: Storm) => Promise<number>>> = {
   },
 };
 
-test.each(Object.entries(PHASES))(
+// Each has a server of its own, and mostly waits.
+test.concurrent.each(Object.entries(PHASES))(
   "kill -9 %s loses no event and repeats at most one message",
   async (_phase, kill) => {
     await withStorm(async (storm) => {

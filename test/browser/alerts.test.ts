@@ -2,13 +2,13 @@ import { expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { findMailKey, tokenOf } from "../../src/features/mail/tokens";
 import { setMailSettings } from "../../src/features/mail/settings";
-import { createWebhook } from "../../src/features/webhooks/webhooks";
 import { getWebhookRecord } from "../../src/features/webhooks/records";
 import { describeWithBrowser } from "../support/browser";
 import { HOME_HOST, openSite } from "../support/browser-site";
 import { isWiderThanWindow } from "../support/public-documents";
 import { RELAY } from "../support/subscribing";
 import { listMails } from "../support/mail-rows";
+import { createWebhook } from "../support/examined";
 
 describeWithBrowser("confirming alerts by e-mail", (browser) => {
   test.each(["light", "dark"] as const)(

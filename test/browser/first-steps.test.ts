@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { createSamplePage } from "../../src/first-run";
+import { storeFirstRun } from "../../src/first-run";
 import { issueSetUpLink } from "../../src/features/users/invitations";
 import { describeWithBrowser } from "../support/browser";
 import { openSite } from "../support/browser-site";
@@ -11,7 +11,7 @@ describeWithBrowser("the first steps after the set-up", (browser) => {
     async (options) => {
       await using site = await openSite(browser());
       const { app } = site;
-      await app.ctx.db.write((tx) => createSamplePage(app.ctx, tx));
+      await storeFirstRun(app.ctx);
       const token = await app.ctx.db.write((tx) => issueSetUpLink(app.ctx, tx));
       const { page, errors } = await site.visit(`/admin/setup/${token}`, options);
       await page.getByLabel("Your name").fill("Ada");

@@ -4,7 +4,7 @@ import { CLI_ACTOR } from "../../src/base/actor";
 import type { Timer } from "../../src/base/clock";
 import { readMailSettings, setMailSettings } from "../../src/features/mail/settings";
 import { USER_TEMPLATES } from "../../src/features/users/letters";
-import { startUserMails } from "../../src/features/users/mail-worker";
+import { startUserMails } from "../../src/features/users/mails";
 import { joinPath, written } from "../support/account-mail";
 import { describeWithBrowser } from "../support/browser";
 import { type BrowserSite, HOME_HOST, openSite } from "../support/browser-site";

@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import { addUpdate, createIncident } from "../../src/features/incidents/incidents";
 import { getIncident } from "../../src/features/incidents/records";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { setMailSettings } from "../../src/features/mail/settings";
@@ -8,6 +7,7 @@ import { describeInBrowser, describeWithBrowser } from "../support/browser";
 import { HOME_HOST, openSite } from "../support/browser-site";
 import { insertChoice, storeSubscriber } from "../support/mailed-subscriber";
 import { RELAY } from "../support/subscribing";
+import { addUpdate, createIncident } from "../support/examined";
 
 const SLUG = "acme";
 

@@ -1,14 +1,12 @@
 import { expect, test } from "bun:test";
 import { confirmationLetter } from "../../src/features/subscribers/mails";
-import { createMoments } from "../../src/features/mail/moments";
-import { renderLetter, renderPlace } from "../../src/features/mail/letter";
+import { createMoments, renderLetter, renderPlace } from "../../src/features/mail/letter";
 import { incidentLetter, MANAGE_PLACE, manageBlocks } from "../../src/features/mailings/letters";
 import {
   expiringKeysLetter,
   invitationLetter,
   passwordChangedLetter,
   resetLetter,
-  type UserLetter,
 } from "../../src/features/users/letters";
 import type { RecordedEvent } from "../../src/events/outbox";
 import { footerOfAlert } from "../../src/features/webhooks/alerts/templates";
@@ -62,7 +60,7 @@ const ACCOUNT_FACTS = {
   url: `https://status.example.com/admin/join/${LONG}`,
 };
 
-const accountHtml = ({ letter }: UserLetter) => renderLetter(letter).html;
+const accountHtml = ({ letter }: ReturnType<typeof resetLetter>) => renderLetter(letter).html;
 
 /** Returns the HTML of an alert. */
 function alertHtml(event: RecordedEvent, pageName: string): string {

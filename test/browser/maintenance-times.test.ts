@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { planMaintenance } from "../../src/features/maintenance/maintenance";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { describeInBrowser } from "../support/browser";
+import { planMaintenance } from "../support/examined";
 
 describeInBrowser("planning maintenance in a browser", (site) => {
   test("a typed time is shown in the time zones of page and user until it is cleared", async () => {

@@ -1,13 +1,12 @@
 import { expect, test } from "bun:test";
-import { createMonitor } from "../../src/features/monitors/monitors";
 import { getMonitorRecord } from "../../src/features/monitors/records";
-import { updateComponent } from "../../src/features/components/components";
 import { applyTransition } from "../../src/features/monitors/engine/transitions";
 import { newEvaluation } from "../../src/features/monitors/rules";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { MINUTE_MS } from "../../src/base/time";
 import { describeWithBrowser } from "../support/browser";
 import { openSite } from "../support/browser-site";
+import { createMonitor, updateComponent } from "../support/examined";
 
 /** A name of the greatest length without a place for a line break. */
 const name = (first: string) => first.padEnd(255, "W");

@@ -4,8 +4,8 @@ import { describeWithBrowser } from "../support/browser";
 import { type BrowserSite, openSite } from "../support/browser-site";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { listAllPages } from "../../src/features/pages/store";
-import { updatePage } from "../../src/features/pages/pages";
 import { setHidden } from "../support/hidden-tab";
+import { updatePage } from "../support/examined";
 
 const VERSION = /\/status\/acme\/version$/;
 /** More than the longest time between two requests. */

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { CLI_ACTOR } from "../../src/base/actor";
-import { updateGroup } from "../../src/features/components/components";
 import { describeWithBrowser } from "../support/browser";
 import { openSite } from "../support/browser-site";
 import { arrange } from "../support/grouped-site";
 import { openAcme, openScreen, turn } from "../support/live-screen";
+import { updateGroup } from "../support/examined";
 
 const VERSION = /\/status\/acme\/version$/;
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { readOutages } from "../../src/features/incidents/outage-store";
 import { listIncidents } from "../../src/features/incidents/records";
+import { readOutages } from "../../src/features/incidents/outage-store";
 import { describeWithBrowser } from "../support/browser";
 import { openSite } from "../support/browser-site";
 import { createTestClock } from "../support/clock";

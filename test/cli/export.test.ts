@@ -1,18 +1,20 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { createComponent } from "../../src/features/components/components";
-import { createMonitor } from "../../src/features/monitors/monitors";
-import { createUnsupportedMonitor } from "../../src/features/monitors/imported";
-import { createPage } from "../../src/features/pages/pages";
 import { readApplyFile } from "../../src/features/apply/read";
 import { setPublicAddress } from "../../src/features/settings/settings";
-import { createSamplePage } from "../../src/first-run";
-import { createWebhook } from "../../src/features/webhooks/webhooks";
+import { storeFirstRun } from "../../src/first-run";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { openForCommand } from "../../src/installation";
 import { testConfig } from "../support/app";
 import { type CommandLine, commandLine, installedCommandLine } from "../support/command-line";
 import { temporaryFolder } from "../support/temporary-folder";
+import {
+  createComponent,
+  createMonitor,
+  createPage,
+  createUnsupportedMonitor,
+  createWebhook,
+} from "../support/examined";
 
 const HEAD = `# yaml-language-server: $schema=allclear.schema.json
 # Written by \`allclear export\`. \`allclear apply FILE\` restores it, here or on another server.
@@ -171,7 +173,7 @@ pages:
     const run = installedCommandLine(dataDir);
     const config = testConfig({ ALLCLEAR_DATA_DIR: dataDir, ALLCLEAR_LOG_LEVEL: "silent" });
     const { ctx, close } = openForCommand(config, "test", { canCreate: false });
-    await ctx.db.write((tx) => createSamplePage(ctx, tx));
+    await storeFirstRun(ctx);
     close();
 
     expect(await printed(run)).toBe(`${HEAD}\npages: []\n`);

@@ -5,7 +5,6 @@ import { createLoginThrottle } from "../../src/features/auth/throttle";
 import { createPasswords } from "../../src/features/auth/passwords";
 import { createSessions, startSession } from "../../src/features/auth/sessions";
 import { findLink } from "../../src/features/auth/links";
-import { createKey } from "../../src/features/keys/keys";
 import { setPublicAddress } from "../../src/features/settings/settings";
 import { acceptLink, issueSetUpLink } from "../../src/features/users/invitations";
 import { authenticate } from "../../src/features/users/sign-in";
@@ -23,6 +22,7 @@ import {
 import { listMails } from "../support/mail-rows";
 import { FROM, HASH } from "../support/user-installation";
 import { temporaryFolder } from "../support/temporary-folder";
+import { createKey } from "../support/examined";
 
 const PASSWORD = "correct horse battery";
 const LINK = /^http:\/\/127\.0\.0\.1:8080\/admin\/join\/([0-9A-Za-z]{43})$/;

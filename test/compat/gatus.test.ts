@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { keepKey } from "../../src/features/compat/store";
-import { updateComponent } from "../../src/features/components/components";
 import { findMonitor } from "../../src/features/monitors/store";
 import { recordState } from "../../src/features/monitors/engine/transitions";
 import { createSnapshots } from "../../src/features/status/snapshots";
@@ -10,6 +9,7 @@ import { HOUR_MS } from "../../src/base/time";
 import { createCompatSite, type CompatSite } from "../support/compat-site";
 import { visit } from "../support/domains";
 import { expectProblem } from "../support/app";
+import { updateComponent } from "../support/examined";
 
 const BASE = "/compat/gatus/acme";
 const ENDPOINTS = "/api/v1/endpoints";
@@ -143,7 +143,9 @@ describe("keys", () => {
       const { API = "", Website = "" } = site.components;
       const { ctx } = site.app;
       updateComponent(ctx, tx, API, { name: " A/b_c.d,e f#g+h&I " }, CLI_ACTOR);
-      updateComponent(ctx, tx, Website, { name: "a-b-c-d-e-f-g-h-i", groupId: null }, CLI_ACTOR);
+      updateComponent(ctx, tx, Website, { name: "a-b-c-d-e-f-g-h-i" }, CLI_ACTOR, {
+        groupId: null,
+      });
     });
     expect(keysIn(await read(site, `${ENDPOINTS}/statuses`))).toEqual([
       "_a-b-c-d-e-f-g-h-i",
@@ -152,13 +154,9 @@ describe("keys", () => {
     await site.app.ctx.db.write((tx) => {
       const { Website = "" } = site.components;
       updateComponent(site.app.ctx, tx, Website, { name: "x" }, CLI_ACTOR);
-      updateComponent(
-        site.app.ctx,
-        tx,
-        site.components["API"] ?? "",
-        { name: "X", groupId: null },
-        CLI_ACTOR,
-      );
+      updateComponent(site.app.ctx, tx, site.components["API"] ?? "", { name: "X" }, CLI_ACTOR, {
+        groupId: null,
+      });
     });
     expect(keysIn(await read(site, `${ENDPOINTS}/statuses`))).toEqual(["_x", "_x-2"]);
   });

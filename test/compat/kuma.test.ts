@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { keepNumber } from "../../src/features/compat/store";
-import { updateComponent } from "../../src/features/components/components";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { HOUR_MS, toIso } from "../../src/base/time";
 import { createCompatSite, type CompatSite } from "../support/compat-site";
 import { createTestApp } from "../support/app";
 import { visit } from "../support/domains";
+import { updateComponent } from "../support/examined";
 
 const HEARTBEATS = "/api/status-page/heartbeat/acme";
 const NOT_FOUND = { status: "fail", msg: "Status Page Not Found" };
@@ -87,7 +87,7 @@ describe("a page in Uptime Kuma's form", () => {
     await using site = await createCompatSite();
     await site.app.ctx.db.write((tx) => {
       const id = site.components["Website"] ?? "";
-      updateComponent(site.app.ctx, tx, id, { groupId: null }, CLI_ACTOR);
+      updateComponent(site.app.ctx, tx, id, {}, CLI_ACTOR, { groupId: null });
     });
     const { publicGroupList } = await read(site, "/api/status-page/acme");
     expect(
@@ -284,7 +284,7 @@ describe("numbers", () => {
     const before = await numbers(site);
     const id = site.components["API"] ?? "";
     await site.app.ctx.db.write((tx) => {
-      updateComponent(site.app.ctx, tx, id, { name: "Gateway", position: 1 }, CLI_ACTOR);
+      updateComponent(site.app.ctx, tx, id, { name: "Gateway" }, CLI_ACTOR, { position: 1 });
     });
     await site.change({ slug: "neu", compat: [] });
     await site.change({ compat: ["uptime-kuma"] });

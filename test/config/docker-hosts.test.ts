@@ -1,9 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { parseDockerHosts } from "../../src/base/config/network";
+import { DOCKER_OPTIONS } from "../../src/base/config/network";
+
+const { parse } = DOCKER_OPTIONS.dockerHosts;
 
 describe("the option of Docker hosts", () => {
   test("Docker hosts are socket files and addresses, each with a name", () => {
-    const hosts = parseDockerHosts(
+    const hosts = parse(
       "local=unix:///var/run/docker.sock, nas=tcp://10.0.0.5:2376 six=tcp://[2001:db8::1]:2375",
     );
     expect([...hosts]).toEqual([
@@ -11,7 +13,7 @@ describe("the option of Docker hosts", () => {
       ["nas", { host: "10.0.0.5", port: 2376 }],
       ["six", { host: "2001:db8::1", port: 2375 }],
     ]);
-    expect(parseDockerHosts("").size).toBe(0);
+    expect(parse("").size).toBe(0);
   });
 
   test("a Docker host without a name, with an unknown scheme or with a relative path is rejected", () => {
@@ -25,8 +27,8 @@ describe("the option of Docker hosts", () => {
       ".=unix:///var/run/docker.sock",
     ];
     for (const text of wrong) {
-      expect(() => parseDockerHosts(text)).toThrow("and ");
+      expect(() => parse(text)).toThrow("and ");
     }
-    expect(() => parseDockerHosts("a=unix:///x,a=unix:///y")).toThrow("a is named twice");
+    expect(() => parse("a=unix:///x,a=unix:///y")).toThrow("a is named twice");
   });
 });

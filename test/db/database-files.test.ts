@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { OperatorError } from "../../src/db/errors";
-import { editSoundDatabase, requireSoundDatabase } from "../../src/db/database-files";
+import { editSoundDatabase } from "../../src/db/database-files";
 import { committedNotes, makeDatabase } from "../support/database";
 import { temporaryFolder } from "../support/temporary-folder";
 
@@ -14,7 +14,6 @@ describe("editing a database that is not in use", () => {
     using folder = temporaryFolder();
     const file = join(folder.path, "copy.db");
     makeDatabase(file);
-    requireSoundDatabase(file, "The copy");
     editSoundDatabase(file, "The copy", addNote);
     expect(existsSync(`${file}-wal`)).toBe(false);
     expect(committedNotes(file)).toEqual(["edited"]);
@@ -39,7 +38,7 @@ describe("editing a database that is not in use", () => {
     let edits = 0;
     const edit = () => editSoundDatabase(file, "The copy", () => void (edits += 1));
     expect(edit).toThrow("The copy is not an Allclear database, or it is damaged.");
-    expect(() => requireSoundDatabase(file, "The copy")).toThrow(OperatorError);
+    expect(edit).toThrow(OperatorError);
     expect(edits).toBe(0);
   });
 });

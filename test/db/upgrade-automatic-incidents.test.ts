@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { createDb } from "../../src/db/database";
 import { MIGRATIONS } from "../../src/db/migrations";
-import { automationOf } from "../../src/features/incidents/outage-store";
 import { getIncident, listUpdateSummaries } from "../../src/features/incidents/records";
+import { automationOf } from "../../src/features/incidents/outage-store";
 import { timelineOf } from "../../src/features/incidents/rules";
 import { MINUTE_MS } from "../../src/base/time";
 import { createTestClock } from "../support/clock";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createDb } from "../../src/db/database";
 import { createHeartbeatDirectory } from "../../src/features/monitors/tokens";
 import { findMonitor, findMonitorState } from "../../src/features/monitors/store";
-import { listSpans } from "../../src/features/monitors/checks-store";
+import { listSpans } from "../../src/features/monitors/spans-store";
 import { createContext } from "../../src/installation";
 import { sha256Hex, systemRandom } from "../../src/base/hash";
 import { testConfig } from "../support/app";

@@ -1,6 +1,7 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { SCOPE_NAMES } from "../../src/features/keys/scopes";
 import { fillDemo } from "../../src/demo/demo";
+import { lazy } from "../../src/base/lazy";
 import { SUPPORTED_TYPES } from "../../src/base/status";
 import { selectMany } from "../../src/db/statements";
 import { monitorRollups } from "../../src/db/tables/monitors";
@@ -17,6 +18,14 @@ async function demoApp(seed: number, now = NOON) {
   return Object.assign(app, filled);
 }
 
+/** Demos that all tests read, since filling one takes most of a second. */
+const demo1 = lazy(() => demoApp(1));
+const demo7 = lazy(() => demoApp(7));
+
+afterAll(async () => {
+  for (const app of [await demo1.peek(), await demo7.peek()]) await app?.[Symbol.asyncDispose]();
+});
+
 async function dataOf({ call, keys }: TestApp & Awaited<ReturnType<typeof fillDemo>>) {
   const read = async (path: string, key: string) => (await call(path, { key })).body;
   return {
@@ -31,7 +40,7 @@ async function dataOf({ call, keys }: TestApp & Awaited<ReturnType<typeof fillDe
 
 describe("the data of the demo", () => {
   test("a demo has the promised pages, incidents, maintenance, monitors and keys", async () => {
-    await using app = await demoApp(1);
+    const app = await demo1();
     const { status, incidents, maintenance, monitors, schedules, webhooks } = await dataOf(app);
 
     expect(status.groups).toHaveLength(4);
@@ -73,7 +82,7 @@ describe("the data of the demo", () => {
   });
 
   test("clients of Uptime Kuma and Gatus can read the public page and not the private one", async () => {
-    await using app = await demoApp(1);
+    const app = await demo1();
     const kuma = await app.call("/api/status-page/meridian");
     const shown = kuma.body.publicGroupList.flatMap(
       ({ monitorList }: { monitorList: unknown[] }) => monitorList,
@@ -86,7 +95,7 @@ describe("the data of the demo", () => {
   });
 
   test("no text of an incident or a maintenance appears twice", async () => {
-    await using app = await demoApp(1);
+    const app = await demo1();
     const { incidents, maintenance } = await dataOf(app);
     const own = maintenance.data.filter(
       (one: { schedule_id: string | null }) => one.schedule_id === null,
@@ -127,7 +136,7 @@ describe("the data of the demo", () => {
   });
 
   test("a demo has response times and uptime of a year", async () => {
-    await using app = await demoApp(1);
+    const app = await demo1();
     const key = app.keys["read:analytics"];
     const year = "from=2025-03-11T00:00:00Z&to=2026-03-10T00:00:00Z&interval=day";
     const read = async (what: string) =>
@@ -141,7 +150,7 @@ describe("the data of the demo", () => {
   });
 
   test("equal seeds give equal data at different times of a day", async () => {
-    await using one = await demoApp(7);
+    const one = await demo7();
     await using other = await demoApp(7, NOON + HOUR_MS);
     const [first, second] = [await dataOf(one), await dataOf(other)];
     expect(second.incidents).toEqual(first.incidents);
@@ -154,7 +163,7 @@ describe("the data of the demo", () => {
   });
 
   test("other seeds and other days give other data", async () => {
-    await using one = await demoApp(7);
+    const one = await demo7();
     await using other = await demoApp(8);
     await using later = await demoApp(7, NOON + 24 * HOUR_MS);
     const startsOf = async (app: Awaited<ReturnType<typeof demoApp>>) =>
@@ -165,7 +174,7 @@ describe("the data of the demo", () => {
   });
 
   test("keys are other ones in each demo", async () => {
-    await using one = await demoApp(7);
+    const one = await demo7();
     await using other = await demoApp(7);
     for (const scope of SCOPE_NAMES) expect(other.keys[scope]).not.toBe(one.keys[scope]);
   });

@@ -3,15 +3,15 @@ import {
   createDemoEgress,
   createSimulatedProbes,
   fillDemo,
+  markPage,
   refuseImport,
   startJobs,
 } from "../../src/demo/demo";
-import { markPage } from "../../src/demo/strip";
 import { createFraction } from "../../src/demo/year";
 import { MONITOR_PLANS, SLOW_FACTOR } from "../../src/demo/monitor-plans";
 import { Fault } from "../../src/egress/model";
-import { readOutages } from "../../src/features/incidents/outage-store";
 import { type IncidentRecord, listIncidents } from "../../src/features/incidents/records";
+import { readOutages } from "../../src/features/incidents/outage-store";
 import { createMonitoring } from "../../src/features/monitors/engine/engine";
 import { MINUTE_MS, SECOND_MS } from "../../src/base/time";
 import { createTestApp } from "../support/app";

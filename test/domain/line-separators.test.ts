@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { readApplyFile } from "../../src/features/apply/read";
-import { writeApplyFile } from "../../src/features/apply/export";
+import { writeApplyFile } from "../../src/features/apply/apply";
 import { renderingWork, renderMarkdown } from "../../src/base/markdown";
 import { cutName } from "../../src/imports/kit";
 import type { Maintenance } from "../../src/features/maintenance/wire";
@@ -9,7 +9,7 @@ import { clean, cleanLine } from "../../src/features/webhooks/formats/markup";
 import { headerText } from "../../src/features/mail/compose";
 import { printTable } from "../../src/cli/process";
 import { toCsvLine } from "../../src/base/csv";
-import { onOneLine } from "../../src/base/log";
+import { lineOptions } from "../../src/base/log";
 import { hasUnsafeCharacters, oneLine } from "../../src/base/text";
 import { writeCalendar } from "../../src/public/feeds";
 import { expectProblem } from "../support/app";
@@ -126,7 +126,7 @@ describe.each(SEPARATORS)("the separator %s", (_, separator) => {
       expect(written).toBe("a b");
     }
     expect(toCsvLine([line])).toBe(`"${line}"\r\n`);
-    const logged = onOneLine(JSON.stringify({ msg: line }));
+    const logged = lineOptions((text) => text).hooks.streamWrite(JSON.stringify({ msg: line }));
     expect(logged.split(LINE_END)).toHaveLength(1);
     expect(JSON.parse(logged)).toEqual({ msg: line });
   });

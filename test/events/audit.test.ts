@@ -3,10 +3,10 @@ import { asc } from "drizzle-orm";
 import { selectMany } from "../../src/db/statements";
 import { auditLog } from "../../src/db/tables/events";
 import { recordAudits } from "../../src/events/audit";
-import { createPage } from "../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { createTestApp } from "../support/app";
 import { outcomesOf } from "../support/database";
+import { createPage } from "../support/examined";
 
 const listEntries = selectMany((orm, _$: Record<string, never>) =>
   orm.select().from(auditLog).orderBy(asc(auditLog.id)),

@@ -4,16 +4,19 @@ import { Glob } from "bun";
 import type { Ctx } from "../../src/context";
 import type { Tx } from "../../src/db/statements";
 import { CLI_ACTOR } from "../../src/base/actor";
-import { createIncident } from "../../src/features/incidents/incidents";
-import { createKey } from "../../src/features/keys/keys";
-import { createMonitor } from "../../src/features/monitors/monitors";
 import { deletePage } from "../../src/features/pages/deletion";
-import { createPage, updatePage } from "../../src/features/pages/pages";
 import { erasePage } from "../../src/features/pages/store";
 import { setAllowedNetworks, setPublicAddress } from "../../src/features/settings/settings";
 import { createSnapshots } from "../../src/features/status/snapshots";
 import { createContext } from "../../src/installation";
 import { createTestApp } from "../support/app";
+import {
+  createIncident,
+  createKey,
+  createMonitor,
+  createPage,
+  updatePage,
+} from "../support/examined";
 
 const SRC = join(import.meta.dir, "..", "..", "src");
 const NAMES = [

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { createApp } from "../../src/app";
-import { updateComponent } from "../../src/features/components/components";
 import { insertCheck } from "../../src/features/monitors/checks-store";
 import { createContext } from "../../src/installation";
 import { CLI_ACTOR } from "../../src/base/actor";
@@ -9,6 +8,7 @@ import { MINUTE_MS, SECOND_MS } from "../../src/base/time";
 import { createTestApp, readAnswer, requestOf } from "../support/app";
 import { FLEET_SECRET } from "../support/fleet/replica-pair";
 import { addMonitor, check } from "../support/monitor-store";
+import { updateComponent } from "../support/examined";
 
 const FLEET = {
   ALLCLEAR_FLEET_STORE: "file:///nowhere",

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { CLI_ACTOR } from "../../src/base/actor";
-import { updatePage } from "../../src/features/pages/pages";
 import { MINUTE_MS, SECOND_MS } from "../../src/base/time";
 import { openObjectStore } from "../../src/object-store/open";
 import { createTestApp, type TestApp } from "../support/app";
@@ -11,6 +10,7 @@ import { S3_SERVERS, type S3Server, type S3ServerName, startS3 } from "../suppor
 import { readHtml } from "../support/html";
 import { startTestMirror } from "../support/mirror-site";
 import { temporaryFolder } from "../support/temporary-folder";
+import { updatePage } from "../support/examined";
 
 /** Files with the headers of their live documents. */
 const EXAMPLES = [

@@ -2,7 +2,6 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { CLI_ACTOR } from "../../src/base/actor";
-import { createKey } from "../../src/features/keys/keys";
 import { writeLeader } from "../../src/fleet/leader";
 import { type Replication, startReplication } from "../../src/fleet/log/replication";
 import { openForCommand } from "../../src/installation";
@@ -19,6 +18,7 @@ import { createTestLog } from "../support/log";
 import { settle } from "../support/clock";
 import { temporaryFolder } from "../support/temporary-folder";
 import { until } from "../support/until";
+import { createKey } from "../support/examined";
 
 await describeWithPrograms("restore --from-store", { go: ["litestream", "versitygw"] }, () => {
   let s3: S3Server;

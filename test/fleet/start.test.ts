@@ -2,12 +2,12 @@ import { expect, test } from "bun:test";
 import { usesFleet } from "../../src/base/config/options";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { createAlarms } from "../../src/features/alarms/alarms";
-import { createKey } from "../../src/features/keys/keys";
 import { openForCommand } from "../../src/installation";
 import { startServer } from "../../src/server";
 import { testConfig } from "../support/app";
 import { readExposition } from "../support/exposition";
 import { temporaryFolder } from "../support/temporary-folder";
+import { createKey } from "../support/examined";
 
 /** Opens a data directory as a command does. */
 async function inDirectory<T>(

@@ -8,7 +8,6 @@ import { listenPrivately } from "../../src/fleet/private-listener";
 import {
   createUsageHandler,
   createUsageSender,
-  ROWS_MAX,
   storeUsageBatch,
   type UsageBatch,
 } from "../../src/fleet/usage";
@@ -16,6 +15,9 @@ import { createTestApp, type TestApp } from "../support/app";
 import { TEST_START } from "../support/clock";
 import { testContext } from "../support/context";
 import { createTestLog } from "../support/log";
+
+/** Rows that a replica keeps while it cannot send them. */
+const ROWS_MAX = 100_000;
 
 const HOUR = TEST_START - (TEST_START % HOUR_MS);
 

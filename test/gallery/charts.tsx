@@ -1,9 +1,8 @@
 import type { ComponentStatus } from "../../src/base/status";
 import { DAY_MS, HOUR_MS, toIso } from "../../src/base/time";
-import { BarChart } from "../../src/ui/charts";
+import { BarChart, Sparkline } from "../../src/ui/charts";
 import { Card, Facts, Section } from "../../src/ui/blocks";
 import { DayBars, type StatusDay } from "../../src/ui/day-charts";
-import { Sparkline } from "../../src/ui/small-charts";
 import { TimeChart, type TimePoint } from "../../src/ui/time-chart";
 
 /** Charts, including ones with few values. */

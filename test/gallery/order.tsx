@@ -1,5 +1,5 @@
 import { ButtonLink } from "../../src/ui/buttons";
-import { OrderList, OrderPart, OrderRow } from "../../src/ui/order-list";
+import { OrderList, OrderPart, OrderRow } from "../../src/ui/list";
 import { Section, StatusLabel } from "../../src/ui/blocks";
 
 /** A list that can be reordered, and its read-only form. */

@@ -11,7 +11,7 @@ import {
 } from "../../src/ui/list";
 import { Chip, Chips, StatCard, StatCards } from "../../src/ui/blocks";
 import { Day, RelativeTime } from "../../src/ui/times";
-import { Sparkline } from "../../src/ui/small-charts";
+import { Sparkline } from "../../src/ui/charts";
 
 interface Example {
   name: string;

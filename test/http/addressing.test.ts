@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { deletePage } from "../../src/features/pages/deletion";
-import { updatePage } from "../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { type Answer, createTestApp, expectProblem, type TestApp } from "../support/app";
 import { createMonitorApi } from "../support/monitor-api";
+import { updatePage } from "../support/examined";
 
 const SCOPES = [
   "read:status",

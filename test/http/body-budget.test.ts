@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createBodyBudget } from "../../src/http/body-budget";
+import { createBodyBudget } from "../../src/http/body";
 import { RequestContext } from "../../src/http/request-context";
 import { createTestClock } from "../support/clock";
 

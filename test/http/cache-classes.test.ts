@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { updatePage } from "../../src/features/pages/pages";
 import type { Route } from "../../src/http/route-table";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { createTestApp } from "../support/app";
 import { visit } from "../support/domains";
 import { createRouteSite } from "../support/route-site";
 import { shareSite } from "../support/shared-site";
+import { updatePage } from "../support/examined";
 
 const CLASSES = {
   document: "public, max-age=15, s-maxage=15, stale-while-revalidate=60, stale-if-error=86400",

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { createApp } from "../../src/app";
-import { updatePage } from "../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { visit } from "../support/domains";
 import { createRouteSite } from "../support/route-site";
 import { shareSite } from "../support/shared-site";
+import { updatePage } from "../support/examined";
 
 const CDN = { ALLCLEAR_CDN: "600", ALLCLEAR_PURGE_URL: "https://purge.example/" };
 

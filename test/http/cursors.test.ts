@@ -1,9 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { createComponent } from "../../src/features/components/components";
-import { createPage } from "../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { toPage } from "../../src/http/pagination";
 import { createTestApp, expectProblem, type TestApp } from "../support/app";
+import { createComponent, createPage } from "../support/examined";
 
 /** Returns the cursor that a list gives after a position. */
 const cursorOf = (position: string | number) =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { deletePage } from "../../src/features/pages/deletion";
 import { createDomains } from "../../src/features/pages/addresses";
-import { createPage, touchPage, updatePage } from "../../src/features/pages/pages";
+import { touchPage } from "../../src/features/pages/pages";
 import type { PageInput } from "../../src/features/pages/wire";
 import { setPublicAddress } from "../../src/features/settings/settings";
 import { CLI_ACTOR } from "../../src/base/actor";
@@ -10,6 +10,7 @@ import { createTestApp, type TestApp } from "../support/app";
 import { counted } from "../support/counted-transaction";
 import { visit } from "../support/domains";
 import { readHtml } from "../support/html";
+import { createPage, updatePage } from "../support/examined";
 
 const HOST = "status.acme.example";
 

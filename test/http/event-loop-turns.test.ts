@@ -4,12 +4,12 @@ import { CLI_ACTOR } from "../../src/base/actor";
 import { listNumbers } from "../../src/features/compat/store";
 import { createIncidentCache } from "../../src/features/incidents/records";
 import { deletePage } from "../../src/features/pages/deletion";
-import { updatePage } from "../../src/features/pages/pages";
 import { createSnapshots, type Snapshots } from "../../src/features/status/snapshots";
 import type { MirrorFiles } from "../../src/mirror/files";
 import { createUpdates } from "../../src/mirror/mirror";
 import { createTestApp } from "../support/app";
 import { createLargePage } from "../support/large-page";
+import { updatePage } from "../support/examined";
 
 /** Returns the number of turns of the event loop that other work gets until a request is answered. */
 async function turnsDuring(request: () => Promise<unknown>): Promise<number> {

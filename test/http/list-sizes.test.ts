@@ -1,8 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Reader } from "../../src/db/statements";
-import { addUpdate, createIncident } from "../../src/features/incidents/incidents";
 import { listNewestIncidents } from "../../src/features/incidents/records";
-import { addMaintenanceUpdate, planMaintenance } from "../../src/features/maintenance/maintenance";
 import { listMaintenance } from "../../src/features/maintenance/records";
 import { buildSnapshot } from "../../src/features/status/snapshots";
 import { readPastEntries } from "../../src/features/status/entries";
@@ -10,6 +8,12 @@ import { CLI_ACTOR } from "../../src/base/actor";
 import { HOUR_MS, toIso } from "../../src/base/time";
 import { counted } from "../support/counted-transaction";
 import { createLargePage, type LargePage } from "../support/large-page";
+import {
+  addMaintenanceUpdate,
+  addUpdate,
+  createIncident,
+  planMaintenance,
+} from "../support/examined";
 
 /** Follows a list from cursor to cursor and returns the ids on each of its pages. */
 async function walk({ app, key }: LargePage, path: string): Promise<string[][]> {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { updatePage } from "../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { createTestApp, expectProblem } from "../support/app";
 import { createComponentSite } from "../support/component-site";
@@ -7,6 +6,7 @@ import { visit } from "../support/domains";
 import { importJob } from "../support/imported-jobs";
 import { createMonitorApi } from "../support/monitor-api";
 import { createSubscribingSite } from "../support/subscribing";
+import { updatePage } from "../support/examined";
 
 const UUID = "5bf66975-d4c7-4bf5-bcc8-b8d8a82ea278";
 

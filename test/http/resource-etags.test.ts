@@ -1,11 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { updateComponent } from "../../src/features/components/components";
-import { updatePage } from "../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { type Answer, createTestApp, type TestApp, type TestPage } from "../support/app";
 import { createIncidentSite } from "../support/incident-site";
 import { createMonitorApi } from "../support/monitor-api";
 import { withoutMail } from "../support/written-mail";
+import { updateComponent, updatePage } from "../support/examined";
 
 const SCOPES = [
   "read:status",
@@ -102,7 +101,7 @@ describe("the entity tag of a resource", () => {
     const path = await site.make("/api/v1/maintenance", plan);
     const { app } = site;
     await expectNews(site, path, () =>
-      app.ctx.db.write((tx) => updateComponent(app.ctx, tx, web, { position: -1 }, CLI_ACTOR)),
+      app.ctx.db.write((tx) => updateComponent(app.ctx, tx, web, {}, CLI_ACTOR, { position: -1 })),
     );
   });
 

@@ -3,29 +3,22 @@ import { CLI_ACTOR as actor } from "../../src/base/actor";
 import type { Imported, ImportItem, ImportReport } from "../../src/base/import-report";
 import { HOUR_MS } from "../../src/base/time";
 import type { Tx } from "../../src/db/statements";
-import {
-  deleteComponent,
-  deleteGroup,
-  updateComponent,
-  updateGroup,
-} from "../../src/features/components/components";
+import { deleteComponent, deleteGroup } from "../../src/features/components/components";
 import { setManualStatuses } from "../../src/features/components/statuses";
 import { findComponent, findGroup } from "../../src/features/components/store";
-import { addUpdate, deleteIncident } from "../../src/features/incidents/incidents";
+import { deleteIncident } from "../../src/features/incidents/incidents";
 import { findIncident } from "../../src/features/incidents/store";
 import { startMaintenanceClock } from "../../src/features/maintenance/clock";
-import { updateMaintenance } from "../../src/features/maintenance/maintenance";
 import { getMaintenanceRecord } from "../../src/features/maintenance/records";
-import { deleteSchedule, updateSchedule } from "../../src/features/maintenance/schedules/schedules";
+import { deleteSchedule } from "../../src/features/maintenance/schedules/schedules";
 import { findSchedule } from "../../src/features/maintenance/schedules/store";
 import { findMaintenance } from "../../src/features/maintenance/store";
-import { deleteMonitor, updateMonitor } from "../../src/features/monitors/monitors";
+import { deleteMonitor } from "../../src/features/monitors/monitors";
 import { findMonitor } from "../../src/features/monitors/store";
 import { deletePage } from "../../src/features/pages/deletion";
-import { updatePage } from "../../src/features/pages/pages";
 import { findPage } from "../../src/features/pages/store";
 import { findWebhook } from "../../src/features/webhooks/store";
-import { deleteWebhook, updateWebhook } from "../../src/features/webhooks/webhooks";
+import { deleteWebhook } from "../../src/features/webhooks/webhooks";
 import type { Found } from "../../src/imports/found";
 import type { TestApp } from "../support/app";
 import { listCausesOfPage } from "../support/causes";
@@ -42,6 +35,16 @@ import {
 } from "../support/found-objects";
 import { createImportSite } from "../support/import-site";
 import { pastSource } from "../support/past-source";
+import {
+  addUpdate,
+  updateComponent,
+  updateGroup,
+  updateMaintenance,
+  updateMonitor,
+  updatePage,
+  updateSchedule,
+  updateWebhook,
+} from "../support/examined";
 
 type Ctx = TestApp["ctx"];
 

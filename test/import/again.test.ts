@@ -5,11 +5,10 @@ import { CLI_ACTOR } from "../../src/base/actor";
 import { deletePage } from "../../src/features/pages/deletion";
 import { listComponentsOfPage } from "../../src/features/components/store";
 import { findTokenOwner } from "../../src/features/monitors/tokens";
-import { updateMonitor } from "../../src/features/monitors/monitors";
 import { listAllPages } from "../../src/features/pages/store";
-import { updatePage } from "../../src/features/pages/pages";
 import { sha256 } from "../../src/base/hash";
 import { checkItems, checkOf, createImportSite, UUIDS, verdictsOf } from "../support/import-site";
+import { updateMonitor, updatePage } from "../support/examined";
 
 const [FIRST, SECOND, THIRD] = UUIDS;
 

@@ -1,6 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { parseCondition } from "../../src/imports/gatus/condition";
-import { CONDITIONS, type EndpointType, readConditions } from "../../src/imports/gatus/conditions";
+import {
+  CONDITIONS,
+  type EndpointType,
+  parseCondition,
+  readConditions,
+} from "../../src/imports/gatus/conditions";
 
 const ABOUT_STATUS = "[STATUS] == 200";
 const IS_200 = { source: "status", op: "eq", value: 200 };

@@ -1,16 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  expandVariables,
-  type GatusOptions,
-  readEnvironment,
-  readGatus,
-} from "../../src/imports/gatus/read";
+import { expandVariables, readEnvironment, readGatus } from "../../src/imports/gatus/read";
 import { mergeYaml, parseYaml, type YamlMap } from "../../src/imports/gatus/yaml";
 import { temporaryFolder } from "../support/temporary-folder";
 
 const parse = (text: string) => parseYaml(text, "config.yaml");
+
+type GatusOptions = Parameters<typeof readGatus>[1];
 
 const OPTIONS: GatusOptions = {
   history: undefined,

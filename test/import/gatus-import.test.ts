@@ -3,7 +3,6 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { CLI_ACTOR } from "../../src/base/actor";
 import type { ImportReport } from "../../src/base/import-report";
-import { updateComponent } from "../../src/features/components/components";
 import { readSource } from "../../src/imports/sources";
 import { createIdleMonitoring, type Heartbeat } from "../../src/features/monitors/monitoring";
 import { MINUTE_MS } from "../../src/base/time";
@@ -21,6 +20,7 @@ import { readGatusText } from "../support/gatus-config";
 import { importPast } from "../support/past-source";
 import { temporaryFolder } from "../support/temporary-folder";
 import { GATUS_SECRETS } from "./fixtures/gatus/variables";
+import { updateComponent } from "../support/examined";
 
 const ENDPOINTS = "/compat/gatus/api/v1/endpoints";
 

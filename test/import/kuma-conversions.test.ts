@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { readConnection } from "../../src/imports/uptime-kuma/database";
-import { jsonPathOf } from "../../src/imports/uptime-kuma/types";
+import { jsonPathOf } from "../../src/imports/uptime-kuma/requests";
 import { parseJsonPath } from "../../src/features/monitors/assertions/json-path";
 import { findInRows, findOneMonitor, NEW_MONITOR } from "../support/kuma-monitor";
 

@@ -7,7 +7,7 @@ import type { ImportReport } from "../../src/base/import-report";
 import { readUptimeKuma } from "../../src/imports/uptime-kuma/read";
 import { findMonitorByRef } from "../../src/features/monitors/store";
 import { getMonitorRecord } from "../../src/features/monitors/records";
-import { listSpans } from "../../src/features/monitors/checks-store";
+import { listSpans } from "../../src/features/monitors/spans-store";
 import { HOUR_MS, MINUTE_MS } from "../../src/base/time";
 import { createTestApp, type TestApp } from "../support/app";
 import { createTestClock } from "../support/clock";

@@ -6,11 +6,13 @@ import { gunzipSync } from "node:zlib";
 import { OperatorError } from "../../src/db/errors";
 import { BEAT, type HistoryRange } from "../../src/imports/found";
 import { openKumaDatabase } from "../../src/imports/uptime-kuma/database";
-import { type KumaHistory, openKumaHistory } from "../../src/imports/uptime-kuma/history";
+import { openKumaHistory } from "../../src/imports/uptime-kuma/history";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/base/time";
 import { createKumaDatabase } from "../support/kuma-database";
 import { writeLargeKuma } from "../support/large-kuma";
 import { temporaryFolder } from "../support/temporary-folder";
+
+type KumaHistory = NonNullable<ReturnType<typeof openKumaHistory>>;
 
 const NOW = Date.UTC(2026, 2, 24, 12);
 const ALWAYS: HistoryRange = { from: Date.UTC(2021, 0, 1), until: NOW };

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { MONITOR_TYPES } from "../../src/imports/uptime-kuma/monitors";
+import { MONITOR_TYPES } from "../../src/imports/uptime-kuma/types";
 import { NOTIFICATION_TYPES } from "../../src/imports/uptime-kuma/notifications";
 import { readUptimeKuma } from "../../src/imports/uptime-kuma/read";
 import { type Mapping, SETTINGS, TABLES } from "../../src/imports/uptime-kuma/tables";

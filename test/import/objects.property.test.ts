@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import { withOwnIds } from "../../src/imports/monitors";
-import { IMPORT_PARTS } from "../../src/imports/options";
+import { IMPORT_PARTS } from "../../src/imports/sources";
 import { type ForeignKey, keyOf } from "../../src/imports/found";
 import { PROCESS_TEST_MS } from "../support/binary";
 import {

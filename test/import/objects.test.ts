@@ -2,7 +2,6 @@ import { describe, expect, test } from "bun:test";
 import { findKeptKey } from "../../src/features/compat/store";
 import { numbersOf } from "../../src/features/compat/entries";
 import { listAllPages } from "../../src/features/pages/store";
-import { updatePage } from "../../src/features/pages/pages";
 import { type ImportedToken, ofPostOnly, tokensOf } from "../../src/features/monitors/tokens";
 import { CLI_ACTOR } from "../../src/base/actor";
 import type { ImportReport } from "../../src/base/import-report";
@@ -22,6 +21,7 @@ import { createImportSite } from "../support/import-site";
 import { listCausesOfPage } from "../support/causes";
 import { picture } from "../support/pictures";
 import { usePingProgram } from "../support/ping-program";
+import { updatePage } from "../support/examined";
 
 /** Site whose API can be read with a key of the scopes of all reads. */
 async function createReadSite() {

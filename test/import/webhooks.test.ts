@@ -2,13 +2,13 @@ import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { startImport } from "../../src/imports/start";
 import { listAllWebhooks } from "../../src/features/webhooks/store";
-import { updateWebhook } from "../../src/features/webhooks/webhooks";
 import { createEgress } from "../../src/egress/egress";
-import { findReceivers } from "../../src/imports/webhooks";
+import { findReceivers } from "../../src/imports/import";
 import { createTestClock } from "../support/clock";
 import { foundMonitor, foundPage, foundWebhook } from "../support/found-objects";
 import { createImportSite } from "../support/import-site";
 import { listMails } from "../support/mail-rows";
+import { updateWebhook } from "../support/examined";
 
 const MAIL = {
   ALLCLEAR_SMTP_HOST: "relay.example",

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { HOUR_MS, MINUTE_MS } from "../../src/base/time";
-import { exportFile, writeApplyFile } from "../../src/features/apply/export";
+import { exportFile, writeApplyFile } from "../../src/features/apply/apply";
 import { makeReportToken } from "../../src/features/mail/reports";
 import { startSending } from "../../src/features/mail/sending/sender";
 import { findMailKey, type LinkPurpose } from "../../src/features/mail/tokens";
@@ -11,7 +11,7 @@ import { mailFamilies, subscriberFamilies } from "../../src/features/metrics/fam
 import { SIGN_UP_TEMPLATES } from "../../src/features/subscribers/mails";
 import type { SubscriberRow } from "../../src/features/subscribers/store";
 import { USER_TEMPLATES } from "../../src/features/users/letters";
-import { startUserMails } from "../../src/features/users/mail-worker";
+import { startUserMails } from "../../src/features/users/mails";
 import { ALERT_TEMPLATES } from "../../src/features/webhooks/alerts/templates";
 import { startDelivering } from "../../src/features/webhooks/deliver/deliverer";
 import type { Answer, CallOptions } from "../support/app";

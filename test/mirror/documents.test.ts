@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { putLogo } from "../../src/features/pages/logo";
-import { createSamplePage } from "../../src/first-run";
+import { storeFirstRun } from "../../src/first-run";
 import { DAY_MS, HOUR_MS, toIso } from "../../src/base/time";
 import { createMirrorSite, type MirrorSite } from "../support/mirror-site";
 import { readHtml } from "../support/html";
@@ -149,7 +149,7 @@ describe("the files of a mirror", () => {
   test("the sample page of a first start is copied with whole links", async () => {
     await using site = await createMirrorSite();
     const { ctx } = site.app;
-    await ctx.db.write((tx) => createSamplePage(ctx, tx));
+    await storeFirstRun(ctx);
     await site.pass(0);
     expect(brokenLinks(site)).toEqual([]);
     const links = readHtml(site.read("index.html")).attributes(".notice a", "href");

@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { deleteIncident } from "../../src/features/incidents/incidents";
 import { deletePage } from "../../src/features/pages/deletion";
-import { updatePage } from "../../src/features/pages/pages";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/base/time";
 import { createTestClock } from "../support/clock";
 import { readHtml } from "../support/html";
 import { createMirrorSite, type MirrorSite, type TestStore } from "../support/mirror-site";
+import { updatePage } from "../support/examined";
 
 interface Shops extends MirrorSite {
   /** Ids of the pages. `shop` is the default page. */

@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { deleteIncident } from "../../src/features/incidents/incidents";
 import { putLogo } from "../../src/features/pages/logo";
-import { updatePage } from "../../src/features/pages/pages";
 import { SECOND_MS } from "../../src/base/time";
 import { readAllTables } from "../support/database-dump";
 import { demoClock, fillDemoData } from "../support/demo-data";
 import { createMirrorSite, type MirrorSite } from "../support/mirror-site";
 import { png } from "../support/pictures";
 import { temporaryFolder } from "../support/temporary-folder";
+import { updatePage } from "../support/examined";
 
 const PAGES = "SELECT id FROM pages WHERE visibility = 'public' AND deleted_at IS NULL";
 const INCIDENTS = `SELECT id FROM incidents WHERE deleted_at IS NULL AND draft = 0 AND page_id IN (${PAGES})`;

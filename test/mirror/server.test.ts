@@ -5,8 +5,6 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { startSession } from "../../src/features/auth/sessions";
-import { createKey } from "../../src/features/keys/keys";
-import { createPage } from "../../src/features/pages/pages";
 import { createUser } from "../../src/features/users/users";
 import { sessionCookie } from "../../src/http/cookies";
 import { openForCommand } from "../../src/installation";
@@ -15,6 +13,7 @@ import { testConfig } from "../support/app";
 import { settle } from "../support/clock";
 import { readHtml } from "../support/html";
 import { temporaryFolder } from "../support/temporary-folder";
+import { createKey, createPage } from "../support/examined";
 
 /** Creates a public page, a session of an owner and a key for metrics. Returns the cookie and the id of the page. */
 async function prepare(

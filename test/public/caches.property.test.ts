@@ -2,10 +2,9 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Tx } from "../../src/db/statements";
 import { Problem } from "../../src/base/errors";
-import { deleteComponent, updateComponent } from "../../src/features/components/components";
+import { deleteComponent } from "../../src/features/components/components";
 import { deleteIncident } from "../../src/features/incidents/incidents";
 import { findPageBySlug } from "../../src/features/pages/store";
-import { updatePage } from "../../src/features/pages/pages";
 import { buildSnapshot } from "../../src/features/status/snapshots";
 import { CLI_ACTOR } from "../../src/base/actor";
 import {
@@ -19,6 +18,7 @@ import { readPageExtras, renderStatusPage } from "../../src/public/status-page";
 import { V2_DOCUMENTS } from "../../src/public/compat/statuspage";
 import { versionOf } from "../../src/public/site";
 import { createPublicSite, type PublicSite } from "../support/public-site";
+import { updateComponent, updatePage } from "../support/examined";
 
 /** Does what a step says, and answers whether that was done: what there is nothing of is refused. */
 type Act = (site: PublicSite, step: Step) => Promise<boolean>;
@@ -75,13 +75,10 @@ const ACTS = {
     ),
   move: (site, step) =>
     written(site, (tx) =>
-      updateComponent(
-        site.app.ctx,
-        tx,
-        componentOf(site, step),
-        { position: step.which, ...(step.which === 3 ? { groupId: null } : {}) },
-        CLI_ACTOR,
-      ),
+      updateComponent(site.app.ctx, tx, componentOf(site, step), {}, CLI_ACTOR, {
+        position: step.which,
+        ...(step.which === 3 ? { groupId: null } : {}),
+      }),
     ),
   "delete a component": (site, step) =>
     step.which < 2

@@ -1,12 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../src/base/actor";
-import { addUpdate, createIncident } from "../../src/features/incidents/incidents";
 import type { PageInput } from "../../src/features/pages/wire";
-import { updatePage } from "../../src/features/pages/pages";
 import { MINUTE_MS, toIso } from "../../src/base/time";
 import { expectProblem } from "../support/app";
 import { settle } from "../support/clock";
 import { createPublicSite, type PublicSite } from "../support/public-site";
+import { addUpdate, createIncident, updatePage } from "../support/examined";
 
 const PATHS = ["/status/acme", "/status/acme/feed.atom", "/status/acme/feed.rss"];
 

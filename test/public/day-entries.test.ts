@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { createComponent } from "../../src/features/components/components";
 import { deleteIncident } from "../../src/features/incidents/incidents";
-import { saveNoData } from "../../src/features/monitors/checks-store";
+import { saveNoData } from "../../src/features/monitors/spans-store";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { MINUTE_MS } from "../../src/base/time";
 import { readHtml } from "../support/html";
 import { createPublicSite, type PublicSite } from "../support/public-site";
+import { createComponent } from "../support/examined";
 
 const DAY = "2026-03-08";
 

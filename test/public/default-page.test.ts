@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { deletePage } from "../../src/features/pages/deletion";
-import { updatePage } from "../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { anotherProcess } from "../support/second-connection";
 import { createTestApp, expectProblem } from "../support/app";
 import { readHtml } from "../support/html";
 import { temporaryFolder } from "../support/temporary-folder";
+import { updatePage } from "../support/examined";
 
 const DOCUMENT = "/api/v2/status.json";
 

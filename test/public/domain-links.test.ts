@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import type { PageInput } from "../../src/features/pages/wire";
 import { putLogo } from "../../src/features/pages/logo";
-import { updatePage } from "../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { readHtml } from "../support/html";
 import { png } from "../support/pictures";
 import { createPublicSite, type PublicSite } from "../support/public-site";
+import { updatePage } from "../support/examined";
 
 const OWN = "https://status.acme.example/status/acme";
 const PUBLIC = "https://status.test/status/acme";

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { createIncident } from "../../src/features/incidents/incidents";
 import { advanceMaintenance } from "../../src/features/maintenance/clock";
 import { readHistory } from "../../src/features/status/entries";
 import { CLI_ACTOR } from "../../src/base/actor";
@@ -8,6 +7,7 @@ import { expectMissingPart, expectProblem } from "../support/app";
 import { counted } from "../support/counted-transaction";
 import { readHtml } from "../support/html";
 import { createPublicSite } from "../support/public-site";
+import { createIncident } from "../support/examined";
 
 describe("the history of a page", () => {
   test("the history lists entries that started in the month, by day, newest first", async () => {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { updateComponent } from "../../src/features/components/components";
 import { insertCheck } from "../../src/features/monitors/checks-store";
 import { listAllMonitors } from "../../src/features/monitors/store";
 import { CLI_ACTOR } from "../../src/base/actor";
@@ -8,6 +7,7 @@ import type { Answer } from "../support/app";
 import { readHtml } from "../support/html";
 import { createMonitorApi, type MonitorApi } from "../support/monitor-api";
 import { check } from "../support/monitor-store";
+import { updateComponent } from "../support/examined";
 
 interface LatencySite extends MonitorApi {
   show(name: string, isShown: boolean): Promise<void>;

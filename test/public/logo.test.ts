@@ -2,7 +2,6 @@ import { describe, expect, test } from "bun:test";
 import { deleteLogo, putLogo } from "../../src/features/pages/logo";
 import { logoPath } from "../../src/features/pages/addresses";
 import type { PageRow } from "../../src/features/pages/store";
-import { updatePage } from "../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { createContext } from "../../src/installation";
 import { createTestApp, expectMissingPart, expectProblem, type TestApp } from "../support/app";
@@ -10,6 +9,7 @@ import { visit } from "../support/domains";
 import { readHtml } from "../support/html";
 import { png } from "../support/pictures";
 import { createPublicSite } from "../support/public-site";
+import { updatePage } from "../support/examined";
 
 const WIDE = png(960, 160, 4_096);
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { updatePage } from "../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { createTestApp } from "../support/app";
+import { updatePage } from "../support/examined";
 
 describe("a path below a slug that a page had before", () => {
   test.each([

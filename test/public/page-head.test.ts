@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { updatePage } from "../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { createTestApp, expectProblem } from "../support/app";
 import { visit } from "../support/domains";
 import { readHtml } from "../support/html";
 import { createPublicSite, type PublicSite } from "../support/public-site";
+import { updatePage } from "../support/examined";
 
 const DOMAIN = "status.acme.example";
 const meta = (text: string, name: string) =>

@@ -1,10 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import {
-  createComponent,
-  createGroup,
-  updateComponent,
-} from "../../src/features/components/components";
 import { listComponentsOfPage } from "../../src/features/components/store";
 import { saveRollup } from "../../src/features/monitors/checks-store";
 import { listAllPages } from "../../src/features/pages/store";
@@ -14,6 +9,7 @@ import { DAY_MS, HOUR_MS, toIso } from "../../src/base/time";
 import { createTestApp, type TestApp } from "../support/app";
 import { readHtml } from "../support/html";
 import { addMonitor } from "../support/monitor-store";
+import { createComponent, createGroup, updateComponent } from "../support/examined";
 
 const KIB = 1_024;
 const COMPONENTS = 20;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { updatePage } from "../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { createTestApp, expectProblem } from "../support/app";
 import { readHtml } from "../support/html";
 import { createPublicSite } from "../support/public-site";
+import { updatePage } from "../support/examined";
 
 describe("the public page", () => {
   test("the public page shows the status document, with a policy that allows no other origin", async () => {

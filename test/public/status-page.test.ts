@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { updateComponent } from "../../src/features/components/components";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { HOUR_MS, MINUTE_MS, toIso } from "../../src/base/time";
 import { readHtml } from "../support/html";
 import { createTestApp } from "../support/app";
 import { createPublicSite, type PublicSite } from "../support/public-site";
+import { updateComponent } from "../support/examined";
 
 const TODAY = "2026-03-10";
 

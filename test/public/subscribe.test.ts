@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { updatePage } from "../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { expectProblem } from "../support/app";
 import { readHtml } from "../support/html";
 import { createPublicSite } from "../support/public-site";
+import { updatePage } from "../support/examined";
 
 const PATH = "/status/acme/subscribe";
 

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { addMaintenanceUpdate } from "../../src/features/maintenance/maintenance";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { createTextBudget, renderText } from "../../src/public/text";
 import { renderStatusPage } from "../../src/public/status-page";
@@ -7,6 +6,7 @@ import { expectMissingPart, expectProblem } from "../support/app";
 import { type HtmlPage, readHtml } from "../support/html";
 import { createPublicSite, type PublicSite } from "../support/public-site";
 import { longText, writeLongTexts } from "../support/long-texts";
+import { addMaintenanceUpdate } from "../support/examined";
 
 describe("a status page with 50 open incidents of 20 long updates each", () => {
   test("a status page contains 100 KB of texts in full, and excerpts with permalinks of the rest", async () => {

@@ -7,7 +7,7 @@ import {
 } from "../../src/features/mail/settings";
 import type { MailRow } from "../../src/features/mail/store";
 import { USER_TEMPLATES } from "../../src/features/users/letters";
-import { startUserMails } from "../../src/features/users/mail-worker";
+import { startUserMails } from "../../src/features/users/mails";
 import type { UserResource } from "../../src/features/users/wire";
 import { type Answer, type CallOptions, createTestApp, type TestApp } from "./app";
 import { settle } from "./clock";

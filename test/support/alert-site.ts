@@ -2,11 +2,11 @@ import { mails, suppressions } from "../../src/db/tables/mail";
 import { CLI_ACTOR } from "../../src/base/actor";
 import type { SuppressionReason } from "../../src/base/mail-address";
 import { addressHmac, ensureMailKey } from "../../src/features/mail/tokens";
-import { type MailSender, startSending } from "../../src/features/mail/sending/sender";
+import { startSending } from "../../src/features/mail/sending/sender";
 import { suppress } from "../../src/features/mail/suppressions";
 import { createUser, disableUser, hasUsers } from "../../src/features/users/users";
 import { ALERT_TEMPLATES } from "../../src/features/webhooks/alerts/templates";
-import { type Deliverer, startDelivering } from "../../src/features/webhooks/deliver/deliverer";
+import { startDelivering } from "../../src/features/webhooks/deliver/deliverer";
 import type { Answer, CallOptions, TestApp } from "./app";
 import { settle } from "./clock";
 import { createMailApp, NO_THROTTLE } from "./mail-site";
@@ -17,8 +17,8 @@ type MailRow = typeof mails.$inferSelect;
 /** An application that sends alerts to a relay of the test, on the test's clock. */
 export interface AlertSite extends AsyncDisposable {
   app: TestApp;
-  deliverer: Deliverer;
-  sender: MailSender;
+  deliverer: ReturnType<typeof startDelivering>;
+  sender: ReturnType<typeof startSending>;
   /** Ids of the components API and Web of the page `acme`. */
   components: Record<string, string>;
   /** Calls a path under `/api/v1` with a key, and waits until nothing can be sent. */

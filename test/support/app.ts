@@ -16,11 +16,9 @@ import { createEgress, type Egress } from "../../src/egress/egress";
 import type { Fleet } from "../../src/features/alarms/fleet";
 import type { Backups } from "../../src/features/backups/backups";
 import type { ImportJobs } from "../../src/imports/jobs";
-import { createComponent, createGroup } from "../../src/features/components/components";
-import { createKey, type RevealedKey } from "../../src/features/keys/keys";
+import { type RevealedKey } from "../../src/features/keys/keys";
 import type { Scope } from "../../src/features/keys/scopes";
 import { createIdleMonitoring, type Monitoring } from "../../src/features/monitors/monitoring";
-import { createPage } from "../../src/features/pages/pages";
 import type { PageInput } from "../../src/features/pages/wire";
 import type { PageRow } from "../../src/features/pages/store";
 import type { Passwords } from "../../src/features/auth/passwords";
@@ -38,6 +36,7 @@ import { createTestBackups } from "./backups";
 import { createTestImports } from "./imports";
 import { createTestClock, settle, type TestClock } from "./clock";
 import { createTestLog, type LogLine } from "./log";
+import { createComponent, createGroup, createKey, createPage } from "./examined";
 
 /** An answer that was read completely. `body` is parsed if it is JSON. */
 export interface Answer {

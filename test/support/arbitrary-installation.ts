@@ -4,27 +4,16 @@ import { Problem } from "../../src/base/errors";
 import { DescriptionText, NameText } from "../../src/base/texts";
 import type { Tx } from "../../src/db/statements";
 import {
-  createComponent,
-  createGroup,
   deleteComponent,
   deleteGroup,
   orderComponents,
-  updateComponent,
-  updateGroup,
 } from "../../src/features/components/components";
 import { setManualStatuses } from "../../src/features/components/statuses";
 import { listComponentsOfPage, listGroups } from "../../src/features/components/store";
 import { deleteTemplate, listAllTemplates } from "../../src/features/incident-templates/templates";
 import { listStoredMonitors } from "../../src/features/monitors/declared";
-import {
-  createMonitor,
-  deleteMonitor,
-  pauseMonitor,
-  resumeMonitor,
-  updateMonitor,
-} from "../../src/features/monitors/monitors";
+import { deleteMonitor, pauseMonitor, resumeMonitor } from "../../src/features/monitors/monitors";
 import { deletePage } from "../../src/features/pages/deletion";
-import { createPage, updatePage } from "../../src/features/pages/pages";
 import { listAllPages } from "../../src/features/pages/store";
 import { listStoredWebhooks } from "../../src/features/webhooks/file";
 import { deleteWebhook } from "../../src/features/webhooks/webhooks";
@@ -35,6 +24,16 @@ import { arbitraryTemplate, performOnTemplate } from "./arbitrary-template";
 import { textOf } from "./arbitrary-text";
 import { arbitraryWebhook } from "./arbitrary-webhook";
 import { performOnWebhook, WEBHOOK_ACTS } from "./webhook-actions";
+import {
+  createComponent,
+  createGroup,
+  createMonitor,
+  createPage,
+  updateComponent,
+  updateGroup,
+  updateMonitor,
+  updatePage,
+} from "./examined";
 
 const name = textOf(NameText, 12);
 const description = fc.option(textOf(DescriptionText, 60));
@@ -226,12 +225,12 @@ function perform(app: TestApp, tx: Tx, one: Act): void {
       return;
   }
   if (group && what === "edit group") {
-    updateGroup(ctx, tx, group.id, { ...one.groupFields, ref: word, position }, CLI_ACTOR);
+    updateGroup(ctx, tx, group.id, { ...one.groupFields, ref: word }, CLI_ACTOR, { position });
   }
   if (group && what === "delete group") deleteGroup(ctx, tx, group.id, CLI_ACTOR);
   if (component && what === "edit component") {
-    const fields = { ...one.componentFields, ref: word, position, groupId };
-    updateComponent(ctx, tx, component.id, fields, CLI_ACTOR);
+    const fields = { ...one.componentFields, ref: word };
+    updateComponent(ctx, tx, component.id, fields, CLI_ACTOR, { position, groupId });
   }
   if (component && what === "delete component") deleteComponent(ctx, tx, component.id, CLI_ACTOR);
   if (component && what === "set component status") {

@@ -5,6 +5,7 @@ import { NameText } from "../../src/base/texts";
 import { Text } from "../../src/base/schema";
 import { SUPPORTED_TYPES, type SupportedType } from "../../src/base/status";
 import { textOf } from "./arbitrary-text";
+import { MONITOR_CONFIGS } from "./monitor-configs";
 
 /** Secret of monitors that no output may contain. */
 export const MONITOR_SECRET = "s3cret-4-monitors";
@@ -98,8 +99,12 @@ const database = fc.record(
   { requiredKeys: ["host", "user"] },
 );
 
-/** Configurations by type. Some are rejected, such as a body with GET. */
-const configs: Record<SupportedType, fc.Arbitrary<Record<string, unknown>>> = {
+type Configs = fc.Arbitrary<Readonly<Record<string, unknown>>>;
+
+/**
+ * Configurations by type; those of other types are in `MONITOR_CONFIGS`. Some are rejected, such as a body with GET.
+ */
+const configs: Partial<Record<SupportedType, Configs>> = {
   http: fc
     .tuple(fc.constantFrom("https://a.example/#x", "http://192.0.2.1:81/?q=1"), httpMore)
     .map(([url, more]) => ({ url, ...more })),
@@ -181,8 +186,6 @@ const configs: Record<SupportedType, fc.Arbitrary<Record<string, unknown>>> = {
     },
     { requiredKeys: ["host"] },
   ),
-  ssh: fc.record({ host, port }, { requiredKeys: ["host"] }),
-  docker: fc.record({ host: fc.constantFrom("local", "nas.1"), container: fc.constant("web-1") }),
   domain: fc.record(
     { domain: fc.constantFrom("example.com", "münchen.example"), days: fc.nat(365) },
     { requiredKeys: ["domain"] },
@@ -237,7 +240,7 @@ export const arbitraryMonitor: fc.Arbitrary<AnyMonitor> = fc
       textOf(NameText, 12),
       settings,
       type === "push" ? fc.constantFrom({}, { interval_seconds: null }) : fc.constant({}),
-      configs[type],
+      configs[type] ?? fc.constantFrom(...MONITOR_CONFIGS[type]),
     ),
   )
   .map(([type, name, { interval_seconds: interval, ...more }, deadline, config]) => ({

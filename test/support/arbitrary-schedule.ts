@@ -3,16 +3,13 @@ import type { Tx } from "../../src/db/statements";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { NameText } from "../../src/base/texts";
 import { listComponentsOfPage } from "../../src/features/components/store";
-import {
-  createSchedule,
-  deleteSchedule,
-  updateSchedule,
-} from "../../src/features/maintenance/schedules/schedules";
+import { deleteSchedule } from "../../src/features/maintenance/schedules/schedules";
 import { listSchedules } from "../../src/features/maintenance/schedules/store";
 import { listAllPages } from "../../src/features/pages/store";
 import { UpdateText } from "../../src/features/timeline/updates";
 import type { TestApp } from "./app";
 import { textOf } from "./arbitrary-text";
+import { createSchedule, updateSchedule } from "./examined";
 
 /** Fields of a maintenance schedule; its page is selected by the action. Some combinations are refused. */
 export const arbitrarySchedule = fc.record(

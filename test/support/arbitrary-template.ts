@@ -1,12 +1,7 @@
 import fc from "fast-check";
 import type { Tx } from "../../src/db/statements";
 import { listComponentsOfPage } from "../../src/features/components/store";
-import {
-  createTemplate,
-  deleteTemplate,
-  listAllTemplates,
-  updateTemplate,
-} from "../../src/features/incident-templates/templates";
+import { deleteTemplate, listAllTemplates } from "../../src/features/incident-templates/templates";
 import { TEMPLATE_NAME_MAX } from "../../src/features/incident-templates/wire";
 import { listAllPages } from "../../src/features/pages/store";
 import { UpdateText } from "../../src/features/timeline/updates";
@@ -15,6 +10,7 @@ import { IMPACTS, NAMED_STATUSES, OPEN_INCIDENT_STATUSES } from "../../src/base/
 import { LineText, NameText } from "../../src/base/texts";
 import { textOf } from "./arbitrary-text";
 import type { TestApp } from "./app";
+import { createTemplate, updateTemplate } from "./examined";
 
 /** Fields of an incident template; its page is selected by the action. */
 export const arbitraryTemplate = fc.record({

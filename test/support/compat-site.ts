@@ -1,13 +1,13 @@
-import { updateComponent } from "../../src/features/components/components";
 import { insertCheck } from "../../src/features/monitors/checks-store";
 import { listAllMonitors } from "../../src/features/monitors/store";
 import { findPageBySlug, type PageRow } from "../../src/features/pages/store";
-import { getPage, updatePage } from "../../src/features/pages/pages";
+import { getPage } from "../../src/features/pages/pages";
 import type { PageInput } from "../../src/features/pages/wire";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { MINUTE_MS } from "../../src/base/time";
 import { createMonitorApi, type MonitorApi } from "./monitor-api";
 import { check } from "./monitor-store";
+import { updateComponent, updatePage } from "./examined";
 
 /** The page of `createMonitorApi` in the formats of other products. */
 export interface CompatSite extends MonitorApi {

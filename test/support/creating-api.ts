@@ -6,7 +6,6 @@ import { NameText } from "../../src/base/texts";
 import type { Ctx } from "../../src/context";
 import { createSessions } from "../../src/features/auth/sessions";
 import { createKeyDirectory } from "../../src/features/keys/directory";
-import { createKey } from "../../src/features/keys/keys";
 import { listAllKeys } from "../../src/features/keys/records";
 import { createHeartbeatDirectory } from "../../src/features/monitors/tokens";
 import { createDomains } from "../../src/features/pages/addresses";
@@ -19,6 +18,7 @@ import { jsonBody } from "../../src/http/json-body";
 import { operation, scope } from "../../src/http/operation";
 import { createRouteTable } from "../../src/http/route-table";
 import { type Answer, type CallOptions, createTestApp, type TestApp } from "./app";
+import { createKey } from "./examined";
 
 const ThingBody = Type.Object({ name: NameText }, { additionalProperties: false });
 const Part = Type.Object({ id: Type.String(), name: Type.String() });

@@ -3,14 +3,14 @@ import { selectMany } from "../../src/db/statements";
 import { deliveries, deliveryTries, webhookPauses } from "../../src/db/tables/webhooks";
 import type { Egress } from "../../src/egress/egress";
 import type { EventType, OutboxEvent } from "../../src/events/outbox";
-import { createWebhook } from "../../src/features/webhooks/webhooks";
 import type { CreateWebhookBody } from "../../src/features/webhooks/wire";
-import { type Deliverer, startDelivering } from "../../src/features/webhooks/deliver/deliverer";
+import { startDelivering } from "../../src/features/webhooks/deliver/deliverer";
 import type { WebhookRow } from "../../src/features/webhooks/store";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { createTestApp, type TestApp } from "./app";
 import { createTestClock, type TestClock } from "./clock";
 import { createTestEgress } from "./egress";
+import { createWebhook } from "./examined";
 
 /** Time after which a delivery is looked at again that is due and waits for its destination. */
 const PACE_STEP_MS = 100;
@@ -35,7 +35,7 @@ type TryRow = typeof deliveryTries.$inferSelect;
 /** An application that delivers events over the network, on the test's clock. */
 export interface DeliverySite extends AsyncDisposable {
   app: TestApp;
-  deliverer: Deliverer;
+  deliverer: ReturnType<typeof startDelivering>;
   /** Creates an endpoint for every event. */
   endpoint(url: string, input?: Partial<CreateWebhookBody>): Promise<WebhookRow>;
   /** Records one event per subject in one transaction, by default of a component. */

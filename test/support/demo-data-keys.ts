@@ -1,10 +1,10 @@
-import { createKey } from "../../src/features/keys/keys";
 import { createKeyDirectory } from "../../src/features/keys/directory";
 import type { Scope } from "../../src/features/keys/scopes";
 import type { Actor } from "../../src/base/actor";
 import { type ClientAddress, parseClientAddress } from "../../src/base/client-address";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../src/base/time";
 import type { TestApp } from "./app";
+import { createKey } from "./examined";
 
 type Maker = "owner" | "admin" | "cli";
 

@@ -4,7 +4,7 @@ import { MAIL_HOLDS_SETTING, type MailHold } from "../../src/base/mail-address";
 import { listIncidents } from "../../src/features/incidents/records";
 import { putSetting } from "../../src/features/settings/store";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/base/time";
-import type { DemoPage } from "../../src/demo/pages";
+import type { DemoPage } from "../../src/demo/year";
 import type { TestApp } from "./app";
 import { mailingRow, mailRow } from "./mail-rows";
 

@@ -1,15 +1,10 @@
-import {
-  addMaintenanceUpdate,
-  cancelMaintenance,
-  planMaintenance,
-} from "../../src/features/maintenance/maintenance";
-import { advanceMaintenance } from "../../src/features/maintenance/clock";
-import { createSchedule } from "../../src/features/maintenance/schedules/schedules";
-import type { Entry } from "../../src/demo/year";
-import type { DemoPage } from "../../src/demo/pages";
 import type { Actor } from "../../src/base/actor";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/base/time";
+import type { DemoPage, Entry } from "../../src/demo/year";
+import { advanceMaintenance } from "../../src/features/maintenance/clock";
+import { cancelMaintenance } from "../../src/features/maintenance/maintenance";
 import type { TestApp } from "./app";
+import { addMaintenanceUpdate, createSchedule, planMaintenance } from "./examined";
 
 interface Plan {
   page: DemoPage;

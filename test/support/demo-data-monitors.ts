@@ -1,10 +1,7 @@
 import type { Tx } from "../../src/db/statements";
-import { createMonitor, pauseMonitor } from "../../src/features/monitors/monitors";
+import { pauseMonitor } from "../../src/features/monitors/monitors";
 import type { CreateMonitorBody } from "../../src/features/monitors/wire";
-import {
-  createUnsupportedMonitor,
-  type UnsupportedMonitor,
-} from "../../src/features/monitors/imported";
+import { type UnsupportedMonitor } from "../../src/features/monitors/imported";
 import { getMonitorRecord } from "../../src/features/monitors/records";
 import { insertCheck } from "../../src/features/monitors/checks-store";
 import { applyTransition } from "../../src/features/monitors/engine/transitions";
@@ -26,9 +23,10 @@ import type { Actor } from "../../src/base/actor";
 import type { MonitorState } from "../../src/base/status";
 import { sha256 } from "../../src/base/hash";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/base/time";
-import type { DemoPage } from "../../src/demo/pages";
+import type { DemoPage } from "../../src/demo/year";
 import type { TestApp } from "./app";
 import { clientCertificate } from "./raw-server";
+import { createMonitor, createUnsupportedMonitor } from "./examined";
 
 /** A state that a monitor entered: milliseconds before now, and the reason. */
 interface StateChange {
@@ -267,7 +265,7 @@ export async function addMonitors(
 
 /** Writes the heartbeat of a run that a job started. */
 function report(tx: Tx, monitorNum: number, at: number, durationMs: number | null): void {
-  saveHeartbeat(tx, { monitorNum, at });
+  saveHeartbeat(tx, { monitorNum, heartbeatAt: at });
   const startedAt = at - (durationMs ?? 0);
   const none = { monitorNum, rid: "", exitCode: null, message: null };
   insertSignal(tx, { ...none, at: startedAt, kind: "start", startedAt: null, durationMs: null });
@@ -321,6 +319,9 @@ function live(
     applyTransition(ctx, tx, row, { from: before?.state ?? "pending", evaluation, message });
   }
   if (plan.certificateEndsIn !== undefined) {
-    saveCertificate(tx, { monitorNum: row.num, expiresAt: now + plan.certificateEndsIn });
+    saveCertificate(tx, {
+      monitorNum: row.num,
+      certificateExpiresAt: now + plan.certificateEndsIn,
+    });
   }
 }

@@ -1,9 +1,9 @@
-import { addPage, type PagePlan } from "../../src/demo/pages";
+import { addPage, type PagePlan } from "../../src/demo/year";
 import { setManualStatuses } from "../../src/features/components/statuses";
-import { updatePage } from "../../src/features/pages/pages";
 import type { Actor } from "../../src/base/actor";
 import { DAY_MS } from "../../src/base/time";
 import type { TestApp } from "./app";
+import { updatePage } from "./examined";
 
 const SHOP: PagePlan = {
   page: {

@@ -1,5 +1,4 @@
-import type { DemoIncident } from "../../src/demo/year";
-import type { DemoPage } from "../../src/demo/pages";
+import type { DemoIncident, DemoPage } from "../../src/demo/year";
 import type { Actor } from "../../src/base/actor";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/base/time";
 

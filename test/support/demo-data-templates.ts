@@ -1,6 +1,6 @@
-import { createTemplate } from "../../src/features/incident-templates/templates";
 import type { Actor } from "../../src/base/actor";
 import type { TestApp } from "./app";
+import { createTemplate } from "./examined";
 
 /** Names of the templates in the demo data. */
 export const DEMO_TEMPLATES = { checkout: "Checkout down", provider: "Provider outage" } as const;

@@ -1,17 +1,16 @@
 import { asc } from "drizzle-orm";
 import { selectMany } from "../../src/db/statements";
 import { deliveries, webhooks } from "../../src/db/tables/webhooks";
-import { createWebhook } from "../../src/features/webhooks/webhooks";
 import type { CreateWebhookBody } from "../../src/features/webhooks/wire";
 import { getWebhookRecord } from "../../src/features/webhooks/records";
 import type { TryResult } from "../../src/features/webhooks/deliver/message";
-import { recordTry } from "../../src/features/webhooks/deliver/recorder";
+import { recordTry } from "../../src/features/webhooks/deliver/deliverer";
 import { deleteUntried } from "../../src/features/webhooks/delivery-store";
-import type { Entry } from "../../src/demo/year";
-import type { DemoPage } from "../../src/demo/pages";
+import type { DemoPage, Entry } from "../../src/demo/year";
 import type { Actor } from "../../src/base/actor";
 import { DAY_MS, HOUR_MS } from "../../src/base/time";
 import type { TestApp } from "./app";
+import { createWebhook } from "./examined";
 
 export interface DemoWebhooks {
   /** Ids by description. */

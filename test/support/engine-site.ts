@@ -6,19 +6,16 @@ import type { Egress } from "../../src/egress/egress";
 import { createAlarms } from "../../src/features/alarms/alarms";
 import type { CauseRow } from "../../src/features/components/cause-store";
 import { findComponent } from "../../src/features/components/store";
-import { createMonitor } from "../../src/features/monitors/monitors";
-import { createMonitoring, type Engine } from "../../src/features/monitors/engine/engine";
+import { createMonitoring } from "../../src/features/monitors/engine/engine";
 import { getMonitorRecord } from "../../src/features/monitors/records";
 import type { CreateMonitorBody } from "../../src/features/monitors/wire";
+import { type CheckRow, listChecksBefore } from "../../src/features/monitors/checks-store";
 import {
-  type CheckRow,
   findLiveness,
-  listChecksBefore,
   listNoDataOfPage,
   listSpans,
-  type NoDataRow,
   type SpanRow,
-} from "../../src/features/monitors/checks-store";
+} from "../../src/features/monitors/spans-store";
 import type { ProbeContext, ProbeResult } from "../../src/features/monitors/monitoring";
 import type { MonitorRow } from "../../src/features/monitors/store";
 import { CLI_ACTOR } from "../../src/base/actor";
@@ -27,6 +24,7 @@ import { createTestApp, type TestApp } from "./app";
 import { eventErrors } from "./webhook-events";
 import { listCausesOfPage } from "./causes";
 import { createTestClock, settle, type TestClock } from "./clock";
+import { createMonitor } from "./examined";
 
 /** Answers a check as the target of a test. */
 export type Target = (context: ProbeContext) => ProbeResult | Promise<ProbeResult>;
@@ -52,7 +50,7 @@ export const hangs =
 /** A process: its timers end with it, and so does what it would still write. */
 interface Process {
   ctx: Ctx;
-  engine: Engine;
+  engine: ReturnType<typeof createMonitoring>;
   /** In good order; not once it has ended. */
   stop(): Promise<void>;
   end(): void;
@@ -64,7 +62,7 @@ export interface EngineSite extends AsyncDisposable {
   clock: TestClock;
   /** Start of the test in unix ms. */
   begin: number;
-  engine: Engine;
+  engine: ReturnType<typeof createMonitoring>;
   /** True if this server reaches its reference targets. */
   isOnline: boolean;
   /** Promise that a reference target waits for before it answers. */
@@ -230,9 +228,9 @@ export async function openEngineSite(
         .filter(({ source }) => source === "monitor")
         .map((cause) => `${cause.status} ${interval(cause.startedAt, cause.endedAt)}`),
     noData: (pageId) =>
-      listNoDataOfPage(app.ctx.db, { pageId, since: 0 })
-        .map(({ row }): NoDataRow => row)
-        .map((row) => interval(row.startedAt, row.endedAt)),
+      listNoDataOfPage(app.ctx.db, { pageId, since: 0 }).map(({ row }) =>
+        interval(row.startedAt, row.endedAt),
+      ),
     liveness: () => findLiveness(app.ctx.db, {})?.at,
     transactions: () => transactions,
     eventTypes: () =>

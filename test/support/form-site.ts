@@ -1,6 +1,5 @@
 import { expect } from "bun:test";
 import { listComponentsOfPage, listGroups } from "../../src/features/components/store";
-import { createMonitor } from "../../src/features/monitors/monitors";
 import { findPageBySlug } from "../../src/features/pages/store";
 import { createUser } from "../../src/features/users/users";
 import { CLI_ACTOR } from "../../src/base/actor";
@@ -10,6 +9,7 @@ import { createIncidentSite } from "./incident-site";
 import { MAINTENANCE_PATH, PLAN } from "./maintenance-site";
 import { formOf } from "./monitor-dashboard";
 import { RECEIVER } from "./webhook-site";
+import { createMonitor } from "./examined";
 
 /** Screen of a form, and the path that the form is submitted to. */
 export interface FormPaths {

@@ -1,8 +1,10 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Found } from "../../src/imports/found";
-import { type GatusOptions, readGatus } from "../../src/imports/gatus/read";
+import { readGatus } from "../../src/imports/gatus/read";
 import { temporaryFolder } from "./temporary-folder";
+
+type GatusOptions = Parameters<typeof readGatus>[1];
 
 const OPTIONS: GatusOptions = {
   history: undefined,

@@ -1,10 +1,9 @@
 import { expect } from "bun:test";
-import { createComponent, createGroup } from "../../src/features/components/components";
-import { createPage } from "../../src/features/pages/pages";
 import type { PageRow } from "../../src/features/pages/store";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { type Answer, createTestApp, type TestApp } from "./app";
 import { readHtml } from "./html";
+import { createComponent, createGroup, createPage } from "./examined";
 
 export const COMPONENTS = "/admin/components";
 

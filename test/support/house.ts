@@ -1,6 +1,7 @@
 /**
  * Prints figures about the structure of src: files, lines, importers of each file, users of each export, cycles.
- * Run by hand: `bun test/support/house.ts`, with `--single`, `--cycles` or `--ways` for lists of files.
+ * Run by hand: `bun test/support/house.ts`, with `--single`, `--unused`, `--cycles` or
+ * `--ways` for lists.
  */
 import { dirname, join, relative } from "node:path";
 import { Glob } from "bun";
@@ -18,13 +19,25 @@ interface SourceFile {
   passedOn: { name: string; from: string; nameThere: string }[];
   /** Imported names; "*" for a whole module. */
   imported: { from: string; name: string }[];
-  /** Files that it loads with `import()`. */
+  /** Files that it loads with `import()` or `require()`. */
   loaded: string[];
+  /** Words of its text, to find the names that it takes from what it loads. */
+  words: ReadonlySet<string>;
 }
+
+/** Files that list what belongs to a part: each file that they import is there for its own sake. */
+const LISTS = new Set([
+  "background.ts",
+  "dashboard.ts",
+  "other-routes.ts",
+  "pages.ts",
+  "features/monitors/probes/index.ts",
+  "features/webhooks/formats/index.ts",
+]);
 
 const IMPORT = /^import\s+(?:type\s+)?([^;"]*?)\s*(?:from\s+)?"(\.[^"]+)"/gm;
 const PASSED_ON = /^export\s+(?:type\s+)?(\*|\{[^}]*\})\s+from\s+"(\.[^"]+)"/gm;
-const LOADED = /\bimport\(\s*"(\.[^"]+)"/g;
+const LOADED = /\b(?:import|require)\(\s*"(\.[^"]+)"/g;
 const DECLARED =
   /^export\s+(?:default\s+)?(?:declare\s+)?(?:async\s+)?(?:abstract\s+)?(?:function\*?|class|const|let|interface|type|enum)\s+([\w$]+)/gm;
 /** Names of `export const { one, other: name } = …`. */
@@ -60,6 +73,7 @@ async function read(path: string): Promise<SourceFile> {
       }),
     ),
     loaded: all(LOADED).flatMap(([, specifier]) => target(specifier)),
+    words: new Set(text.match(/[\w$]+/g)),
   };
 }
 
@@ -109,7 +123,7 @@ function originOf(path: string, name: string): { path: string; name: string } | 
 const importers = new Map(paths.map((path) => [path, new Set<string>()]));
 const users = new Map<string, Set<string>>();
 const loadedLazily = new Set([...files.values()].flatMap(({ loaded }) => loaded));
-for (const { path, imported, passedOn, loaded } of files.values()) {
+for (const { path, imported, passedOn, loaded, words } of files.values()) {
   for (const from of [
     ...imported.map((each) => each.from),
     ...passedOn.map((each) => each.from),
@@ -117,7 +131,12 @@ for (const { path, imported, passedOn, loaded } of files.values()) {
   ]) {
     importers.get(from)?.add(path);
   }
-  for (const { from, name } of imported) {
+  const taken = loaded.flatMap((from) =>
+    [...(files.get(from)?.declared ?? [])]
+      .filter((name) => words.has(name))
+      .map((name) => ({ from, name })),
+  );
+  for (const { from, name } of [...imported, ...taken]) {
     const origin = originOf(from, name);
     if (!origin) continue;
     const key = `${origin.path} ${origin.name}`;
@@ -126,13 +145,18 @@ for (const { path, imported, passedOn, loaded } of files.values()) {
 }
 
 const single = paths.filter((path) => importers.get(path)?.size === 1 && !loadedLazily.has(path));
-const inOwnFolder = single.filter(
-  (path) => dirname([...(importers.get(path) ?? [])][0] ?? "") === dirname(path),
-);
+const importerOf = (path: string) => [...(importers.get(path) ?? [])][0] ?? "";
+const inOwnFolder = single.filter((path) => dirname(importerOf(path)) === dirname(path));
+const listed = single.filter((path) => LISTS.has(importerOf(path)));
 const exported = [...files.values()].flatMap(({ path, declared }) =>
   [...declared].map((name) => `${path} ${name}`),
 );
 const usedOnce = exported.filter((key) => users.get(key)?.size === 1);
+const usedElsewhere = usedOnce.filter((key) => {
+  const [path = ""] = key.split(" ");
+  const [user = ""] = users.get(key) ?? [];
+  return dirname(user) !== dirname(path);
+});
 const unused = exported.filter((key) => !users.has(key));
 const linesOf = (some: readonly string[]) =>
   some.reduce((sum, path) => sum + (files.get(path)?.lines ?? 0), 0);
@@ -175,18 +199,23 @@ const rows: [string, string | number][] = [
   ["files with one importer, not loaded lazily", single.length],
   ["their lines", linesOf(single)],
   ["of them with the importer in their folder", inOwnFolder.length],
+  ["of them listed by a composition or registry", listed.length],
   ["exports", exported.length],
   [
     "exports that one file uses",
     `${usedOnce.length} (${percent(usedOnce.length, exported.length)})`,
   ],
+  ["of them used from another folder", usedElsewhere.length],
   ["exports that only tests use", unused.length],
   ["groups of files in static cycles", isStatic.length],
   ["groups of files in cycles with import()", withLoads.length],
 ];
 for (const [name, value] of rows) console.log(`${name.padEnd(48)} ${value}`);
 if (process.argv.includes("--single")) {
-  for (const path of single) console.log(`${path} ← ${[...(importers.get(path) ?? [])].join()}`);
+  for (const path of single) console.log(`${path} ← ${importerOf(path)}`);
+}
+if (process.argv.includes("--unused")) {
+  for (const key of unused) console.log(key);
 }
 if (process.argv.includes("--cycles")) {
   for (const group of withLoads) {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { CLI_ACTOR } from "../../src/base/actor";
 import type { ImportItem, ImportReport } from "../../src/base/import-report";
-import type { ImportOptions } from "../../src/imports/options";
+import type { ImportOptions } from "../../src/imports/sources";
 import { importFound, performImport } from "../../src/imports/import";
 import { readHealthchecks } from "../../src/imports/healthchecks/read";
 import { emptyFound, type Found } from "../../src/imports/found";

@@ -1,8 +1,4 @@
-import {
-  createTemplate,
-  deleteTemplate,
-  updateTemplate,
-} from "../../src/features/incident-templates/templates";
+import { deleteTemplate } from "../../src/features/incident-templates/templates";
 import {
   type IncidentTemplate,
   presentTemplate,
@@ -11,6 +7,7 @@ import {
 import { CLI_ACTOR } from "../../src/base/actor";
 import type { ApplyMetadata } from "../../src/base/ids";
 import type { TestApp } from "./app";
+import { createTemplate, updateTemplate } from "./examined";
 
 /** Valid fields of an incident template for all pages. */
 export const TEMPLATE = {

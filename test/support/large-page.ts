@@ -1,9 +1,8 @@
-import { createIncident } from "../../src/features/incidents/incidents";
-import { planMaintenance } from "../../src/features/maintenance/maintenance";
 import { CLI_ACTOR } from "../../src/base/actor";
 import type { ComponentStatus } from "../../src/base/status";
 import { HOUR_MS, toIso } from "../../src/base/time";
 import { createTestApp, type TestApp, type TestPage } from "./app";
+import { createIncident, planMaintenance } from "./examined";
 
 /** An app with a page of 1,000 components. */
 export interface LargePage extends AsyncDisposable {

@@ -1,6 +1,6 @@
 import pino from "pino";
 import { redactText } from "../../src/base/redaction";
-import { createSerializers, type Log, type LogLevel } from "../../src/base/log";
+import { lineOptions, type Log, type LogLevel } from "../../src/base/log";
 
 /** One line of the log, parsed. */
 export type LogLine = Record<string, unknown> & { msg: string };
@@ -10,7 +10,7 @@ export function createTestLog(level: LogLevel): { log: Log; lines: LogLine[] } {
   const lines: LogLine[] = [];
   const destination = { write: (line: string) => void lines.push(JSON.parse(line) as LogLine) };
   return {
-    log: pino({ level, base: null, serializers: createSerializers(redactText) }, destination),
+    log: pino({ level, base: null, ...lineOptions(redactText) }, destination),
     lines,
   };
 }

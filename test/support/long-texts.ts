@@ -1,7 +1,7 @@
-import { addUpdate, createIncident } from "../../src/features/incidents/incidents";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { toIso } from "../../src/base/time";
 import type { TestApp } from "./app";
+import { addUpdate, createIncident } from "./examined";
 
 /** Returns a text of the greatest length of an update, with a unique first word. */
 export function longText(word: string): string {

@@ -3,9 +3,9 @@ import { mailings, mails, subscribers, suppressions } from "../../src/db/tables/
 import { type MailingState, parseMailAddress } from "../../src/base/mail-address";
 import { addressHmac, ensureMailKey } from "../../src/features/mail/tokens";
 import { enqueueMails, type NewMail } from "../../src/features/mail/mail";
-import { type MailSender, startSending } from "../../src/features/mail/sending/sender";
+import { startSending } from "../../src/features/mail/sending/sender";
 import type { Templates } from "../../src/features/mail/compose";
-import type { LoadThrottle } from "../../src/features/outgoing/sending-loop";
+import type { LoadThrottle } from "../../src/features/sending/throttle";
 import { DAY_MS } from "../../src/base/time";
 import { createTestApp, type TestApp } from "./app";
 import { createTestClock } from "./clock";
@@ -36,7 +36,7 @@ type TestMail = Omit<Partial<NewMail>, "recipient"> & { to: string };
 /** An application that sends mail to a relay of the test, on the test's clock. */
 export interface MailSite extends AsyncDisposable {
   app: TestApp;
-  readonly sender: MailSender;
+  readonly sender: ReturnType<typeof startSending>;
   /** Queues mails in one transaction and returns their ids. */
   queue(...mails: TestMail[]): Promise<string[]>;
   /** Creates a mailing of a new subject with one mail to each address, and their subscribers. */

@@ -3,7 +3,6 @@ import type { Ctx } from "../../src/context";
 import { insertInto, mutate, type Tx } from "../../src/db/statements";
 import { mailings, mails, subscriberChoices, subscribers } from "../../src/db/tables/mail";
 import type { SubscriberEvent } from "../../src/base/mail-address";
-import { createComponent } from "../../src/features/components/components";
 import { addressHmac, ensureMailKey } from "../../src/features/mail/tokens";
 import type { ComposedMail } from "../../src/features/mail/compose";
 import { readMailSettings } from "../../src/features/mail/settings";
@@ -13,10 +12,10 @@ import { startMaintenanceClock } from "../../src/features/maintenance/clock";
 import { type AuthorKind, CLI_ACTOR } from "../../src/base/actor";
 import type { PageInput } from "../../src/features/pages/wire";
 import type { PageRow } from "../../src/features/pages/store";
-import { updatePage } from "../../src/features/pages/pages";
 import { type Answer, createTestApp, type TestApp } from "./app";
 import { settle } from "./clock";
 import { listMailings, listMails, mailingRow, subscriberRow } from "./mail-rows";
+import { createComponent, updatePage } from "./examined";
 
 type MailRow = typeof mails.$inferSelect;
 

@@ -1,5 +1,4 @@
 import { expect } from "bun:test";
-import { createMonitor } from "../../src/features/monitors/monitors";
 import { getMonitorRecord } from "../../src/features/monitors/records";
 import type { CreateMonitorBody } from "../../src/features/monitors/wire";
 import type { Monitoring, ProbeResult } from "../../src/features/monitors/monitoring";
@@ -14,6 +13,7 @@ import { type Answer, createTestApp, type TestApp, type TestPage } from "./app";
 import { type Fields, openForm } from "./dashboard";
 import { setSteps } from "./steps";
 import { typedIn } from "./html";
+import { createMonitor } from "./examined";
 
 export const MONITORS = "/admin/monitors";
 export const NEW_MONITOR = `${MONITORS}/new`;

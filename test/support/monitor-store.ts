@@ -4,7 +4,6 @@ import { createDb } from "../../src/db/database";
 import type { Reader, Tx } from "../../src/db/statements";
 import { migrate } from "../../src/db/migrations";
 import { openSqlite } from "../../src/db/open";
-import { createComponent } from "../../src/features/components/components";
 import { type CheckRow, insertCheck } from "../../src/features/monitors/checks-store";
 import { newEvaluation } from "../../src/features/monitors/rules";
 import {
@@ -15,7 +14,6 @@ import {
   type MonitorRow,
 } from "../../src/features/monitors/store";
 import { recordState } from "../../src/features/monitors/engine/transitions";
-import { createPage } from "../../src/features/pages/pages";
 import { createContext } from "../../src/installation";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { systemRandom } from "../../src/base/hash";
@@ -23,6 +21,7 @@ import { HOUR_MS } from "../../src/base/time";
 import { testConfig } from "./app";
 import { createTestClock, type TestClock } from "./clock";
 import { createTestLog, type LogLine } from "./log";
+import { createComponent, createPage } from "./examined";
 
 /** A migrated database without an application, for the stores of monitors. */
 export interface MonitorStore extends Disposable {

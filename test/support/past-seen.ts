@@ -1,10 +1,7 @@
 import { listComponentsOfPage } from "../../src/features/components/store";
 import { getMonitorRecord } from "../../src/features/monitors/records";
-import {
-  listChecksBefore,
-  listNoDataOfPage,
-  listSpans,
-} from "../../src/features/monitors/checks-store";
+import { listChecksBefore } from "../../src/features/monitors/checks-store";
+import { listNoDataOfPage, listSpans } from "../../src/features/monitors/spans-store";
 import { listStoredMonitors } from "../../src/features/monitors/declared";
 import { listAllPages } from "../../src/features/pages/store";
 import { toIso } from "../../src/base/time";

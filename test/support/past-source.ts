@@ -2,7 +2,7 @@ import { CLI_ACTOR } from "../../src/base/actor";
 import type { ImportReport } from "../../src/base/import-report";
 import { performImport } from "../../src/imports/import";
 import { type HistoryStep, importHistory } from "../../src/imports/history/write";
-import type { ImportOptions } from "../../src/imports/options";
+import type { ImportOptions } from "../../src/imports/sources";
 import {
   BEAT,
   emptyFound,

@@ -1,10 +1,10 @@
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { CLI_ACTOR } from "../../src/base/actor";
-import { updateComponent } from "../../src/features/components/components";
 import { DAY_MS, HOUR_MS, toIso } from "../../src/base/time";
 import { describeInBrowser } from "./browser";
 import type { BrowserSite, VisitOptions } from "./browser-site";
+import { updateComponent } from "./examined";
 
 /** Preferences of a reader that change the colours of a document. */
 export type Theme = NonNullable<Parameters<Page["emulateMedia"]>[0]>;

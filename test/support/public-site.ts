@@ -1,9 +1,9 @@
-import { createComponent } from "../../src/features/components/components";
 import type { PageInput } from "../../src/features/pages/wire";
 import { createSnapshots, type Snapshot } from "../../src/features/status/snapshots";
 import { type HistoryEntry, readPastEntries } from "../../src/features/status/entries";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { type Answer, createTestApp, type TestApp, type TestPage } from "./app";
+import { createComponent } from "./examined";
 
 /** An app with one page: the components API and Web in a group, and Docs without a group. */
 export interface PublicSite extends AsyncDisposable {

@@ -1,5 +1,5 @@
 import type { HttpAnswer, HttpRequest } from "../../src/egress/model";
-import type { StatuspageDependencies } from "../../src/imports/statuspage/read";
+import type { readStatuspage } from "../../src/imports/statuspage/read";
 import { createTestClock } from "./clock";
 
 /*
@@ -197,7 +197,7 @@ export function statuspageServer(answer: (url: URL, nth: number) => Reply) {
   const requests: { url: URL; at: number; headers: Readonly<Record<string, string>> }[] = [];
   const waits: number[] = [];
   const lines: string[] = [];
-  const deps: StatuspageDependencies = {
+  const deps: Parameters<typeof readStatuspage>[2] = {
     clock,
     progress: (line) => void lines.push(line),
     async wait(ms) {

@@ -1,5 +1,5 @@
-import { listIncidentsOfMonitor } from "../../src/features/monitors/store";
-import { createMonitor, pauseMonitor } from "../../src/features/monitors/monitors";
+import { pauseMonitor } from "../../src/features/monitors/monitors";
+import { listIncidentsOfMonitor } from "../../src/features/monitors/overview-store";
 import type { CreateMonitorBody } from "../../src/features/monitors/wire";
 import { getMonitorRecord } from "../../src/features/monitors/records";
 import { applyTransition } from "../../src/features/monitors/engine/transitions";
@@ -8,6 +8,7 @@ import { CLI_ACTOR } from "../../src/base/actor";
 import type { MonitorState, OpenIncident } from "../../src/base/status";
 import { MINUTE_MS, SECOND_MS } from "../../src/base/time";
 import type { TestApp, TestPage } from "./app";
+import { createMonitor } from "./examined";
 
 /** Monitors that fail one after the other, and the incident that they share. */
 export interface Storm {

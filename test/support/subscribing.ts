@@ -7,7 +7,6 @@ import { CLI_ACTOR } from "../../src/base/actor";
 import { findMailKey, type LinkPurpose, tokenOf } from "../../src/features/mail/tokens";
 import { setMailSettings, type StoredMailSettings } from "../../src/features/mail/settings";
 import type { PageInput } from "../../src/features/pages/wire";
-import { updatePage } from "../../src/features/pages/pages";
 import { choicesOf } from "../../src/features/subscribers/choices";
 import { mailPath } from "../../src/features/subscribers/links";
 import { startSignUps } from "../../src/features/subscribers/sign-up";
@@ -15,6 +14,7 @@ import type { SubscriberRow } from "../../src/features/subscribers/store";
 import { type Answer, type CallOptions, createTestApp, type TestApp, type TestPage } from "./app";
 import { settle } from "./clock";
 import { listMails, listSubscribers } from "./mail-rows";
+import { updatePage } from "./examined";
 
 /** An app with mail, one page, and the decision about sign-ups. */
 export interface SubscribingSite extends AsyncDisposable {

@@ -1,9 +1,7 @@
-import {
-  createUnsupportedMonitor,
-  type UnsupportedMonitor,
-} from "../../src/features/monitors/imported";
+import { type UnsupportedMonitor } from "../../src/features/monitors/imported";
 import { CLI_ACTOR } from "../../src/base/actor";
 import type { TestApp } from "./app";
+import { createUnsupportedMonitor } from "./examined";
 
 /** Creates a monitor that this version cannot check, as an import does, and returns its id. */
 export function importUnsupported(

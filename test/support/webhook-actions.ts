@@ -4,14 +4,10 @@ import { listStoredMonitors } from "../../src/features/monitors/declared";
 import { listAllPages } from "../../src/features/pages/store";
 import { listStoredWebhooks } from "../../src/features/webhooks/file";
 import { updateWebhookRow } from "../../src/features/webhooks/store";
-import {
-  createWebhook,
-  deleteWebhook,
-  rotateSecret,
-  updateWebhook,
-} from "../../src/features/webhooks/webhooks";
+import { deleteWebhook, rotateSecret } from "../../src/features/webhooks/webhooks";
 import type { CreateWebhookBody } from "../../src/features/webhooks/wire";
 import type { TestApp } from "./app";
+import { createWebhook, updateWebhook } from "./examined";
 
 /** Actions on webhooks. Their objects are selected by an index modulo the number of objects. */
 export const WEBHOOK_ACTS = [

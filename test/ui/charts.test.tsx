@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { renderToString } from "preact-render-to-string";
 import { DayBars, type StatusDay } from "../../src/ui/day-charts";
-import { Sparkline } from "../../src/ui/small-charts";
+import { Sparkline } from "../../src/ui/charts";
 import { elementsOf } from "./elements";
 
 describe("a sparkline", () => {

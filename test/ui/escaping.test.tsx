@@ -25,7 +25,7 @@ import { DayBars } from "../../src/ui/day-charts";
 import { DialogForm, Form, TextField } from "../../src/ui/form";
 import { PageHead, Tabs } from "../../src/ui/navigation";
 import { PlainPage } from "../../src/ui/documents";
-import { Sparkline } from "../../src/ui/small-charts";
+import { Sparkline } from "../../src/ui/charts";
 
 const EVIL = `"'><script>alert(1)</script>`;
 const AT = "2026-11-21T14:32:05.000Z";

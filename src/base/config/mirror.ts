@@ -1,18 +1,16 @@
-import type { StoreAddress } from "../store-address";
+import { realpathSync } from "node:fs";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { folderAddress, parseStoreAddress, type StoreAddress } from "../store-address";
+import { hasUserInfo, parseWebUrl } from "../web-url";
 import { parseCredential } from "./mail";
-import type * as MirrorAddress from "./mirror-address";
-import type { MirrorOptionName } from "./mirror-address";
 import { option, parseInteger } from "./parse";
-
-/** Returns a module that only a start with a mirror loads. */
-const addresses = () => require("./mirror-address") as typeof MirrorAddress;
 
 /** Options of the static mirror. */
 export const MIRROR_OPTIONS = {
   mirror: option<StoreAddress>({
     flag: "mirror",
     env: "ALLCLEAR_MIRROR",
-    parse: (text) => addresses().parseMirror(text),
+    parse: parseMirror,
     default: undefined,
     placeholder: "PLACE",
     help: "Folder, or bucket such as s3://bucket/path?endpoint=https://…&region=…, that gets a static copy of all public pages after each change.",
@@ -39,7 +37,17 @@ export const MIRROR_OPTIONS = {
     help: "Secret of that access key, or a file that contains it.",
     scope: "serve",
   }),
-} as const satisfies Readonly<Record<MirrorOptionName, unknown>>;
+} as const;
+
+export type MirrorOptionName = keyof typeof MIRROR_OPTIONS;
+
+/** Parses the address of a bucket or of a folder, which may be a path. */
+function parseMirror(text: string): StoreAddress {
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return parseStoreAddress(text);
+  if (text === "") throw new Error("is empty");
+  if (text.includes("\0") || resolve(text) === "/") throw new Error("must be the path of a folder");
+  return folderAddress(text);
+}
 
 /** Returns the contradictions between options as sentences; none if no option of the mirror is given. */
 export function mirrorProblems(
@@ -47,8 +55,39 @@ export function mirrorProblems(
   isGiven: (name: MirrorOptionName) => boolean,
   nameOf: (name: MirrorOptionName) => string,
 ): string[] {
-  const names = Object.keys(MIRROR_OPTIONS) as MirrorOptionName[];
-  return names.some(isGiven) ? addresses().contradictions(values, isGiven, nameOf) : [];
+  const mirror = values["mirror"] as StoreAddress | undefined;
+  if (mirror === undefined && isGiven("mirror")) return [];
+  const credentials = ["mirrorKeyId", "mirrorSecret"] as const;
+  if (mirror?.kind === "s3") {
+    return credentials
+      .filter((name) => !isGiven(name))
+      .map((name) => `${nameOf(name)} is required for a mirror in a bucket.`);
+  }
+  const problems = credentials
+    .filter(isGiven)
+    .map((name) => `${nameOf(name)} is only for a mirror in a bucket.`);
+  const dataDir = values["dataDir"];
+  if (mirror && typeof dataDir === "string" && isWithin(mirror.path, dataDir)) {
+    problems.push(`${nameOf("mirror")} must not contain the data directory, which is private.`);
+  }
+  return problems;
+}
+
+/** Returns true if a path is that of a folder or of something in it, also through links. */
+function isWithin(folder: string, path: string): boolean {
+  const way = relative(withoutLinks(folder), withoutLinks(resolve(path)));
+  return way !== ".." && !way.startsWith("../") && !isAbsolute(way);
+}
+
+/** Returns an absolute path without the links in its existing part. */
+function withoutLinks(path: string): string {
+  for (let part = path; ; part = dirname(part)) {
+    try {
+      return join(realpathSync(part), relative(part, path));
+    } catch {
+      if (part === dirname(part)) return path;
+    }
+  }
 }
 
 /** Minimum number of seconds. It is also the maximum without a purge address, since changes would appear late. */
@@ -98,11 +137,11 @@ export interface PurgeHeader {
 
 /** Parses an http or https URL without user info. Returns it as text. */
 function parsePurgeUrl(value: string): string {
-  const url = URL.parse(value);
-  if (!url || !/^https?:$/.test(url.protocol) || !/^https?:\/\//i.test(value)) {
+  const url = parseWebUrl(value);
+  if (!url || !/^https?:\/\//i.test(value)) {
     throw new Error("must be a URL that begins with http:// or https://");
   }
-  if (url.username || url.password) {
+  if (hasUserInfo(url)) {
     throw new Error("must not contain a user name or password; use ALLCLEAR_PURGE_HEADER");
   }
   return url.href;

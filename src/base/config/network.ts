@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { parseWebUrl } from "../web-url";
 import { type ListenAddress, option, parseNetworks, parseOneOf, parseTargets, text } from "./parse";
 
 /** HTTP proxy for the requests that this server sends by itself. */
@@ -58,12 +59,8 @@ export const PROXY_OPTION_NAMES = [
 
 /** Parses the URL of a proxy. No message contains it, since it may have a password. */
 function parseOutboundProxy(text: string): OutboundProxy {
-  const url = URL.parse(text.trim());
-  if (
-    !url ||
-    !/^https?:$/.test(url.protocol) ||
-    `${url.pathname}${url.search}${url.hash}` !== "/"
-  ) {
+  const url = parseWebUrl(text.trim());
+  if (!url || `${url.pathname}${url.search}${url.hash}` !== "/") {
     throw new Error(`must be a URL such as ${FORM}`);
   }
   if (url.username === "" && url.password !== "") throw new Error("must have a user name");
@@ -136,7 +133,7 @@ export const DOCKER_OPTIONS = {
 } as const;
 
 /** Parses a list of `name=unix:///path` and `name=tcp://host:port`, separated by commas or spaces. */
-export function parseDockerHosts(value: string): DockerHosts {
+function parseDockerHosts(value: string): DockerHosts {
   const hosts = new Map<string, DockerAddress>();
   for (const part of value.split(/[\s,]+/).filter((each) => each !== "")) {
     const [, name, scheme, rest = ""] =

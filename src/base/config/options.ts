@@ -7,8 +7,7 @@ import {
   type ValkeyOptionName,
 } from "./fleet";
 import { MAIL_OPTIONS, type MailOptionName } from "./mail";
-import { CDN_OPTIONS, type CdnOptionName, MIRROR_OPTIONS } from "./mirror";
-import type { MirrorOptionName } from "./mirror-address";
+import { CDN_OPTIONS, type CdnOptionName, MIRROR_OPTIONS, type MirrorOptionName } from "./mirror";
 import { DOCKER_OPTIONS, PROXY_OPTIONS, readBundle } from "./network";
 import {
   type Option,

@@ -16,7 +16,7 @@ import {
   uptimeOfTime,
 } from "../components/rules";
 import type { ComponentRow } from "../components/store";
-import { listSpans } from "../monitors/checks-store";
+import { listSpans } from "../monitors/spans-store";
 import { type LatencyFigures, latencyOfEach } from "../monitors/latency";
 import {
   addTimes,

@@ -271,7 +271,7 @@ interface FieldChange {
 }
 
 /** Returns the fields in which the desired values differ from the current ones. */
-export function differences<T extends object>(current: T, desired: T): FieldChange[] {
+function differences<T extends object>(current: T, desired: T): FieldChange[] {
   return (Object.keys(desired) as (keyof T & string)[])
     .filter((field) => !isDeepStrictEqual(current[field], desired[field]))
     .map((field) => ({ field, from: current[field], to: desired[field] }));
@@ -291,7 +291,7 @@ export function nonDefault<Fields extends object>(current: Fields, least: Fields
 }
 
 /** A change that an apply made or plans. */
-export interface Change {
+interface Change {
   kind: "create" | "update" | "delete";
   noun:
     | "page"

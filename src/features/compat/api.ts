@@ -195,11 +195,6 @@ function declarePush(id: string | undefined) {
 }
 
 function declarePing(id: string, path: TProperties) {
-  const text = (description: string) => ({
-    description,
-    schema: Type.String(),
-    mediaType: "text/plain",
-  });
   return operation({
     id,
     summary: "Record a ping as in Healthchecks",
@@ -221,13 +216,18 @@ function declarePing(id: string, path: TProperties) {
     isCrossOrigin: true,
     answers: {
       200: {
-        ...text("The ping was stored."),
+        ...plainText("The ping was stored."),
         headers: { "Ping-Body-Limit": "Number of bytes of a body that are read." },
       },
-      400: text("The exit code is above 255, or `rid` is no UUID."),
-      404: text("No monitor has the address."),
+      400: plainText("The exit code is above 255, or `rid` is no UUID."),
+      404: plainText("No monitor has the address."),
     },
   });
+}
+
+/** Answer of a route that returns a plain text. */
+function plainText(description: string) {
+  return { description, schema: Type.String(), mediaType: "text/plain" };
 }
 
 /** Returns the tokens that an address may be: of all methods, or of POST alone. */
@@ -318,11 +318,6 @@ function gatusResultRoutes(ctx: Ctx, monitoring: Monitoring) {
 }
 
 function declareGatusResult(id: string | undefined) {
-  const text = (description: string) => ({
-    description,
-    schema: Type.String(),
-    mediaType: "text/plain",
-  });
   return operation({
     id,
     summary: "Record a result as in Gatus",
@@ -354,10 +349,10 @@ function declareGatusResult(id: string | undefined) {
     onCustomDomain: "shared",
     errors: ["unavailable"],
     answers: {
-      200: text("The result was stored."),
-      400: text("`success` is missing, or `duration` is not valid."),
-      401: text("The token is missing or wrong."),
-      404: text("There is no such endpoint."),
+      200: plainText("The result was stored."),
+      400: plainText("`success` is missing, or `duration` is not valid."),
+      401: plainText("The token is missing or wrong."),
+      404: plainText("There is no such endpoint."),
     },
   });
 }

@@ -1,5 +1,5 @@
-import type { Reader } from "../../db/statements";
 import { type CompatProduct, gatusKeyOf } from "../../base/compat";
+import type { Reader } from "../../db/statements";
 import type { DomainPage } from "../pages/addresses";
 import type { Snapshot, Snapshots } from "../status/snapshots";
 import {

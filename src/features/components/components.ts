@@ -2,7 +2,7 @@ import type { Actor } from "../../base/actor";
 import { conflict, invalidFields, notFound } from "../../base/errors";
 import { freeRef, type Manager } from "../../base/ids";
 import { toRef } from "../../base/text";
-import { FieldErrors, validate } from "../../base/validation";
+import { FieldErrors, type Valid } from "../../base/validation";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { audit } from "../../events/audit";
@@ -27,7 +27,7 @@ import {
   updateComponentRow,
   updateGroupRow,
 } from "./store";
-import { ComponentInput, GroupInput } from "./wire";
+import type { PartialComponentInput, ComponentInput, PartialGroupInput, GroupInput } from "./wire";
 
 /** Position of a group or component, and its manager. */
 interface Placement {
@@ -36,18 +36,17 @@ interface Placement {
 }
 
 /**
- * Creates a group. A ref made from the name is numbered if the page has it already. Throws
- * `validation_failed`, or `conflict` for a given ref that is taken.
+ * Creates a group. A ref made from the name is numbered if the page has it already. Throws `conflict` for a given ref
+ * that is taken.
  */
 export function createGroup(
   ctx: Ctx,
   tx: Tx,
   page: PageRow,
-  input: GroupInput,
+  input: Valid<GroupInput>,
   placement: Placement,
   actor: Actor,
 ): GroupRow {
-  validate(GroupInput, input);
   const now = ctx.clock.now();
   const holderOf = (ref: string) => findGroupByRef(tx, { pageId: page.id, ref });
   const row: GroupRow = {
@@ -85,18 +84,18 @@ export function updateGroup(
   ctx: Ctx,
   tx: Tx,
   id: string,
-  input: Partial<GroupInput> & { position?: number },
+  input: Valid<PartialGroupInput>,
   actor: Actor,
+  place: { position?: number } = {},
 ): GroupRow {
   const before = getGroupRow(tx, id);
-  const { position = before.position, ...fields } = input;
-  validate(GroupInput, { name: before.name, ...fields });
+  const { position = before.position } = place;
   const after: GroupRow = {
     ...before,
-    ref: fields.ref ?? before.ref,
-    name: fields.name ?? before.name,
-    description: fields.description === undefined ? before.description : fields.description,
-    collapse: fields.collapse ?? before.collapse,
+    ref: input.ref ?? before.ref,
+    name: input.name ?? before.name,
+    description: input.description === undefined ? before.description : input.description,
+    collapse: input.collapse ?? before.collapse,
     position,
     version: before.version + 1,
     updatedAt: ctx.clock.now(),
@@ -118,16 +117,15 @@ export function deleteGroup(ctx: Ctx, tx: Tx, id: string, actor: Actor): void {
   touchPage(ctx, tx, row.pageId);
 }
 
-/** Creates an operational component. Throws as `createGroup`, also for a group of another page. */
+/** Creates an operational component. Throws as `createGroup`, and `validation_failed` for a group of another page. */
 export function createComponent(
   ctx: Ctx,
   tx: Tx,
   page: PageRow,
-  input: ComponentInput,
+  input: Valid<ComponentInput>,
   placement: Placement & { groupId: string | null },
   actor: Actor,
 ): ComponentRow {
-  validate(ComponentInput, input);
   requireGroupOf(tx, page.id, placement.groupId);
   const now = ctx.clock.now();
   const holderOf = (ref: string) => findComponentByRef(tx, { pageId: page.id, ref });
@@ -165,23 +163,23 @@ export function updateComponent(
   ctx: Ctx,
   tx: Tx,
   id: string,
-  input: Partial<ComponentInput> & { position?: number; groupId?: string | null },
+  input: Valid<PartialComponentInput>,
   actor: Actor,
+  place: { position?: number; groupId?: string | null } = {},
 ): ComponentRow {
   const before = getComponentRow(tx, id);
-  const { position = before.position, groupId = before.groupId, ...fields } = input;
-  validate(ComponentInput, { name: before.name, ...fields });
+  const { position = before.position, groupId = before.groupId } = place;
   if (groupId !== before.groupId) requireGroupOf(tx, before.pageId, groupId);
   const after: ComponentRow = {
     ...before,
-    ref: fields.ref ?? before.ref,
-    name: fields.name ?? before.name,
-    description: fields.description === undefined ? before.description : fields.description,
-    showcase: fields.showcase ?? before.showcase,
-    startDate: fields.start_date === undefined ? before.startDate : fields.start_date,
-    onlyShowIfDegraded: fields.only_show_if_degraded ?? before.onlyShowIfDegraded,
-    showLatency: fields.show_latency ?? before.showLatency,
-    tags: fields.tags ?? before.tags,
+    ref: input.ref ?? before.ref,
+    name: input.name ?? before.name,
+    description: input.description === undefined ? before.description : input.description,
+    showcase: input.showcase ?? before.showcase,
+    startDate: input.start_date === undefined ? before.startDate : input.start_date,
+    onlyShowIfDegraded: input.only_show_if_degraded ?? before.onlyShowIfDegraded,
+    showLatency: input.show_latency ?? before.showLatency,
+    tags: input.tags ?? before.tags,
     position,
     groupId,
     version: before.version + 1,
@@ -295,21 +293,21 @@ function requireCompleteOrder(
   groups: readonly GroupRow[],
   components: readonly ComponentRow[],
 ): void {
-  const wrong = new FieldErrors();
-  validateIds(wrong, "groups", "group", order.groups, groups);
+  const errors = new FieldErrors();
+  validateIds(errors, "groups", "group", order.groups, groups);
   const componentIds = order.components.map(({ id }) => id);
-  validateIds(wrong, "components", "component", componentIds, components);
+  validateIds(errors, "components", "component", componentIds, components);
   const groupIds = new Set(groups.map(({ id }) => id));
   for (const [index, { groupId }] of order.components.entries()) {
     if (groupId !== null && !groupIds.has(groupId)) {
-      wrong.add(["components", index, "groupId"], "must be a group of this page");
+      errors.add(["components", index, "groupId"], "must be a group of this page");
     }
   }
-  wrong.throwIfAny();
+  errors.throwIfAny();
 }
 
 function validateIds(
-  wrong: FieldErrors,
+  errors: FieldErrors,
   field: string,
   noun: string,
   ids: readonly string[],
@@ -318,12 +316,12 @@ function validateIds(
   const existing = new Set(rows.map(({ id }) => id));
   const named = new Set<string>();
   for (const [index, id] of ids.entries()) {
-    if (!existing.has(id)) wrong.add([field, index], `is not a ${noun} of this page`);
-    else if (named.has(id)) wrong.add([field, index], "is named twice");
+    if (!existing.has(id)) errors.add([field, index], `is not a ${noun} of this page`);
+    else if (named.has(id)) errors.add([field, index], "is named twice");
     named.add(id);
   }
   for (const { id, name } of rows) {
-    if (!named.has(id)) wrong.add([field], `does not name “${name}”`);
+    if (!named.has(id)) errors.add([field], `does not name “${name}”`);
   }
 }
 

@@ -1,5 +1,6 @@
 /* Groups and components in the configuration file: their schemas, `applyComponents` and `exportComponents`. */
 import { type Static, Type } from "@sinclair/typebox";
+import { validate } from "../../base/validation";
 import type { Reader } from "../../db/statements";
 import {
   type ApplyRun,
@@ -20,7 +21,7 @@ import {
   updateGroup,
 } from "./components";
 import { type ComponentRow, type GroupRow, listComponentsOfPage, listGroups } from "./store";
-import { ComponentInput, GroupInput } from "./wire";
+import { ComponentInput, GroupInput, PartialComponentInput, PartialGroupInput } from "./wire";
 
 /** A component in a file, with the monitors that watch it. */
 export const FileComponent = Type.Object(
@@ -183,8 +184,18 @@ function applyGroup(run: ApplyRun, page: PageRow, entry: GroupEntry, position: n
     current: (stored) => ({ ...presentGroupFields(stored), position: stored.position }),
     desired: { ...input, position },
     create: () =>
-      createGroup(ctx, tx, page, input, { position, managedBy: "apply" }, options.actor),
-    update: (stored, fields) => updateGroup(ctx, tx, stored.id, fields, options.actor),
+      createGroup(
+        ctx,
+        tx,
+        page,
+        validate(GroupInput, input),
+        { position, managedBy: "apply" },
+        options.actor,
+      ),
+    update: (stored, { position: _position, ...fields }) =>
+      updateGroup(ctx, tx, stored.id, validate(PartialGroupInput, fields), options.actor, {
+        position,
+      }),
   });
 }
 
@@ -213,9 +224,23 @@ function applyComponent(
     }),
     desired: { ...input, position: place.position, group: groupRef(place.groupId) },
     create: () =>
-      createComponent(ctx, tx, page, input, { ...place, managedBy: "apply" }, options.actor),
-    update: (stored, { group: _group, ...fields }) =>
-      updateComponent(ctx, tx, stored.id, { ...fields, groupId: place.groupId }, options.actor),
+      createComponent(
+        ctx,
+        tx,
+        page,
+        validate(ComponentInput, input),
+        { ...place, managedBy: "apply" },
+        options.actor,
+      ),
+    update: (stored, { group: _group, position: _position, ...fields }) =>
+      updateComponent(
+        ctx,
+        tx,
+        stored.id,
+        validate(PartialComponentInput, fields),
+        options.actor,
+        place,
+      ),
   });
 }
 

@@ -31,6 +31,10 @@ export const GroupInput = Type.Object(
 );
 export type GroupInput = Static<typeof GroupInput>;
 
+/** Fields of a group that change; fields that are left out stay. */
+export const PartialGroupInput = Type.Partial(GroupInput, { additionalProperties: false });
+export type PartialGroupInput = Static<typeof PartialGroupInput>;
+
 /** Fields of a component. Its status is changed by other functions. */
 export const ComponentInput = Type.Object(
   {
@@ -50,6 +54,10 @@ export const ComponentInput = Type.Object(
   { additionalProperties: false },
 );
 export type ComponentInput = Static<typeof ComponentInput>;
+
+/** Fields of a component that change; fields that are left out stay. */
+export const PartialComponentInput = Type.Partial(ComponentInput, { additionalProperties: false });
+export type PartialComponentInput = Static<typeof PartialComponentInput>;
 
 export const UpdateComponentBody = Type.Object(
   { status: Status, reason: Type.Optional(Nullable(DescriptionText)) },

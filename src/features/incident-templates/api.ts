@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
-import type { Ctx } from "../../context";
 import { NEWEST } from "../../base/ids";
+import type { Ctx } from "../../context";
 import { sendList } from "../../http/answers";
 import { declareRoutes } from "../../http/elysia";
 import { operation, scope } from "../../http/operation";

@@ -4,6 +4,7 @@ import { invalidFields, pointer } from "../../base/errors";
 import { RefText } from "../../base/ids";
 import { Nullable, Text } from "../../base/schema";
 import type { NamedStatus } from "../../base/status";
+import { validate } from "../../base/validation";
 import type { Reader } from "../../db/statements";
 import {
   type ApplyRun,
@@ -20,7 +21,7 @@ import type { ComponentRow } from "../components/store";
 import { findPage, type PageRow } from "../pages/store";
 import type { TemplateRecord, TemplateRow } from "./store";
 import { createTemplate, deleteTemplate, listAllTemplates, updateTemplate } from "./templates";
-import { TemplateFields } from "./wire";
+import { TemplateFields, TemplateInput } from "./wire";
 
 /** An incident template in a file. Its components are refs of components of its page. */
 export const FileTemplate = Type.Object(
@@ -71,8 +72,14 @@ function applyTemplate(run: ApplyRun, entry: TemplateEntry, componentsOf: Compon
       page: stored && slugOf(run, stored),
     }),
     desired: { ...desired, page: page?.slug ?? null },
-    create: () => createTemplate(ctx, tx, input, options.actor, { ref, managedBy: "apply" }).row,
-    update: (row) => updateTemplate(ctx, tx, row.id, input, options.actor, { ref }).row,
+    create() {
+      const body = validate(TemplateInput, input);
+      return createTemplate(ctx, tx, body, options.actor, { ref, managedBy: "apply" }).row;
+    },
+    update(row) {
+      const body = validate(TemplateInput, input);
+      return updateTemplate(ctx, tx, row.id, body, options.actor, { ref }).row;
+    },
   });
 }
 

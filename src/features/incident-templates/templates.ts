@@ -3,7 +3,7 @@ import { conflict, notFound } from "../../base/errors";
 import { type ApplyMetadata, freeRef, NEWEST } from "../../base/ids";
 import type { NamedStatus } from "../../base/status";
 import { toRef } from "../../base/text";
-import { FieldErrors, validate } from "../../base/validation";
+import { FieldErrors, type Valid } from "../../base/validation";
 import type { Ctx } from "../../context";
 import { changedRow, type Reader, type Tx } from "../../db/statements";
 import { audit } from "../../events/audit";
@@ -27,7 +27,7 @@ import {
   type TemplateRow,
   updateTemplateRow,
 } from "./store";
-import { TemplateInput } from "./wire";
+import type { PartialTemplateInput, TemplateInput } from "./wire";
 
 /** Maximum number of templates of one page, and of those for all pages. */
 const TEMPLATES_PER_PAGE_MAX = 100;
@@ -49,11 +49,10 @@ type DesiredTemplate = Pick<
 export function createTemplate(
   ctx: Ctx,
   tx: Tx,
-  input: TemplateInput,
+  input: Valid<TemplateInput>,
   actor: Actor,
   metadata: ApplyMetadata = {},
 ): TemplateRecord {
-  validate(TemplateInput, input);
   const errors = new FieldErrors();
   const { components, ...columns } = readTemplate(tx, errors, input);
   errors.throwIfAny();
@@ -86,14 +85,18 @@ export function updateTemplate(
   ctx: Ctx,
   tx: Tx,
   id: string,
-  input: Partial<TemplateInput>,
+  input: Valid<PartialTemplateInput>,
   actor: Actor,
   metadata: Pick<ApplyMetadata, "ref"> = {},
 ): TemplateRecord {
   const record = getTemplate(tx, id);
   const { row: before } = record;
-  const { name, title, body } = before;
-  const complete = validate(TemplateInput, { name, title, body, ...input });
+  const complete = {
+    ...input,
+    name: input.name ?? before.name,
+    title: input.title ?? before.title,
+    body: input.body ?? before.body,
+  };
   const errors = new FieldErrors();
   const fields = readTemplate(tx, errors, complete, record);
   errors.throwIfAny();

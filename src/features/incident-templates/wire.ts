@@ -40,6 +40,10 @@ export const TemplateInput = Type.Object(
 );
 export type TemplateInput = Static<typeof TemplateInput>;
 
+/** Fields of a template that change; fields that are left out stay. */
+export const PartialTemplateInput = Type.Partial(TemplateInput, { additionalProperties: false });
+export type PartialTemplateInput = Static<typeof PartialTemplateInput>;
+
 /** A template as the API shows it. */
 export const IncidentTemplate = Type.Object(
   {

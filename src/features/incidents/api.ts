@@ -1,7 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { NEWEST } from "../../base/ids";
+import { InstantText, OneOf } from "../../base/schema";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import { NEWEST } from "../../base/ids";
 import { sendList, sendResource, sendWithVersionTag } from "../../http/answers";
 import { createChanges, createOnce } from "../../http/changes";
 import { declareRoutes } from "../../http/elysia";
@@ -9,7 +10,6 @@ import { jsonBody } from "../../http/json-body";
 import { operation, scope } from "../../http/operation";
 import { listAddress, ListOf, PageQuery, readPageRequest, toPage } from "../../http/pagination";
 import { actorOf, bearerOf, type RequestContext } from "../../http/request-context";
-import { InstantText, OneOf } from "../../base/schema";
 import { ComponentFilter, readComponentFilter } from "../components/references";
 import { PageFilter, readPageFilter } from "../pages/pages";
 import {
@@ -50,8 +50,8 @@ import {
   Incident,
   IncidentStatusText,
   IncidentUpdate,
-  presentIncident,
   PostmortemFields,
+  presentIncident,
   presentSingleUpdate,
   PutPostmortemBody,
   SingleUpdate,

@@ -6,8 +6,8 @@ import { type Actor, SYSTEM_ACTOR } from "../../base/actor";
 import { conflict } from "../../base/errors";
 import { type ComponentStatus, IMPACTS, type OnDown, worstStatus } from "../../base/status";
 import { withoutUnsafeCharacters } from "../../base/text";
-import { FieldErrors, validate } from "../../base/validation";
 import { NAME_MAX } from "../../base/texts";
+import { composed, FieldErrors, type Valid } from "../../base/validation";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { audit } from "../../events/audit";
@@ -56,7 +56,7 @@ import {
 import { causesOfOutages, impactOf } from "./rules";
 import { prepareUpdate, saveIncident, writeUpdate } from "./save";
 import { deleteUpdates, findIncident, type IncidentRow, updateIncidentRow } from "./store";
-import { SplitOffBody } from "./wire";
+import type { CreateIncidentBody, SplitOffBody } from "./wire";
 
 /** Maximum number of outages, counted by component, that join one incident. */
 const OUTAGES_MAX = 5_000;
@@ -94,7 +94,7 @@ export function openAutomatic(
   const { row } = createIncident(
     ctx,
     tx,
-    {
+    composed<CreateIncidentBody>({
       page: pageId,
       name: titleOf({
         names: namesOf(tx, componentIds),
@@ -105,7 +105,7 @@ export function openAutomatic(
       components: Object.fromEntries(componentIds.map((id) => [id, status])),
       draft: isDraft,
       ...(start !== undefined && { started_at: start }),
-    },
+    }),
     "monitor",
     SYSTEM_ACTOR,
   );
@@ -266,10 +266,9 @@ export function splitOff(
   ctx: Ctx,
   tx: Tx,
   incidentId: string,
-  input: SplitOffBody,
+  input: Valid<SplitOffBody>,
   actor: Actor,
 ): IncidentRecord {
-  validate(SplitOffBody, input);
   const { row } = getIncidentRow(tx, incidentId, true);
   const automatic = findAutomatic(tx, { incidentId });
   if (automatic?.takenOverAt !== null) {
@@ -307,7 +306,7 @@ export function splitOff(
   const created = createIncident(
     ctx,
     tx,
-    {
+    composed<CreateIncidentBody>({
       page: row.pageId,
       name: titleOf({ names: [...names.values()], count: names.size, worst: worst as OnDown }),
       body: "Automatic checks are failing.",
@@ -315,7 +314,7 @@ export function splitOff(
       draft: row.draft,
       ...(start !== undefined && { started_at: start }),
       ...(input.notify !== undefined && { notify: input.notify }),
-    },
+    }),
     "monitor",
     actor,
   ).row;

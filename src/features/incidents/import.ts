@@ -1,7 +1,7 @@
 /* Writes whole incidents of other products, past ones included. `incidents.ts` has the verbs of people and keys. */
 import type { Actor } from "../../base/actor";
 import type { ComponentStatus } from "../../base/status";
-import { FieldErrors, validate } from "../../base/validation";
+import { FieldErrors, type Valid } from "../../base/validation";
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
 import { audit } from "../../events/audit";
@@ -13,7 +13,7 @@ import { getIncidentRow, type UpdateRecord } from "./records";
 import { componentsOf, impactOf, timelineOf } from "./rules";
 import { NEW_INCIDENT, publish, writeUpdate } from "./save";
 import { deleteUpdates, type IncidentRow, insertIncident, updateIncidentRow } from "./store";
-import { ImportIncidentBody } from "./wire";
+import type { ImportIncidentBody } from "./wire";
 
 /**
  * Records an incident of another product with all of its updates, without notifying people. `id` is that of an
@@ -26,11 +26,10 @@ export function importIncident(
   ctx: Ctx,
   tx: Tx,
   pageId: string,
-  input: ImportIncidentBody,
+  input: Valid<ImportIncidentBody>,
   actor: Actor,
   id?: string,
 ): IncidentRow {
-  validate(ImportIncidentBody, input);
   const before = id === undefined ? undefined : getIncidentRow(tx, id, true).row;
   const incidentId = before?.id ?? ctx.newId("inc");
   requirePast(input, ctx.clock.now());

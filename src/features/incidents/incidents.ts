@@ -6,7 +6,7 @@
 import type { Actor } from "../../base/actor";
 import { conflict } from "../../base/errors";
 import type { ComponentStatus, IncidentStatus } from "../../base/status";
-import { FieldErrors } from "../../base/validation";
+import { FieldErrors, type Valid } from "../../base/validation";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { audit, recordAudits } from "../../events/audit";
@@ -80,7 +80,7 @@ import type {
 export function createIncident(
   ctx: Ctx,
   tx: Tx,
-  input: CreateIncidentBody,
+  input: Valid<CreateIncidentBody>,
   source: IncidentSource,
   actor: Actor,
   canSeeDrafts = true,
@@ -192,7 +192,7 @@ export function updateIncident(
   ctx: Ctx,
   tx: Tx,
   id: string,
-  input: UpdateIncidentBody,
+  input: Valid<UpdateIncidentBody>,
   actor: Actor,
   canSeeDrafts = true,
 ): IncidentRecord {
@@ -269,7 +269,7 @@ export function putPostmortem(
   ctx: Ctx,
   tx: Tx,
   id: string,
-  input: PutPostmortemBody,
+  input: Valid<PutPostmortemBody>,
   actor: Actor,
 ): IncidentRecord {
   const stored = getIncidentWithUpdates(tx, id, true);
@@ -324,7 +324,7 @@ export function addUpdate(
   ctx: Ctx,
   tx: Tx,
   incidentId: string,
-  input: AddUpdateBody,
+  input: Valid<AddUpdateBody>,
   actor: Actor,
 ): UpdateOfIncident {
   const prepared = prepareUpdate(ctx, tx, incidentId, input, false);
@@ -345,7 +345,7 @@ export function editUpdate(
   tx: Tx,
   incidentId: string,
   updateId: string,
-  input: EditUpdateBody,
+  input: Valid<EditUpdateBody>,
   actor: Actor,
 ): UpdateOfIncident {
   const stored = getIncidentWithUpdates(tx, incidentId, true);

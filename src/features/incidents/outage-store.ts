@@ -3,7 +3,6 @@
  * deleted components are left out where outages are open. Hot: the statements by monitor, at each transition. At the end
  * are the readers of an incident's outages.
  */
-
 import {
   and,
   asc,
@@ -31,7 +30,6 @@ import {
   selectMany,
   selectOne,
 } from "../../db/statements";
-import { type IncidentRow, isPublished } from "./store";
 import { components } from "../../db/tables/components";
 import { incidents, incidentUpdates } from "../../db/tables/incidents";
 import {
@@ -41,6 +39,7 @@ import {
   monitorStates,
 } from "../../db/tables/monitors";
 import type { Automation } from "./rules";
+import { type IncidentRow, isPublished } from "./store";
 
 export type AutomaticRow = typeof automaticIncidents.$inferSelect;
 
@@ -373,14 +372,7 @@ export const findDueIncident = selectOne((orm, $: { now: number; latest: number 
     .limit(1),
 );
 
-const AUTOMATIC = {
-  automatic: automaticIncidents,
-  status: incidents.status,
-  draft: incidents.draft,
-  name: incidents.name,
-  externalRef: incidents.externalRef,
-  postmortemBody: incidents.postmortemBody,
-};
+const AUTOMATIC = { automatic: automaticIncidents, incident: incidents };
 
 /**
  * Lists the open incidents of a page that are Allclear's, and that it opened or reopened between two times (unix ms,

@@ -2,7 +2,6 @@
  * Reads incidents as records: a row with its page, updates and components, which are computed from the updates. One
  * incident first, then lists within the size of a document, summaries for histories, and the cache of records.
  */
-
 import { LRUCache } from "lru-cache";
 import { notFound } from "../../base/errors";
 import { NEWEST } from "../../base/ids";

@@ -2,7 +2,6 @@
  * Writes an incident and what follows from it: status, impact, times, causes, event. `saveIncident` writes a change,
  * `prepareUpdate` and `appendUpdate` an update, by people and by Allclear.
  */
-
 import { type Actor, authorOf } from "../../base/actor";
 import { conflict } from "../../base/errors";
 import type { IncidentStatus } from "../../base/status";

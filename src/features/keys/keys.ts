@@ -3,8 +3,8 @@
  * keys in memory is read again. Reading is in `records.ts`.
  */
 import type { Actor } from "../../base/actor";
-import { conflict, type FieldError, invalidFields } from "../../base/errors";
-import { schemaErrors, validate } from "../../base/validation";
+import { conflict } from "../../base/errors";
+import { FieldErrors, type Valid, validate } from "../../base/validation";
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
 import { audit } from "../../events/audit";
@@ -26,7 +26,7 @@ import {
   type KeyRow,
   updateKeyRow,
 } from "./store";
-import { CreateKeyBody, DEFAULT_RATE_LIMIT, type KeyResource, UpdateKeyBody } from "./wire";
+import { CreateKeyBody, DEFAULT_RATE_LIMIT, type KeyResource, type UpdateKeyBody } from "./wire";
 
 /** A key with its value: show the value once and never store it. */
 export interface RevealedKey {
@@ -34,17 +34,23 @@ export interface RevealedKey {
   value: string;
 }
 
-/** Creates a key. Throws `validation_failed` with all invalid fields. */
-export function createKey(ctx: Ctx, tx: Tx, input: CreateKeyBody, actor: Actor): RevealedKey {
+/** Creates a key. Throws `validation_failed` for an end that is not possible. */
+export function createKey(
+  ctx: Ctx,
+  tx: Tx,
+  input: Valid<CreateKeyBody>,
+  actor: Actor,
+): RevealedKey {
   const now = ctx.clock.now();
-  const fields = validateCreateKey(input, now);
-  if (fields.length > 0) throw invalidFields(fields);
+  const errors = new FieldErrors();
+  const expiresAt = readExpiry(input, errors, now);
+  errors.throwIfAny();
   const row: KeyRow = {
     id: ctx.newId("key"),
     name: input.name,
     scopes: input.scopes,
     rateLimit: input.rate_limit ?? DEFAULT_RATE_LIMIT,
-    expiresAt: readExpiry(input.expires, now),
+    expiresAt,
     revokedAt: null,
     version: 1,
     createdAt: now,
@@ -66,15 +72,14 @@ export function createKey(ctx: Ctx, tx: Tx, input: CreateKeyBody, actor: Actor):
   return { key: getKey(tx, row.id), value };
 }
 
-/** Changes a key's name or limit. Throws `not_found`, or `validation_failed`. */
+/** Changes a key's name or limit. Throws `not_found`. */
 export function updateKey(
   ctx: Ctx,
   tx: Tx,
   id: string,
-  input: UpdateKeyBody,
+  input: Valid<UpdateKeyBody>,
   actor: Actor,
 ): KeyResource {
-  validate(UpdateKeyBody, input);
   const before = getKeyRow(tx, id);
   const after = {
     ...before,
@@ -160,21 +165,22 @@ function addValue(ctx: Ctx, tx: Tx, keyId: string, now: number): string {
   return value;
 }
 
-/** Returns all errors of a new key's fields at `now` (unix ms). */
-export function validateCreateKey(input: CreateKeyBody, now: number): FieldError[] {
-  const fields = schemaErrors(CreateKeyBody, input);
-  const { expires } = input;
-  const expiry = typeof expires === "string" ? decideExpiry(expires, now) : undefined;
-  if (expiry && "error" in expiry) {
-    fields.push({ pointer: "#/expires", detail: expiry.error });
-  }
-  return fields;
+/** Examines the fields of a new key at `now` (unix ms). Throws `validation_failed` with all invalid fields. */
+export function validateNewKey(input: CreateKeyBody, now: number): Valid<CreateKeyBody> {
+  return validate(CreateKeyBody, input, (valid, errors) => void readExpiry(valid, errors, now));
 }
 
-function readExpiry(expires: string | null | undefined, now: number): number | null {
+/** Returns the end of a new key in unix ms; null for none. Adds an error for an impossible end. */
+function readExpiry(
+  { expires }: Partial<CreateKeyBody>,
+  errors: FieldErrors,
+  now: number,
+): number | null {
   if (typeof expires !== "string") return null;
   const expiry = decideExpiry(expires, now);
-  return "expiresAt" in expiry ? expiry.expiresAt : null;
+  if ("expiresAt" in expiry) return expiry.expiresAt;
+  errors.add(["expires"], expiry.error);
+  return null;
 }
 
 function describeUpdate(before: KeyRow, after: KeyRow): string {

@@ -47,6 +47,37 @@ export type Templates<Result = Written | Promise<Written>> = Readonly<
   Record<string, MailTemplate<Result>>
 >;
 
+/** Parts of a mail that its template writes. */
+type Said = Pick<ComposedMail, "subject" | "text" | "html"> &
+  Partial<Pick<ComposedMail, "headers" | "messageId" | "references" | "inReplyTo">> & {
+    /** Name of the sender; null for the address alone. */
+    fromName: string | null;
+    /** Address for replies, if it is not that of the settings. */
+    replyTo?: string | null;
+  };
+
+/** Returns a mail from the address of the settings to the recipient of a queued one. */
+export function composeMail(
+  { id, recipient }: Pick<MailRow, "id" | "recipient">,
+  { ctx, settings }: TemplateEnvironment,
+  { fromName, replyTo, ...said }: Said,
+): ComposedMail {
+  return {
+    from: { name: fromName, address: settings.from.address },
+    replyTo: replyTo ?? settings.replyTo,
+    to: recipient,
+    headers: {},
+    messageId: `<${id}@${domainOf(settings)}>`,
+    date: ctx.clock.now(),
+    ...said,
+  };
+}
+
+/** Returns the domain of the sender's address. */
+export function domainOf({ from: { address } }: MailSettings): string {
+  return address.slice(address.lastIndexOf("@") + 1);
+}
+
 /** Headers of every mail. They keep mailboxes from answering automatically. */
 const AUTOMATIC = { "Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All" };
 

@@ -46,7 +46,7 @@ export interface NewMail {
   expiresAt: number;
 }
 
-const NO_COUNTS: MailingCounts = {
+export const NO_COUNTS: MailingCounts = {
   written: 0,
   sent: 0,
   bounced: 0,

@@ -1,5 +1,6 @@
 import type { SuppressionReason } from "../../base/mail-address";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../base/time";
+import { longestSpread, spreadWait } from "../sending/rules";
 import type { Reply } from "./reply";
 
 /** Waits after each try that the relay refused for now. A mail refused after the last one has failed. */
@@ -14,11 +15,8 @@ const RETRY_WAITS_MS: readonly number[] = [
   8 * HOUR_MS,
 ];
 
-/** Random share by which a wait is shorter or longer, so that mails of one moment are not repeated together. */
-const SPREAD = 0.2;
-
 /** Longest wait before a retry. */
-export const LONGEST_WAIT_MS = 8 * HOUR_MS * (1 + SPREAD);
+export const LONGEST_WAIT_MS = longestSpread(8 * HOUR_MS);
 
 const FIRST_RELAY_WAIT_MS = 5 * SECOND_MS;
 
@@ -87,7 +85,7 @@ export function classifyReply({ stage, code, enhanced }: Reply): ReplyMeaning {
 /** Returns the wait after a refusal for now; undefined if the mail has failed. `chance` is from 0 to 1. */
 export function retryWaitMs(triesBefore: number, chance: number): number | undefined {
   const wait = RETRY_WAITS_MS[triesBefore];
-  return wait === undefined ? undefined : Math.round(wait * (1 - SPREAD + 2 * SPREAD * chance));
+  return wait === undefined ? undefined : spreadWait(wait, chance);
 }
 
 /** Tokens of a rate, and the moment (monotonic ms) at which they were counted. */

@@ -1,5 +1,18 @@
-import { and, asc, desc, eq, getTableColumns, gt, isNull, lt, lte, sql } from "drizzle-orm";
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  getTableColumns,
+  gt,
+  isNull,
+  lt,
+  lte,
+  type SQL,
+  sql,
+} from "drizzle-orm";
 import type { MailClass, MailStatus } from "../../base/mail-address";
+import { findBy, listBy, setBy } from "../../db/rows";
 import { insertAllInto, insertInto, mutate, selectMany, selectOne } from "../../db/statements";
 import { mailings, mailReports, mails, subscribers } from "../../db/tables/mail";
 
@@ -38,44 +51,30 @@ export const findNextMailing = selectOne((orm, $: { after: string }) =>
 const isPendingOf = ($: { mailingId: string }) =>
   and(eq(mails.class, 3), eq(mails.mailingId, $.mailingId), isPending);
 
-/** Finds the first batch of a mailing with pending mails. */
-export const findFirstBatch = selectOne((orm, $: { mailingId: string }) =>
-  orm
-    .select({ batch: mails.batch })
-    .from(mails)
-    .where(isPendingOf($))
-    .orderBy(asc(mails.batch))
-    .limit(1),
-);
+/** Finds the first or last batch of a mailing with pending mails. */
+const findBatch = (order: SQL) =>
+  selectOne((orm, $: { mailingId: string }) =>
+    orm.select({ batch: mails.batch }).from(mails).where(isPendingOf($)).orderBy(order).limit(1),
+  );
 
-/** Finds the last batch of a mailing with pending mails. */
-export const findLastBatch = selectOne((orm, $: { mailingId: string }) =>
-  orm
-    .select({ batch: mails.batch })
-    .from(mails)
-    .where(isPendingOf($))
-    .orderBy(desc(mails.batch))
-    .limit(1),
-);
+export const findFirstBatch = findBatch(asc(mails.batch));
+export const findLastBatch = findBatch(desc(mails.batch));
 
-export const findMailing = selectOne((orm, $: { id: string }) =>
-  orm.select().from(mailings).where(eq(mailings.id, $.id)),
-);
+export const findMailing = findBy(mailings, ["id"]);
+
+const isInLane = ($: LaneKey) =>
+  and(
+    eq(mails.class, $.class),
+    sql`${mails.mailingId} IS ${$.mailingId}`,
+    eq(mails.batch, $.batch),
+  );
 
 /** Finds the first domain after another with pending mails, and the time at which its first one is due. */
 export const findNextDomain = selectOne((orm, $: LaneKey & { after: string }) =>
   orm
     .select({ domain: mails.domain, dueAt: mails.nextTryAt })
     .from(mails)
-    .where(
-      and(
-        eq(mails.class, $.class),
-        sql`${mails.mailingId} IS ${$.mailingId}`,
-        eq(mails.batch, $.batch),
-        gt(mails.domain, $.after),
-        isPending,
-      ),
-    )
+    .where(and(isInLane($), gt(mails.domain, $.after), isPending))
     .orderBy(asc(mails.domain), asc(mails.nextTryAt))
     .limit(1),
 );
@@ -91,16 +90,7 @@ export const listDue = selectMany(
         subjectId: mails.subjectId,
       })
       .from(mails)
-      .where(
-        and(
-          eq(mails.class, $.class),
-          sql`${mails.mailingId} IS ${$.mailingId}`,
-          eq(mails.batch, $.batch),
-          eq(mails.domain, $.domain),
-          lte(mails.nextTryAt, $.now),
-          isPending,
-        ),
-      )
+      .where(and(isInLane($), eq(mails.domain, $.domain), lte(mails.nextTryAt, $.now), isPending))
       // Rows are numbered in the order of writing.
       .orderBy(asc(mails.nextTryAt), sql`${mails}.rowid`)
       .limit($.limit),
@@ -134,9 +124,7 @@ export const findNextDue = selectOne((orm, $: { class: MailClass; now: number })
     .limit(1),
 );
 
-export const findMail = selectOne((orm, $: { id: string }) =>
-  orm.select().from(mails).where(eq(mails.id, $.id)),
-);
+export const findMail = findBy(mails, ["id"]);
 
 /** Finds everything that an attempt needs: the mail, with state and page of its mailing, if it belongs to one. */
 export const findForSending = selectOne((orm, $: { id: string }) =>
@@ -176,23 +164,10 @@ export const findMailProgress = selectOne((orm, $: { id: string }) =>
 /** A mail with the properties that decide the consequences of its result. */
 export type MailProgress = NonNullable<ReturnType<typeof findMailProgress>>;
 
-export const setMailProgress = mutate(
-  (
-    orm,
-    $: Pick<MailRow, "id" | "status" | "tries" | "nextTryAt" | "reply"> & {
-      finishedAt: number | null;
-    },
-  ) =>
-    orm
-      .update(mails)
-      .set({
-        status: $.status,
-        tries: $.tries,
-        nextTryAt: $.nextTryAt,
-        reply: $.reply,
-        finishedAt: $.finishedAt,
-      })
-      .where(eq(mails.id, $.id)),
+export const setMailProgress = setBy(
+  mails,
+  ["id"],
+  ["status", "tries", "nextTryAt", "reply", "finishedAt"],
 );
 
 /** Numbers of mails by which the counts of a mailing change. */
@@ -497,9 +472,7 @@ export const findReport = selectOne((orm, $: { id: string }) =>
   orm.select().from(mailReports).where(eq(mailReports.id, $.id)),
 );
 
-export const listReportsOfMail = selectMany((orm, $: { mailId: string }) =>
-  orm.select().from(mailReports).where(eq(mailReports.mailId, $.mailId)),
-);
+export const listReportsOfMail = listBy(mailReports, ["mailId"]);
 
 // The same text as in the condition of the partial index, so that SQLite uses it.
 const isUnmatched = isNull(mailReports.mailId);

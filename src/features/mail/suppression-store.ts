@@ -1,5 +1,6 @@
 import { and, desc, eq, getTableColumns, isNotNull, sql } from "drizzle-orm";
 import type { SuppressionReason } from "../../base/mail-address";
+import { deleteBy, setBy } from "../../db/rows";
 import { mutate, selectMany, selectOne } from "../../db/statements";
 import { mails, subscribers, suppressions, suppressionUndos } from "../../db/tables/mail";
 
@@ -24,18 +25,7 @@ export const putSuppression = mutate((orm, $: SuppressionRow) =>
 );
 
 /** Deletes a suppression. Returns 0 if there was none. */
-export const deleteSuppression = mutate(
-  (orm, $: Pick<SuppressionRow, "addressHmac" | "pageId" | "reason">) =>
-    orm
-      .delete(suppressions)
-      .where(
-        and(
-          eq(suppressions.addressHmac, $.addressHmac),
-          eq(suppressions.pageId, $.pageId),
-          eq(suppressions.reason, $.reason),
-        ),
-      ),
-);
+export const deleteSuppression = deleteBy(suppressions, ["addressHmac", "pageId", "reason"]);
 
 /** Lists the suppressions of an address for the installation and for one page; null for no page. */
 export const listSuppressionsOf = selectMany(
@@ -121,13 +111,7 @@ export const findLastConfirmation = selectOne((orm, $: { addressHmac: string }) 
 );
 
 /** Sets the failures of an address, on all pages. */
-export const setFailures = mutate(
-  (orm, $: { addressHmac: string; softFailures: number; softSince: number | null }) =>
-    orm
-      .update(subscribers)
-      .set({ softFailures: $.softFailures, softSince: $.softSince })
-      .where(eq(subscribers.addressHmac, $.addressHmac)),
-);
+export const setFailures = setBy(subscribers, ["addressHmac"], ["softFailures", "softSince"]);
 
 /** Finds the time of a subscriber's first bounce since its last success, and since `since` (unix ms). */
 export const findFirstBounce = selectOne((orm, $: { subscriberId: string; since: number }) =>

@@ -8,8 +8,8 @@ import type { Tx } from "../../db/statements";
 import type { Egress } from "../../egress/egress";
 import { audit } from "../../events/audit";
 import { findSetting, putSetting } from "../settings/store";
-import { toMessage } from "./compose";
-import { type Letter, renderLetter } from "./letter";
+import { composeMail, toMessage } from "./compose";
+import { link, ownLetter, paragraph, renderLetter, title } from "./letter";
 import { describeMissing, mailReadiness, type MailSettings } from "./settings";
 import type { RelayStep } from "./relay";
 import { formatReply } from "./reply";
@@ -110,37 +110,27 @@ export async function sendTestMail(
   }
 }
 
-function writeTestMail(
-  { baseUrl, clock, newId }: Ctx,
-  { settings: { from, replyTo }, to: { address: to } }: BegunTestMail,
-): Uint8Array {
-  const domain = from.address.slice(from.address.lastIndexOf("@") + 1);
-  return toMessage({
-    from,
-    replyTo,
-    to,
-    subject: "A test mail from Allclear",
-    ...renderLetter(testLetter(baseUrl)),
-    headers: {},
-    messageId: `<${newId("eml")}@${domain}>`,
-    date: clock.now(),
-  });
-}
-
-function testLetter(publicAddress: string): Letter {
-  return {
-    locale: "en",
-    sender: "Allclear",
+function writeTestMail(ctx: Ctx, { settings, to }: BegunTestMail): Uint8Array {
+  const mail = { id: ctx.newId("eml"), recipient: to.address };
+  const letter = ownLetter({
     preheader: "The mail settings work.",
     tone: "ok",
     blocks: [
       { type: "status", tone: "ok", text: ["Test"] },
-      { type: "title", text: ["Mails arrive here"] },
-      {
-        type: "paragraph",
-        text: ["The relay has accepted this mail and delivered it. Nothing has happened."],
-      },
+      title("Mails arrive here"),
+      paragraph("The relay has accepted this mail and delivered it. Nothing has happened."),
     ],
-    footer: [{ type: "link", label: "Open Allclear", url: publicAddress }],
-  };
+    footer: [link("Open Allclear", ctx.baseUrl)],
+  });
+  return toMessage(
+    composeMail(
+      mail,
+      { ctx, settings },
+      {
+        fromName: settings.from.name,
+        subject: "A test mail from Allclear",
+        ...renderLetter(letter),
+      },
+    ),
+  );
 }

@@ -16,6 +16,7 @@ import { findComponents } from "../components/store";
 import { getIncident } from "../incidents/records";
 import {
   type ComposedMail,
+  composeMail,
   displayPhrase,
   encodeAround,
   type EncodedText,
@@ -25,14 +26,21 @@ import {
 } from "../mail/compose";
 import {
   type Block,
+  button,
   type ComponentEntry,
+  createMoments,
   footerOf,
+  heading,
   type Letter,
+  link,
+  type Moments,
+  muted,
+  paragraph,
   type RenderedLetter,
   renderLetter,
   renderPlace,
+  title,
 } from "../mail/letter";
-import { createMoments, type Moments } from "../mail/moments";
 import type { MailRow } from "../mail/store";
 import { findMailKey, type MailKey, tokenOf } from "../mail/tokens";
 import { getMaintenanceRecord } from "../maintenance/records";
@@ -180,7 +188,7 @@ function statusLetter(page: LetterPage, facts: StatusFacts, moments: Moments): L
     name: facts.name,
     when: moments.moment(facts.at),
     body: undefined,
-    lines: [{ type: "paragraph", text: [`Before: ${words(facts.before)}`] }],
+    lines: [paragraph(`Before: ${words(facts.before)}`)],
     entries: [],
     entriesHeading: "",
     facts: { update: undefined, earlier: [], url: facts.url },
@@ -192,12 +200,8 @@ function statusLetter(page: LetterPage, facts: StatusFacts, moments: Moments): L
 /** Returns the line by which a recipient manages the subscription. */
 export function manageBlocks(page: Pick<LetterPage, "name">, manageUrl: string): Block[] {
   return [
-    {
-      type: "paragraph",
-      isMuted: true,
-      text: ["You get this mail because you subscribed to ", { name: page.name }, "."],
-    },
-    { type: "link", label: "Manage or unsubscribe", url: manageUrl },
+    muted("You get this mail because you subscribed to ", { name: page.name }, "."),
+    link("Manage or unsubscribe", manageUrl),
   ];
 }
 
@@ -219,28 +223,23 @@ function letterOf(page: LetterPage, parts: Parts): Letter {
   const { tone, first, name, when, body, entries, facts, moments } = parts;
   const blocks: Block[] = [
     { type: "status", tone, text: [first] },
-    { type: "title", text: [{ name }] },
-    ...(when === undefined
-      ? []
-      : [{ type: "paragraph", isMuted: true, text: [{ name: when }] } as const]),
+    title({ name }),
+    ...(when === undefined ? [] : [muted({ name: when })]),
     ...(body === undefined ? [] : [{ type: "markdown", source: body, url: facts.url } as const]),
     ...(parts.lines ?? []),
   ];
   if (entries.length > 0) {
-    blocks.push({ type: "heading", text: [parts.entriesHeading] }, { type: "components", entries });
+    blocks.push(heading(parts.entriesHeading), { type: "components", entries });
   }
   for (const [index, { status, body: source, at }] of facts.earlier.entries()) {
-    if (index === 0) blocks.push({ type: "heading", text: ["Earlier updates"] });
-    blocks.push(
-      {
-        type: "paragraph",
-        isMuted: true,
-        text: [`${words(status)} · `, { name: moments.moment(at) }],
-      },
-      { type: "markdown", source, url: facts.url },
-    );
+    if (index === 0) blocks.push(heading("Earlier updates"));
+    blocks.push(muted(`${words(status)} · `, { name: moments.moment(at) }), {
+      type: "markdown",
+      source,
+      url: facts.url,
+    });
   }
-  blocks.push({ type: "button", label: parts.button, url: facts.url });
+  blocks.push(button(parts.button, facts.url));
   return {
     locale: page.locale,
     sender: page.name,
@@ -402,8 +401,9 @@ export function createMailingTemplate(): MailTemplate<ComposedMail | "unwanted">
   const cache = new LRUCache<string, Composed>({ max: CACHE_MAX });
   const readFacts = createFactsReader();
 
-  return (mail, { ctx, settings }) => {
-    const { db, baseUrl, clock } = ctx;
+  return (mail, env) => {
+    const { ctx } = env;
+    const { db, baseUrl } = ctx;
     const subscriber = findSubscriber(db, { id: mail.subscriberId ?? "" });
     const facts = readFacts(db, mail.mailingId ?? "");
     if (!facts || !subscriber) return "unwanted";
@@ -420,23 +420,22 @@ export function createMailingTemplate(): MailTemplate<ComposedMail | "unwanted">
     ) {
       return "unwanted";
     }
-    const link = (purpose: "manage" | "unsubscribe", version?: { version: number }) =>
+    const linkTo = (purpose: "manage" | "unsubscribe", version?: { version: number }) =>
       mailLink(baseUrl, page, purpose, tokenOf(key, purpose, { id: subscriber.id, ...version }));
     const { content, parts, isFirst, place } = composed;
-    const manage = link("manage", { version: subscriber.tokenVersion });
+    const manage = linkTo("manage", { version: subscriber.tokenVersion });
     const body = parts
       ? {
           text: parts.text.fill({ [MANAGE_PLACE]: place.text(manage) }),
           html: parts.html.fill({ [MANAGE_PLACE]: place.html(manage) }),
         }
       : renderLetter(withBlocks(content.letter, manageBlocks(page, manage)));
-    const unsubscribe = link("unsubscribe");
+    const unsubscribe = linkTo("unsubscribe");
     const own = mailSettingsOf(page);
     const subjectId = `<${mailing.subjectId}@${thread.domain}>`;
-    return {
-      from: { name: own.from_name ?? page.name, address: settings.from.address },
-      replyTo: own.reply_to ?? settings.replyTo,
-      to: mail.recipient,
+    return composeMail(mail, env, {
+      fromName: own.from_name ?? page.name,
+      replyTo: own.reply_to,
       subject: subjectOf(page, thread.subject, content, isFirst),
       ...body,
       headers: {
@@ -451,8 +450,7 @@ export function createMailingTemplate(): MailTemplate<ComposedMail | "unwanted">
       messageId: `<${mail.id}@${thread.domain}>`,
       references: subjectId,
       inReplyTo: isFirst ? undefined : subjectId,
-      date: clock.now(),
-    };
+    });
   };
 
   function compose(

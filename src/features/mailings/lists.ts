@@ -7,7 +7,7 @@ import { findComponent, listComponentsOfPage } from "../components/store";
 import { getIncidentPart } from "../incidents/records";
 import { findIncident } from "../incidents/store";
 import { headerText } from "../mail/compose";
-import { createMoments } from "../mail/moments";
+import { createMoments } from "../mail/letter";
 import { getMaintenanceRecord } from "../maintenance/records";
 import { findMaintenance } from "../maintenance/store";
 import type { PageRow } from "../pages/store";

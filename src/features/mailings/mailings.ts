@@ -13,7 +13,7 @@ import type { EventSubscriber, RecordedEvent } from "../../events/outbox";
 import { findComponent } from "../components/store";
 import { findJoinedIncident } from "../incidents/outage-store";
 import { findMailHold } from "../mail/hold";
-import { enqueueMailsTo, supersedeMailing, wakeSender } from "../mail/mail";
+import { enqueueMailsTo, NO_COUNTS, supersedeMailing, wakeSender } from "../mail/mail";
 import { describeMissing, mailReadiness } from "../mail/settings";
 import { getMaintenanceRecord } from "../maintenance/records";
 import { findPage, type PageRow } from "../pages/store";
@@ -131,13 +131,7 @@ function recordMailing(
     maxSeq,
     beginAt: beginAt(type, at, findThread(tx, { subjectId })?.lastBeganAt ?? null),
     deadlineAt: deadlineAt(event),
-    written: 0,
-    sent: 0,
-    bounced: 0,
-    failed: 0,
-    superseded: 0,
-    cancelled: 0,
-    expired: 0,
+    ...NO_COUNTS,
     createdAt: at,
     author,
   });

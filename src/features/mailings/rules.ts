@@ -36,7 +36,7 @@ const ENDS_MAINTENANCE: ReadonlySet<string> = new Set<EventType>([
 ]);
 
 /** Time between the starts of two mailings of a subject, if the later one is an update. */
-export const WINDOW_MS = 120 * SECOND_MS;
+const WINDOW_MS = 120 * SECOND_MS;
 /** Time for which a component has to show a new status, and for which its changes are merged. */
 export const STATUS_WAIT_MS = 120 * SECOND_MS;
 const STATUS_MERGE_MS = 15 * MINUTE_MS;

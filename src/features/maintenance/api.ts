@@ -25,9 +25,9 @@ import {
   cancelMaintenance,
   planMaintenance,
   readDisplayTime,
-  updateMaintenance,
   readMaintenanceChange,
   readNewMaintenance,
+  updateMaintenance,
 } from "./maintenance";
 import {
   countForPage,
@@ -37,15 +37,15 @@ import {
   getMaintenanceRecord,
   readRecords,
 } from "./records";
-import { getSchedule, listSchedules } from "./schedules/store";
 import { OCCURRENCES_MAX } from "./schedules/rules";
 import {
+  addScheduleErrors,
   createSchedule,
   deleteSchedule,
-  scheduleErrors,
   SCHEDULES_PER_PAGE_MAX,
   updateSchedule,
 } from "./schedules/schedules";
+import { getSchedule, listSchedules } from "./schedules/store";
 import {
   CreateScheduleBody,
   MaintenanceSchedule,
@@ -318,7 +318,9 @@ function scheduleRoutes(ctx: Ctx) {
           return { resource, location: `${SCHEDULES_PATH}/${resource.id}` };
         }),
       {
-        ...jsonBody(CreateScheduleBody, (valid) => scheduleErrors(ctx, valid)),
+        ...jsonBody(CreateScheduleBody, (valid, { errors }) =>
+          addScheduleErrors(ctx, errors, valid),
+        ),
         ...operation({
           ...WRITE,
           id: "createMaintenanceSchedule",
@@ -350,7 +352,9 @@ function scheduleRoutes(ctx: Ctx) {
           presentSchedule(updateSchedule(ctx, tx, id, body, actor)),
         ),
       {
-        ...jsonBody(UpdateScheduleBody, (valid, { id }) => scheduleErrors(ctx, valid, id)),
+        ...jsonBody(UpdateScheduleBody, (valid, { errors, id }) =>
+          addScheduleErrors(ctx, errors, valid, id),
+        ),
         ...operation({
           ...WRITE,
           id: "updateMaintenanceSchedule",

@@ -1,8 +1,10 @@
-import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db/statements";
 import { SYSTEM_ACTOR } from "../../base/actor";
 import type { Timer } from "../../base/clock";
 import { MINUTE_MS } from "../../base/time";
+import type { Ctx } from "../../context";
+import type { Reader, Tx } from "../../db/statements";
+import { getMaintenance, getMaintenanceRecord } from "./records";
+import { type DueTransition, dueTransitions } from "./rules";
 import {
   applyUpdate,
   plannedNotify,
@@ -11,20 +13,18 @@ import {
   withStatus,
 } from "./save";
 import {
+  hasOccurrencesToMake,
+  makeDueOccurrences,
+  makeUpForClock,
+  wasClockAhead,
+} from "./schedules/schedules";
+import {
   countUpdates,
   findNextDue,
   listDue,
   type MaintenanceRow,
   updateMaintenanceRow,
 } from "./store";
-import { getMaintenance, getMaintenanceRecord } from "./records";
-import { type DueTransition, dueTransitions } from "./rules";
-import {
-  hasOccurrencesToMake,
-  makeDueOccurrences,
-  makeUpForClock,
-  wasClockAhead,
-} from "./schedules/schedules";
 
 /** Interval of the clock, short enough that due transitions are made within a second. */
 const TICK_MS = 500;

@@ -1,19 +1,18 @@
-import type { Ctx } from "../../context";
 import { type Static, Type } from "@sinclair/typebox";
-import type { Tx } from "../../db/statements";
-import { FieldErrors, validate } from "../../base/validation";
-import { audit } from "../../events/audit";
 import { type Actor, authorOf } from "../../base/actor";
+import { InstantText } from "../../base/schema";
 import type { MaintenanceStatus } from "../../base/status";
+import { FieldErrors, type Valid } from "../../base/validation";
+import type { Ctx } from "../../context";
+import type { Tx } from "../../db/statements";
+import { audit } from "../../events/audit";
 import { replaceCauses } from "../components/statuses";
 import { touchPage } from "../pages/pages";
-import { InstantText } from "../../base/schema";
 import { isInFuture, toMs, UPDATES_MAX } from "../timeline/updates";
 import { chooseComponents, readTimes } from "./maintenance";
+import { getMaintenance, getMaintenanceRecord } from "./records";
 import { isUnderWay, REMIND_MINUTES_BEFORE, settledReminder } from "./rules";
 import { NEW_MAINTENANCE, recordMaintenanceEvent, replaceChosen } from "./save";
-import { MaintenanceUpdate, PlanMaintenanceBody } from "./wire";
-import { getMaintenance, getMaintenanceRecord } from "./records";
 import {
   deleteMaintenanceUpdates,
   insertMaintenance,
@@ -21,11 +20,12 @@ import {
   type MaintenanceRow,
   updateMaintenanceRow,
 } from "./store";
+import { MaintenanceUpdate, PlanMaintenanceBody } from "./wire";
 
 const { page: _page, notify: _notify, body, ...fields } = PlanMaintenanceBody.properties;
 
 /** A whole maintenance of another product. */
-const ImportMaintenanceBody = Type.Object(
+export const ImportMaintenanceBody = Type.Object(
   {
     ...fields,
     updates: Type.Array(
@@ -52,11 +52,10 @@ export function importMaintenance(
   ctx: Ctx,
   tx: Tx,
   pageId: string,
-  input: ImportMaintenanceBody,
+  input: Valid<ImportMaintenanceBody>,
   actor: Actor,
   id?: string,
 ): MaintenanceRow {
-  validate(ImportMaintenanceBody, input);
   const before = id === undefined ? undefined : getMaintenanceRecord(tx, id).row;
   const now = ctx.clock.now();
   const errors = new FieldErrors();

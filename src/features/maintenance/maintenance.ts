@@ -3,7 +3,7 @@ import { type Actor, authorOf } from "../../base/actor";
 import { conflict } from "../../base/errors";
 import type { MaintenanceStatus } from "../../base/status";
 import { toIso } from "../../base/time";
-import { FieldErrors } from "../../base/validation";
+import { FieldErrors, type Valid } from "../../base/validation";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { recordAudits } from "../../events/audit";
@@ -60,7 +60,7 @@ import {
 export function planMaintenance(
   ctx: Ctx,
   tx: Tx,
-  input: PlanMaintenanceBody,
+  input: Valid<PlanMaintenanceBody>,
   actor: Actor,
 ): Maintenance {
   const errors = new FieldErrors();
@@ -127,7 +127,7 @@ export function updateMaintenance(
   ctx: Ctx,
   tx: Tx,
   id: string,
-  input: UpdateMaintenanceBody,
+  input: Valid<UpdateMaintenanceBody>,
   actor: Actor,
 ): Maintenance {
   const record = getMaintenanceRecord(tx, id);
@@ -273,7 +273,7 @@ export function addMaintenanceUpdate(
   ctx: Ctx,
   tx: Tx,
   id: string,
-  input: AddMaintenanceUpdateBody,
+  input: Valid<AddMaintenanceUpdateBody>,
   actor: Actor,
 ): { maintenance: Maintenance; update: MaintenanceUpdate } {
   const { row, updates } = getMaintenanceRecord(tx, id);
@@ -299,10 +299,11 @@ export function cancelMaintenance(
   tx: Tx,
   id: string,
   actor: Actor,
-  input: CancelMaintenanceBody = {},
+  input?: Valid<CancelMaintenanceBody>,
 ): Maintenance {
   const { row, updates } = getMaintenanceRecord(tx, id);
-  const { body = "The maintenance has been cancelled.", notify = usualNotify(tx, row) } = input;
+  const { body = "The maintenance has been cancelled.", notify = usualNotify(tx, row) } =
+    input ?? {};
   const displayAt = Math.max(ctx.clock.now(), updates[0]?.displayAt ?? 0);
   return changeStatus(ctx, tx, row, { status: "cancelled", body, displayAt, notify }, actor);
 }

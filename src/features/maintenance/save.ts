@@ -20,7 +20,7 @@ import {
   type MaintenanceRow,
   updateMaintenanceRow,
 } from "./store";
-import { eventData, Maintenance } from "./wire";
+import { eventData, type Maintenance } from "./wire";
 
 /** Columns of a new maintenance that nothing has set. */
 export const NEW_MAINTENANCE = {

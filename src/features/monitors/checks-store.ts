@@ -1,29 +1,14 @@
 /*
- * Results of checks, the timelines of states, and times without data. Hot: `insertCheck` at every
- * check and `saveLiveness` every few seconds; both write one row by its key. `findOpenSpan` and the
- * writes of spans run only at transitions. Reads take a range of the primary key, so their time
- * does not depend on other monitors.
+ * Results of checks, and the rollups made of them. Hot: `insertCheck` at every check, which writes one row by its key.
+ * Reads take a range of the primary key, so their time does not depend on other monitors.
  */
-import { and, asc, desc, eq, gt, gte, isNull, lt, ne, sql } from "drizzle-orm";
-import type { MonitorState } from "../../base/status";
-import { insertInto, insertMissingInto, mutate, selectMany, selectOne } from "../../db/statements";
-import { components } from "../../db/tables/components";
-import {
-  componentNoData,
-  liveness,
-  monitorChecks,
-  monitorComponents,
-  monitorRollups,
-  monitors,
-  monitorSpans,
-  monitorStates,
-} from "../../db/tables/monitors";
+import { and, asc, desc, eq, gt, gte, lt, ne, sql } from "drizzle-orm";
+import { HOUR_MS } from "../../base/time";
+import { setBy } from "../../db/rows";
+import { insertMissingInto, mutate, selectMany, selectOne } from "../../db/statements";
+import { monitorChecks, monitorRollups, monitorStates } from "../../db/tables/monitors";
 
 export type CheckRow = typeof monitorChecks.$inferSelect;
-export type SpanRow = typeof monitorSpans.$inferSelect;
-export type NoDataRow = typeof componentNoData.$inferSelect;
-
-const { monitorNum, startedAt } = monitorSpans;
 
 /**
  * Stores a result. Returns 0 if the monitor has a result of the same millisecond, which is kept:
@@ -79,170 +64,11 @@ export const listNewestChecks = selectMany(
       ),
 );
 
-export const insertSpan = insertInto(monitorSpans);
-
-/** Finds the span of a monitor's current state. */
-export const findOpenSpan = selectOne((orm, $: { monitorNum: number }) =>
-  orm
-    .select()
-    .from(monitorSpans)
-    .where(eq(monitorNum, $.monitorNum))
-    .orderBy(desc(startedAt))
-    .limit(1),
-);
-
-export const endSpan = mutate(
-  (orm, $: { monitorNum: number; startedAt: number; endedAt: number }) =>
-    orm
-      .update(monitorSpans)
-      .set({ endedAt: $.endedAt })
-      .where(and(eq(monitorNum, $.monitorNum), eq(startedAt, $.startedAt))),
-);
-
-/** Finds the span of a monitor before the one that started at a time. */
-export const findSpanBefore = selectOne((orm, $: { monitorNum: number; startedAt: number }) =>
-  orm
-    .select()
-    .from(monitorSpans)
-    .where(and(eq(monitorNum, $.monitorNum), lt(startedAt, $.startedAt)))
-    .orderBy(desc(startedAt))
-    .limit(1),
-);
-
-export const reopenSpan = mutate((orm, $: { monitorNum: number; startedAt: number }) =>
-  orm
-    .update(monitorSpans)
-    .set({ endedAt: null })
-    .where(and(eq(monitorNum, $.monitorNum), eq(startedAt, $.startedAt))),
-);
-
-export const deleteSpan = mutate((orm, $: { monitorNum: number; startedAt: number }) =>
-  orm.delete(monitorSpans).where(and(eq(monitorNum, $.monitorNum), eq(startedAt, $.startedAt))),
-);
-
-/** Replaces state and message of a span. */
-export const rewriteSpan = mutate(
-  (orm, $: Pick<SpanRow, "monitorNum" | "startedAt" | "state" | "message">) =>
-    orm
-      .update(monitorSpans)
-      .set({ state: $.state, message: $.message })
-      .where(and(eq(monitorNum, $.monitorNum), eq(startedAt, $.startedAt))),
-);
-
-/**
- * Lists the spans of monitors (`nums`: a JSON list) that overlap `from` to `to` (unix ms, `to`
- * excluded), uncut, oldest first per monitor. Timelines have no gaps, so the first is the last one
- * that started by `from`.
- */
-export const listSpans = selectMany((orm, $: { nums: string; from: number; to: number }) =>
-  orm
-    .select({ row: monitorSpans })
-    .from(sql`json_each(${$.nums}) AS j`)
-    .crossJoin(monitorSpans)
-    .where(
-      and(
-        sql`${monitorNum} = j.value AND ${startedAt} < ${$.to} AND ${startedAt} >= coalesce((
-          SELECT max(s.started_at) FROM monitor_spans AS s
-          WHERE s.monitor_num = j.value AND s.started_at <= ${$.from}), 0)`,
-      ),
-    ),
-);
-
-/**
- * Lists the newest spans of a monitor that overlap `from` to `to` (unix ms, `to` excluded), uncut,
- * newest first.
- */
-export const listNewestSpans = selectMany(
-  (orm, $: { monitorNum: number; from: number; to: number; limit: number }) =>
-    orm
-      .select()
-      .from(monitorSpans)
-      .where(
-        and(
-          eq(monitorNum, $.monitorNum),
-          lt(startedAt, $.to),
-          sql`${startedAt} >= coalesce((SELECT max(s.started_at) FROM monitor_spans AS s
-            WHERE s.monitor_num = ${$.monitorNum} AND s.started_at <= ${$.from}), 0)`,
-        ),
-      )
-      .orderBy(desc(startedAt))
-      .limit($.limit),
-);
-
-/**
- * Stores a time without data of a component, from `startedAt` (unix ms) to `endedAt`, or open if
- * that is null. A row with the same start gets the new end.
- */
-export const saveNoData = mutate((orm, $: NoDataRow) =>
-  orm
-    .insert(componentNoData)
-    .values({ componentId: $.componentId, startedAt: $.startedAt, endedAt: $.endedAt })
-    .onConflictDoUpdate({
-      target: [componentNoData.componentId, componentNoData.startedAt],
-      set: { endedAt: sql`excluded.ended_at` },
-    }),
-);
-
-/** Ends the open time without data of a component, no earlier than it started. */
-export const endNoData = mutate((orm, $: { componentId: string; endedAt: number }) =>
-  orm
-    .update(componentNoData)
-    .set({ endedAt: sql`max(${componentNoData.startedAt}, ${$.endedAt})` })
-    .where(and(eq(componentNoData.componentId, $.componentId), isNull(componentNoData.endedAt))),
-);
-
-/** Ends every open no-data interval of a page's components, deleted ones too, at `endedAt` (unix ms). */
-export const endNoDataOfPage = mutate((orm, $: { pageId: string; endedAt: number }) =>
-  orm
-    .update(componentNoData)
-    .set({ endedAt: sql`max(${componentNoData.startedAt}, ${$.endedAt})` })
-    .where(
-      and(
-        sql`${componentNoData.componentId} IN (SELECT id FROM components WHERE page_id = ${$.pageId})`,
-        isNull(componentNoData.endedAt),
-      ),
-    ),
-);
-
-/**
- * Lists the times without data of a page's components from `since` (unix ms) on; oldest first per
- * component.
- */
-export const listNoDataOfPage = selectMany((orm, $: { pageId: string; since: number }) =>
-  orm
-    .select({ row: componentNoData })
-    .from(components)
-    .crossJoin(componentNoData)
-    .where(
-      and(
-        eq(components.pageId, $.pageId),
-        isNull(components.deletedAt),
-        eq(componentNoData.componentId, components.id),
-        sql`(${componentNoData.endedAt} IS NULL OR ${componentNoData.endedAt} > ${$.since})`,
-      ),
-    ),
-);
-
-/**
- * Finds the time at which this server was last awake, in unix ms; undefined before its first start.
- */
-export const findLiveness = selectOne((orm, _$: Record<string, never>) =>
-  orm.select({ at: liveness.at }).from(liveness),
-);
-
-export const saveLiveness = mutate((orm, $: { at: number }) =>
-  orm
-    .insert(liveness)
-    .values({ id: 1, at: $.at })
-    .onConflictDoUpdate({ target: liveness.id, set: { at: sql`excluded.at` } }),
-);
-
 /*
  * Results by hour, and rollups. None is hot: rollups are made once an hour per monitor, latencies
  * are read on demand. All statements take ranges of primary keys; monitors that are due are found
  * by `monitor_states_by_rolled_until`.
  */
-
 export type RollupRow = typeof monitorRollups.$inferSelect;
 
 const inSpan = ($: { monitorNum: number; from: number; to: number }) =>
@@ -273,12 +99,7 @@ export const returnTo = mutate((orm, $: { at: number }) =>
   orm.update(monitorStates).set({ rolledUntil: $.at }).where(gt(monitorStates.rolledUntil, $.at)),
 );
 
-export const saveRolledUntil = mutate((orm, $: { monitorNum: number; at: number }) =>
-  orm
-    .update(monitorStates)
-    .set({ rolledUntil: $.at })
-    .where(eq(monitorStates.monitorNum, $.monitorNum)),
-);
+export const saveRolledUntil = setBy(monitorStates, ["monitorNum"], ["rolledUntil"]);
 
 /** Finds the time of the first result within a span; null without one. */
 export const findFirstCheck = selectOne(
@@ -434,40 +255,8 @@ export const listUnrolledResults = selectMany(
  * Times before a monitor was created here, which an import writes. Rows that are there stay as they are. An import
  * writes millions of rows, so many are inserted by one statement.
  */
-
 export const insertPastChecks = insertMissingInto(monitorChecks);
 export const insertPastRollups = insertMissingInto(monitorRollups);
-export const insertPastSpans = insertMissingInto(monitorSpans);
-export const insertPastNoData = insertMissingInto(componentNoData);
-
-/** Finds the first span of a monitor. */
-export const findFirstSpan = selectOne((orm, $: { monitorNum: number }) =>
-  orm
-    .select({ startedAt: monitorSpans.startedAt, state: monitorSpans.state })
-    .from(monitorSpans)
-    .where(eq(monitorSpans.monitorNum, $.monitorNum))
-    .orderBy(monitorSpans.startedAt)
-    .limit(1),
-);
-
-/** Lets a span start earlier. Returns 0 if it is not there in that state. */
-export const startSpanEarlier = mutate(
-  (orm, $: { monitorNum: number; startedAt: number; state: MonitorState; earlier: number }) =>
-    orm
-      .update(monitorSpans)
-      .set({ startedAt: $.earlier })
-      .where(
-        and(
-          eq(monitorSpans.monitorNum, $.monitorNum),
-          eq(monitorSpans.startedAt, $.startedAt),
-          eq(monitorSpans.state, $.state),
-        ),
-      ),
-);
-
-export const deleteSpans = mutate((orm, $: { monitorNum: number }) =>
-  orm.delete(monitorSpans).where(eq(monitorSpans.monitorNum, $.monitorNum)),
-);
 
 /** Lets the results of a monitor from a time on (unix ms) be rolled up again. */
 export const rollUpAgainFrom = mutate((orm, $: { monitorNum: number; at: number }) =>
@@ -477,11 +266,19 @@ export const rollUpAgainFrom = mutate((orm, $: { monitorNum: number; at: number 
     .where(and(eq(monitorStates.monitorNum, $.monitorNum), gt(monitorStates.rolledUntil, $.at))),
 );
 
-/** Lists the monitors of a component. */
-export const listMonitorsOfComponent = selectMany((orm, $: { componentId: string }) =>
+/** Lists the average response times of monitors (`nums`: a JSON list) by hour from `from` on. */
+export const listHourAverages = selectMany((orm, $: { nums: string; from: number }) =>
   orm
-    .select({ num: monitors.num, intervalSeconds: monitors.intervalSeconds })
-    .from(monitorComponents)
-    .innerJoin(monitors, eq(monitors.id, monitorComponents.monitorId))
-    .where(and(eq(monitorComponents.componentId, $.componentId), isNull(monitors.deletedAt))),
+    .select({
+      monitorNum: monitorRollups.monitorNum,
+      at: monitorRollups.at,
+      latencySum: monitorRollups.latencySum,
+      answers: monitorRollups.answers,
+    })
+    .from(sql`json_each(${$.nums}) AS j`)
+    .crossJoin(monitorRollups)
+    .where(
+      sql`${monitorRollups.monitorNum} = j.value AND ${monitorRollups.size} = ${sql.raw(String(HOUR_MS))}
+        AND ${monitorRollups.at} >= ${$.from}`,
+    ),
 );

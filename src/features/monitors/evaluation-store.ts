@@ -3,9 +3,9 @@
  * of results, by keys. `listVersions` runs after a change of a monitor, `listMonitorsInMaintenance`
  * after a change of a page, all others only at transitions.
  */
-import { and, asc, desc, eq, inArray, isNull, sql } from "drizzle-orm";
-import { selectMany, selectOne } from "../../db/statements";
-import { incidentOutages, monitors, monitorSpans, monitorStates } from "../../db/tables/monitors";
+import { and, asc, eq, inArray, isNull, sql } from "drizzle-orm";
+import { selectMany } from "../../db/statements";
+import { incidentOutages, monitors, monitorStates } from "../../db/tables/monitors";
 
 type Nothing = Record<string, never>;
 
@@ -129,73 +129,6 @@ export const listMonitorsInMaintenance = selectMany((orm, _$: Nothing) =>
         isNull(monitors.deletedAt),
       ),
     ),
-);
-
-/** Finds the last span in which the state of a monitor was known. */
-export const findLastKnown = selectOne((orm, $: { monitorNum: number }) =>
-  orm
-    .select({ state: monitorSpans.state })
-    .from(monitorSpans)
-    .where(
-      and(
-        eq(monitorSpans.monitorNum, $.monitorNum),
-        inArray(monitorSpans.state, ["up", "degraded", "down"]),
-      ),
-    )
-    .orderBy(desc(monitorSpans.startedAt))
-    .limit(1),
-);
-
-/** Finds the start of the last known outage of a monitor: its first span since it was last up. */
-export const findOutageStart = selectOne((orm, $: { monitorNum: number }) =>
-  orm
-    .select({ startedAt: monitorSpans.startedAt })
-    .from(monitorSpans)
-    .where(
-      and(
-        eq(monitorSpans.monitorNum, $.monitorNum),
-        eq(monitorSpans.state, "down"),
-        sql`${monitorSpans.startedAt} > coalesce((
-          SELECT s.started_at FROM monitor_spans AS s
-          WHERE s.monitor_num = ${$.monitorNum} AND s.state IN ('up', 'degraded')
-          ORDER BY s.started_at DESC LIMIT 1), -1)`,
-      ),
-    )
-    .orderBy(asc(monitorSpans.startedAt))
-    .limit(1),
-);
-
-/**
- * Finds the start of the current time without data of a component (unix ms); null if it has data or
- * no monitor. It has no data while none of its running monitors has a known state.
- */
-export const findUnknownSince = selectOne((orm, $: { componentId: string }) =>
-  orm
-    .select({
-      since: sql<number | null>`CASE
-        WHEN sum(${monitorStates.state} <> 'no_data') = 0 THEN max(${monitorStates.since}) END`,
-    })
-    .from(sql`monitor_components AS w`)
-    .crossJoin(monitors)
-    .crossJoin(monitorStates)
-    .where(
-      and(
-        sql`w.component_id = ${$.componentId} AND ${monitors.id} = w.monitor_id`,
-        eq(monitorStates.monitorNum, monitors.num),
-        eq(monitors.paused, false),
-        isNull(monitors.deletedAt),
-      ),
-    ),
-);
-
-/** Finds the open time without data of a component. */
-export const findOpenNoData = selectOne((orm, $: { componentId: string }) =>
-  orm
-    .select({ startedAt: sql<number>`n.started_at` })
-    .from(sql`component_no_data AS n`)
-    .where(sql`n.component_id = ${$.componentId} AND n.ended_at IS NULL`)
-    .orderBy(sql`n.started_at DESC`)
-    .limit(1),
 );
 
 /**

@@ -6,11 +6,11 @@
 import { type Actor, SYSTEM_ACTOR } from "../../base/actor";
 import { conflict } from "../../base/errors";
 import type { ManagedMetadata } from "../../base/ids";
-import { FieldErrors, validate } from "../../base/validation";
+import { FieldErrors, type Valid, validate } from "../../base/validation";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { openCauses } from "../components/statuses";
-import { deleteSpans, insertSpan, type SpanRow } from "./checks-store";
+import { deleteSpans, insertSpan, type SpanRow } from "./spans-store";
 import { readParents } from "./dependencies";
 import { saveHeartbeat } from "./job-store";
 import {
@@ -50,21 +50,27 @@ const UnsupportedMonitorBody = creationOf(
 export function createUnsupportedMonitor(
   ctx: Ctx,
   tx: Tx,
-  monitor: UnsupportedMonitor,
+  monitor: Valid<ReplacingMonitor & { type: "unsupported" }>,
   actor: Actor,
   metadata: ManagedMetadata & AppliedIds = {},
 ): MonitorRecord {
-  const input = { ...monitor, type: "unsupported" } as const;
-  const created = { ...input, paused: true, ...validateReplacingMonitor(tx, input) };
+  const created = { ...monitor, paused: true, ...readReplacingMonitor(tx, monitor) };
   return insertNewMonitor(ctx, tx, created, actor, metadata).record;
 }
 
 /** A whole monitor of an import, of a type that can be checked or not. */
 export type ReplacingMonitor = CreateMonitorBody | (UnsupportedMonitor & { type: "unsupported" });
 
-/** Validates a monitor of an import and completes its settings, without writing. Throws `validation_failed`. */
-export function validateReplacingMonitor(reader: Reader, input: ReplacingMonitor) {
-  validate(input.type === "unsupported" ? UnsupportedMonitorBody : CreateMonitorBody, input);
+/** Compares a monitor of an import with the schema of its type. Throws `validation_failed`. */
+export function validateReplacingMonitor<Input extends ReplacingMonitor>(
+  input: Input,
+): Valid<Input> {
+  const schema = input.type === "unsupported" ? UnsupportedMonitorBody : CreateMonitorBody;
+  return validate(schema, input) as Valid<Input>;
+}
+
+/** Completes the settings of a monitor of an import, without writing. Throws `validation_failed`. */
+export function readReplacingMonitor(reader: Reader, input: Valid<ReplacingMonitor>) {
   const errors = new FieldErrors();
   const valid = readNewMonitor(reader, input, errors);
   errors.throwIfAny();
@@ -82,7 +88,7 @@ export function replaceMonitor(
   ctx: Ctx,
   tx: Tx,
   id: string,
-  input: ReplacingMonitor,
+  input: Valid<ReplacingMonitor>,
   actor: Actor,
 ): MonitorRecord {
   const before = getMonitorRecord(tx, id);
@@ -91,7 +97,7 @@ export function replaceMonitor(
   if (type !== typeBefore && typeBefore !== "unsupported") {
     throw conflict(`It is of the type ${typeBefore} here, which cannot become ${type}.`);
   }
-  const valid = validateReplacingMonitor(tx, input);
+  const valid = readReplacingMonitor(tx, input);
   const errors = new FieldErrors();
   const parentIds = readParents(tx, errors, input.depends_on ?? [], id);
   errors.throwIfAny();
@@ -123,7 +129,7 @@ export function continueFrom(ctx: Ctx, tx: Tx, monitor: MonitorRow, past: PastSt
   replaceSpans(tx, monitorNum, [{ startedAt: from, endedAt: null, state, message }]);
   saveEvaluation(tx, { ...newEvaluation(state, since), monitorNum });
   if (state === "up") {
-    if (monitor.type === "push") saveHeartbeat(tx, { monitorNum, at });
+    if (monitor.type === "push") saveHeartbeat(tx, { monitorNum, heartbeatAt: at });
     return;
   }
   const components = listComponentsOfMonitors(tx, { monitorIds: JSON.stringify([sourceId]) });

@@ -61,12 +61,7 @@ export const deleteToken = deleteBy(monitorTokens, ["kind", "hash"]);
 export const touchToken = setBy(monitorTokens, ["kind", "hash"], ["lastUsedAt"]);
 
 /** Saves the time of a job's call. */
-export const saveHeartbeat = mutate((orm, $: { monitorNum: number; at: number }) =>
-  orm
-    .update(monitorStates)
-    .set({ heartbeatAt: $.at })
-    .where(eq(monitorStates.monitorNum, $.monitorNum)),
-);
+export const saveHeartbeat = setBy(monitorStates, ["monitorNum"], ["heartbeatAt"]);
 
 /** A signal as the last ones of a monitor are listed. */
 export type SignalRow = typeof heartbeatSignals.$inferSelect;

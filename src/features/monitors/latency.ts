@@ -5,12 +5,12 @@ import type { Reader } from "../../db/statements";
 import type { Span } from "../components/rules";
 import {
   findLeastRolledUntil,
+  listHourAverages,
   listNewestChecks,
   listRollupsOfMonitors,
   listUnrolledResults,
 } from "./checks-store";
 import { type Figures, figuresFromRow, figuresOf, mergeFigures } from "./figures";
-import { listHourAverages } from "./store";
 
 /** Response times in ms; null without responses. Quantiles are accurate to 2 %. */
 export interface LatencyFigures {
@@ -169,7 +169,7 @@ function presentFigures({ latencies, ...figures }: Figures): LatencyFigures {
 }
 
 /** Number of values of a sparkline. */
-export const SPARKLINE_VALUES = 24;
+const SPARKLINE_VALUES = 24;
 /** Number of hours from which hourly averages are used. */
 const HOURS_AT_LEAST = 2;
 

@@ -6,13 +6,13 @@ import type { Actor } from "../../base/actor";
 import { conflict, notFound } from "../../base/errors";
 import { type ApplyMetadata, freeRef, type ManagedMetadata } from "../../base/ids";
 import { toRef } from "../../base/text";
-import { FieldErrors } from "../../base/validation";
+import { FieldErrors, type Valid } from "../../base/validation";
 import type { Ctx } from "../../context";
 import { changedRow, type Reader, type Tx } from "../../db/statements";
 import { audit, recordAudits } from "../../events/audit";
 import { touchPage } from "../pages/pages";
 import { removeFromWebhooks } from "../webhooks/monitors";
-import { endNoDataOfPage } from "./checks-store";
+import { endNoDataOfPage } from "./spans-store";
 import { removeFromDependencies, saveParents } from "./dependencies";
 import {
   applyManualTransition,
@@ -67,7 +67,7 @@ export interface NewMonitor {
 export function createMonitor(
   ctx: Ctx,
   tx: Tx,
-  input: CreateMonitorBody,
+  input: Valid<CreateMonitorBody>,
   actor: Actor,
   metadata: ManagedMetadata & AppliedIds = {},
 ): NewMonitor {
@@ -141,7 +141,7 @@ export function updateMonitor(
   ctx: Ctx,
   tx: Tx,
   id: string,
-  input: UpdateMonitorBody,
+  input: Valid<UpdateMonitorBody>,
   actor: Actor,
   metadata: Pick<ApplyMetadata, "ref"> & Pick<AppliedIds, "parentIds"> = {},
 ): MonitorRecord {

@@ -1,13 +1,16 @@
 /*
- * Statements of the dashboard's list of monitors and of its search. The list and its counts read every monitor once, and
- * the search reads them in parts. The times of the last 30 days are summed over at most `spansMax` spans of each listed
- * monitor.
+ * Statements of the dashboard: the list of monitors and its search, the incidents of a monitor, and what needs
+ * attention. The list and its counts read every monitor once, and the search reads them in parts. The times of the last
+ * 30 days are summed over at most `spansMax` spans of each listed monitor.
  */
-import { and, asc, eq, isNull, sql } from "drizzle-orm";
+import { and, asc, desc, eq, isNull, sql } from "drizzle-orm";
 import type { MonitorState, MonitorType } from "../../base/status";
 import { MINUTE_MS } from "../../base/time";
 import { selectMany, selectOne } from "../../db/statements";
-import { monitors, monitorSpans, monitorStates } from "../../db/tables/monitors";
+import { components } from "../../db/tables/components";
+import { incidents } from "../../db/tables/incidents";
+import { incidentOutages, monitors, monitorSpans, monitorStates } from "../../db/tables/monitors";
+import { pages } from "../../db/tables/pages";
 import { declareSearch, isFound, type PartSearch } from "../../db/word-search";
 import { hasTag, isInGroup } from "./store";
 
@@ -232,3 +235,97 @@ function compare(a: Found, b: Found): number {
  * turns.
  */
 export const searchMonitors = declareSearch(monitors, searchPart, compare);
+
+/* Incidents of a monitor, for its screen. */
+
+/** Lists the incidents to which outages of a monitor belong and that are not deleted, newest first. */
+export const listIncidentsOfMonitor = selectMany((orm, $: { monitorId: string; limit: number }) =>
+  orm
+    .select({
+      id: incidents.id,
+      name: incidents.name,
+      status: incidents.status,
+      impact: incidents.impact,
+      draft: incidents.draft,
+      startedAt: incidents.startedAt,
+      resolvedAt: incidents.resolvedAt,
+    })
+    .from(incidents)
+    .innerJoin(pages, eq(pages.id, incidents.pageId))
+    .where(
+      and(
+        sql`${incidents.id} IN (
+          SELECT o.incident_id FROM incident_outages AS o WHERE o.monitor_id = ${$.monitorId})`,
+        isNull(incidents.deletedAt),
+        isNull(pages.deletedAt),
+      ),
+    )
+    .orderBy(desc(incidents.id))
+    .limit($.limit),
+);
+
+/* Monitors that need attention, for the overview, and the monitors of incidents. */
+
+/**
+ * Lists the monitors that are down, unreachable or degraded, and those that are not paused and whose
+ * certificate expires before `certificateUntil` (unix ms).
+ */
+export const listTroubledMonitors = selectMany((orm, $: { certificateUntil: number }) =>
+  orm
+    .select({
+      id: monitors.id,
+      name: monitors.name,
+      state: monitorStates.state,
+      since: monitorStates.since,
+      certificateExpiresAt: monitorStates.certificateExpiresAt,
+    })
+    .from(monitors)
+    .crossJoin(monitorStates)
+    .where(
+      and(
+        eq(monitorStates.monitorNum, monitors.num),
+        isNull(monitors.deletedAt),
+        sql`(${monitorStates.state} IN ('down', 'unreachable', 'degraded')
+          OR (${monitorStates.state} <> 'paused'
+            AND ${monitorStates.certificateExpiresAt} < ${$.certificateUntil}))`,
+      ),
+    ),
+);
+
+/**
+ * Lists the open incidents of monitors' outages, drafts included, each with the state of its monitor. `from` is the id
+ * of the oldest open incident: older ones are not read.
+ */
+export const listOpenIncidentsOfMonitors = selectMany((orm, $: { from: string }) =>
+  orm
+    .select({
+      monitorId: monitors.id,
+      monitorName: monitors.name,
+      monitorState: monitorStates.state,
+      monitorSince: monitorStates.since,
+      incidentId: incidents.id,
+      incidentName: incidents.name,
+      isDraft: incidents.draft,
+      /** 1 while an outage in the incident lasts. */
+      isFailing: sql<number>`max(${incidentOutages.endedAt} IS NULL AND ${components.deletedAt} IS NULL)`,
+    })
+    .from(incidents)
+    .crossJoin(incidentOutages)
+    .innerJoin(components, eq(components.id, incidentOutages.componentId))
+    .innerJoin(pages, eq(pages.id, incidents.pageId))
+    .innerJoin(monitors, eq(monitors.id, incidentOutages.monitorId))
+    .innerJoin(monitorStates, eq(monitorStates.monitorNum, monitors.num))
+    .where(
+      and(
+        // Written as in the partial index of open incidents.
+        sql`${incidents.status} <> 'resolved'`,
+        isNull(incidents.deletedAt),
+        sql`+${incidents.id} >= ${$.from}`,
+        eq(incidentOutages.incidentId, incidents.id),
+        isNull(monitors.deletedAt),
+        isNull(pages.deletedAt),
+      ),
+    )
+    .groupBy(monitors.id, incidents.id)
+    .orderBy(asc(monitors.id), asc(incidents.id)),
+);

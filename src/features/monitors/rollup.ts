@@ -21,7 +21,7 @@ import { type Figures, figuresFromRow, figuresOf, figuresToRow, mergeFigures } f
  * Delay after which an hour is rolled up: checks are recorded when they end, and failed writes are
  * repeated.
  */
-export const ROLL_UP_DELAY_MS = 5 * MINUTE_MS;
+const ROLL_UP_DELAY_MS = 5 * MINUTE_MS;
 /** Work of one call, in results that are read. */
 const RESULTS_PER_BATCH = 500;
 /** Fixed cost of a step, in the unit of one result's cost. */
@@ -82,7 +82,7 @@ export function rollUp(
       until = step.until;
       budget -= STEP_COST + step.results;
     }
-    saveRolledUntil(tx, { monitorNum, at: until });
+    saveRolledUntil(tx, { monitorNum, rolledUntil: until });
     budget -= trim(tx, monitorNum, { now, until }, kept) / DELETED_PER_UNIT;
     if (budget <= 0) return true;
   }

@@ -18,7 +18,7 @@ export interface Evaluation {
 }
 
 /** Observation of one check. */
-export interface Observation {
+interface Observation {
   at: number;
   outcome: CheckOutcome;
   latencyMs: number | null;
@@ -34,7 +34,7 @@ export interface Thresholds {
 }
 
 /** A change of state, dated from the first check of the streak that brought it. */
-export interface Transition {
+interface Transition {
   from: MonitorState;
   to: MonitorState;
   at: number;

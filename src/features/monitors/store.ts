@@ -2,9 +2,8 @@
  * Monitors, their components and evaluations, and who needs a message about them. Hot: `saveEvaluation` when a check
  * changes the evaluation, which finds its row by its key.
  */
-import { and, asc, desc, eq, gt, isNull, lt, lte, sql, type SQL } from "drizzle-orm";
+import { and, asc, desc, eq, isNull, lt, lte, sql, type SQL } from "drizzle-orm";
 import type { MonitorState, MonitorType } from "../../base/status";
-import { HOUR_MS } from "../../base/time";
 import { deleteBy, findBy, setBy } from "../../db/rows";
 import {
   insertInto,
@@ -15,16 +14,8 @@ import {
   updateById,
 } from "../../db/statements";
 import { components } from "../../db/tables/components";
-import { incidents } from "../../db/tables/incidents";
 import { mailWarnings } from "../../db/tables/mail";
-import {
-  incidentOutages,
-  monitorComponents,
-  monitorRollups,
-  monitors,
-  monitorSpans,
-  monitorStates,
-} from "../../db/tables/monitors";
+import { monitorComponents, monitors, monitorStates } from "../../db/tables/monitors";
 import { pages } from "../../db/tables/pages";
 
 export type MonitorRow = typeof monitors.$inferSelect;
@@ -114,6 +105,15 @@ export const listMonitorsOfPage = selectMany((orm, $: { pageId: string }) =>
     .orderBy(asc(components.position), asc(components.id), asc(monitors.id)),
 );
 
+/** Lists the monitors of a component. */
+export const listMonitorsOfComponent = selectMany((orm, $: { componentId: string }) =>
+  orm
+    .select({ num: monitors.num, intervalSeconds: monitors.intervalSeconds })
+    .from(monitorComponents)
+    .innerJoin(monitors, eq(monitors.id, monitorComponents.monitorId))
+    .where(and(eq(monitorComponents.componentId, $.componentId), isNull(monitors.deletedAt))),
+);
+
 /** Counts the monitors in each state. */
 export const countMonitorsByState = selectMany((orm, _$: Nothing) =>
   orm
@@ -167,12 +167,7 @@ export const saveEvaluation = setBy(
 );
 
 /** Saves the expiry of the certificate seen last; null if it is no longer known. */
-export const saveCertificate = mutate((orm, $: { monitorNum: number; expiresAt: number | null }) =>
-  orm
-    .update(monitorStates)
-    .set({ certificateExpiresAt: $.expiresAt })
-    .where(eq(monitorStates.monitorNum, $.monitorNum)),
-);
+export const saveCertificate = setBy(monitorStates, ["monitorNum"], ["certificateExpiresAt"]);
 
 /*
  * Monitors as lists show them. None is hot; each reads only the rows that are shown, in the order
@@ -260,49 +255,6 @@ export function listMonitorRows(reader: Reader, params: ListParams) {
   return params.componentId === null ? listAll(reader, params) : listOfComponent(reader, params);
 }
 
-/** Lists the incidents to which outages of a monitor belong and that are not deleted, newest first. */
-export const listIncidentsOfMonitor = selectMany((orm, $: { monitorId: string; limit: number }) =>
-  orm
-    .select({
-      id: incidents.id,
-      name: incidents.name,
-      status: incidents.status,
-      impact: incidents.impact,
-      draft: incidents.draft,
-      startedAt: incidents.startedAt,
-      resolvedAt: incidents.resolvedAt,
-    })
-    .from(incidents)
-    .innerJoin(pages, eq(pages.id, incidents.pageId))
-    .where(
-      and(
-        sql`${incidents.id} IN (
-          SELECT o.incident_id FROM incident_outages AS o WHERE o.monitor_id = ${$.monitorId})`,
-        isNull(incidents.deletedAt),
-        isNull(pages.deletedAt),
-      ),
-    )
-    .orderBy(desc(incidents.id))
-    .limit($.limit),
-);
-
-/** Lists the average response times of monitors (`nums`: a JSON list) by hour from `from` on. */
-export const listHourAverages = selectMany((orm, $: { nums: string; from: number }) =>
-  orm
-    .select({
-      monitorNum: monitorRollups.monitorNum,
-      at: monitorRollups.at,
-      latencySum: monitorRollups.latencySum,
-      answers: monitorRollups.answers,
-    })
-    .from(sql`json_each(${$.nums}) AS j`)
-    .crossJoin(monitorRollups)
-    .where(
-      sql`${monitorRollups.monitorNum} = j.value AND ${monitorRollups.size} = ${sql.raw(String(HOUR_MS))}
-        AND ${monitorRollups.at} >= ${$.from}`,
-    ),
-);
-
 export const insertCertificateWarning = insertInto(mailWarnings);
 
 /** Finds a warning about a certificate for a recipient, at a step or a nearer one. */
@@ -367,99 +319,3 @@ export const findDueReminder = selectOne((orm, $: { monitorNum: number; now: num
 
 /** Saves the number of reminders of an outage, and the time of the last message about it (unix ms). */
 export const saveReminder = setBy(monitorStates, ["monitorNum"], ["reminders", "remindedAt"]);
-
-/* Monitors that need attention, for the overview, and the monitors of incidents. */
-
-/**
- * Lists the monitors that are down, unreachable or degraded, and those that are not paused and whose
- * certificate expires before `certificateUntil` (unix ms).
- */
-export const listTroubledMonitors = selectMany((orm, $: { certificateUntil: number }) =>
-  orm
-    .select({
-      id: monitors.id,
-      name: monitors.name,
-      state: monitorStates.state,
-      since: monitorStates.since,
-      certificateExpiresAt: monitorStates.certificateExpiresAt,
-    })
-    .from(monitors)
-    .crossJoin(monitorStates)
-    .where(
-      and(
-        eq(monitorStates.monitorNum, monitors.num),
-        isNull(monitors.deletedAt),
-        sql`(${monitorStates.state} IN ('down', 'unreachable', 'degraded')
-          OR (${monitorStates.state} <> 'paused'
-            AND ${monitorStates.certificateExpiresAt} < ${$.certificateUntil}))`,
-      ),
-    ),
-);
-
-/**
- * Lists the open incidents of monitors' outages, drafts included, each with the state of its monitor. `from` is the id
- * of the oldest open incident: older ones are not read.
- */
-export const listOpenIncidentsOfMonitors = selectMany((orm, $: { from: string }) =>
-  orm
-    .select({
-      monitorId: monitors.id,
-      monitorName: monitors.name,
-      monitorState: monitorStates.state,
-      monitorSince: monitorStates.since,
-      incidentId: incidents.id,
-      incidentName: incidents.name,
-      isDraft: incidents.draft,
-      /** 1 while an outage in the incident lasts. */
-      isFailing: sql<number>`max(${incidentOutages.endedAt} IS NULL AND ${components.deletedAt} IS NULL)`,
-    })
-    .from(incidents)
-    .crossJoin(incidentOutages)
-    .innerJoin(components, eq(components.id, incidentOutages.componentId))
-    .innerJoin(pages, eq(pages.id, incidents.pageId))
-    .innerJoin(monitors, eq(monitors.id, incidentOutages.monitorId))
-    .innerJoin(monitorStates, eq(monitorStates.monitorNum, monitors.num))
-    .where(
-      and(
-        // Written as in the partial index of open incidents.
-        sql`${incidents.status} <> 'resolved'`,
-        isNull(incidents.deletedAt),
-        sql`+${incidents.id} >= ${$.from}`,
-        eq(incidentOutages.incidentId, incidents.id),
-        isNull(monitors.deletedAt),
-        isNull(pages.deletedAt),
-      ),
-    )
-    .groupBy(monitors.id, incidents.id)
-    .orderBy(asc(monitors.id), asc(incidents.id)),
-);
-
-/**
- * Finds the longest time without data that ended after `since` (unix ms) and has this message. All
- * active monitors share such a time, so that only the 20 oldest are read.
- */
-export const findLongestGap = selectOne((orm, $: { since: number; message: string }) =>
-  orm
-    .select({
-      startedAt: monitorSpans.startedAt,
-      endedAt: sql<number>`coalesce(${monitorSpans.endedAt}, 0)`,
-    })
-    .from(
-      sql`(SELECT m.num FROM monitors AS m JOIN monitor_states AS s ON s.monitor_num = m.num
-        WHERE m.deleted_at IS NULL AND s.state <> 'paused' ORDER BY m.num LIMIT 20) AS oldest`,
-    )
-    .crossJoin(monitorSpans)
-    .where(
-      and(
-        sql`${monitorSpans.monitorNum} = oldest.num`,
-        // Spans have no gaps, so that at most one of them contains `since`.
-        sql`${monitorSpans.startedAt} >= coalesce((SELECT max(b.started_at) FROM monitor_spans AS b
-          WHERE b.monitor_num = oldest.num AND b.started_at <= ${$.since}), 0)`,
-        gt(monitorSpans.endedAt, $.since),
-        eq(monitorSpans.state, "no_data"),
-        eq(monitorSpans.message, $.message),
-      ),
-    )
-    .orderBy(desc(sql`${monitorSpans.endedAt} - ${monitorSpans.startedAt}`))
-    .limit(1),
-);

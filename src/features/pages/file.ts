@@ -1,16 +1,17 @@
 /* Pages in the configuration file: their schema, `applyPage` and `exportPage`. */
 import { type Static, Type } from "@sinclair/typebox";
 import { Text } from "../../base/schema";
+import { validate } from "../../base/validation";
 import type { Reader, Tx } from "../../db/statements";
 import { type ApplyRun, nonDefault, type Path, PreviousRefs, refOf } from "../apply/run";
 import { exportComponents, FileComponent, FileGroup } from "../components/file";
 import type { ExportedMonitors } from "../monitors/file";
 import { fullMailSettings, mailSettingsOf } from "./mail";
-import { createPage, updatePage } from "./pages";
+import { addPageErrors, createPage, updatePage } from "./pages";
 import { toDomain } from "./addresses";
 import { compatOf, JOIN_MINUTES } from "./rules";
 import { findPageByRef, findPageBySlug, type PageRow } from "./store";
-import { PageInput } from "./wire";
+import { PageInput, PartialPageInput } from "./wire";
 
 /** A page in a file, with its groups and its components without a group. */
 export const FilePage = Type.Object(
@@ -45,8 +46,21 @@ export function applyPage(
     current: presentPageFields,
     desired: desiredPage(desired, row ?? { ref, isDefault: false }),
     create: () =>
-      createPage(ctx, tx, { ...pageFields(desired), ref }, options.actor, { managedBy: "apply" }),
-    update: (stored, fields) => updatePage(ctx, tx, stored.id, fields, options.actor),
+      createPage(
+        ctx,
+        tx,
+        validate(PageInput, { ...pageFields(desired), ref }, addPageErrors),
+        options.actor,
+        { managedBy: "apply" },
+      ),
+    update: (stored, fields) =>
+      updatePage(
+        ctx,
+        tx,
+        stored.id,
+        validate(PartialPageInput, fields, addPageErrors),
+        options.actor,
+      ),
   });
 }
 
@@ -88,7 +102,14 @@ export function freeMovedDomains(run: ApplyRun, pages: readonly FilePage[]): voi
       current: (stored) => ({ custom_domains: stored.customDomains }),
       desired: { custom_domains: row.customDomains.filter((domain) => !isTaken(domain)) },
       create: () => row,
-      update: (stored, fields) => updatePage(ctx, tx, stored.id, fields, options.actor),
+      update: (stored, fields) =>
+        updatePage(
+          ctx,
+          tx,
+          stored.id,
+          validate(PartialPageInput, fields, addPageErrors),
+          options.actor,
+        ),
     });
   }
 }

@@ -10,12 +10,12 @@ import {
 import { freeRef, type Manager } from "../../base/ids";
 import { Text } from "../../base/schema";
 import { toRef } from "../../base/text";
-import { type FieldErrors, schemaErrors } from "../../base/validation";
+import { composed, examine, FieldErrors, type Valid } from "../../base/validation";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { audit } from "../../events/audit";
 import { hostNameOf, toDomain, validateDomains } from "./addresses";
-import { fullMailSettings, PageMailInput } from "./mail";
+import { fullMailSettings, type PageMailInput } from "./mail";
 import { compatOf, isReservedSlug, isTimeZone, JOIN_MINUTES } from "./rules";
 import {
   clearDefault,
@@ -34,7 +34,7 @@ import {
   type PageRow,
   updatePageRow,
 } from "./store";
-import { PageInput } from "./wire";
+import { PageInput, type PartialPageInput } from "./wire";
 
 /** Properties of a page in addition to its fields: the manager, and if it is the sample page. */
 interface PageMetadata {
@@ -52,11 +52,11 @@ interface PageMetadata {
 export function createPage(
   ctx: Ctx,
   tx: Tx,
-  input: PageInput,
+  input: Valid<PageInput>,
   actor: Actor,
   metadata: PageMetadata = {},
 ): PageRow {
-  requireValidPage(input);
+  requirePossible(input);
   const now = ctx.clock.now();
   const isSample = metadata.isSample ?? false;
   if (!isSample) eraseSamples(ctx, tx);
@@ -113,11 +113,11 @@ export function updatePage(
   ctx: Ctx,
   tx: Tx,
   id: string,
-  input: Partial<PageInput>,
+  input: Valid<PartialPageInput>,
   actor: Actor,
 ): PageRow {
   const before = getPage(tx, id);
-  requireValidPage({ slug: before.slug, name: before.name, ...input });
+  requirePossible(input);
   const slug = input.slug ?? before.slug;
   if (slug !== before.slug) takeSlug(ctx, tx, slug, id);
   const becomesDefault = input.default === true && !before.isDefault;
@@ -155,20 +155,15 @@ export function updatePage(
   return getPage(tx, id);
 }
 
-/**
- * Changes settings of a page about e-mail; those that the input leaves out stay. Throws `not_found`, or
- * `validation_failed` with pointers to the settings.
- */
+/** Changes settings of a page about e-mail; those that the input leaves out stay. Throws `not_found`. */
 export function updatePageMail(
   ctx: Ctx,
   tx: Tx,
   id: string,
-  input: PageMailInput,
+  input: Valid<PageMailInput>,
   actor: Actor,
 ): PageRow {
-  const fields = schemaErrors(PageMailInput, input);
-  if (fields.length > 0) throw invalidFields(fields);
-  return updatePage(ctx, tx, id, { mail: input }, actor);
+  return updatePage(ctx, tx, id, composed({ mail: input }), actor);
 }
 
 /** Marks the content of a page as changed, in the transaction of the change. */
@@ -190,27 +185,32 @@ export function findPageBySlugOrId(reader: Reader, slugOrId: string): PageRow | 
 
 /** Returns all errors of a page's fields: schema, reserved slugs, unknown time zones, hosts. */
 export function validatePageInput(input: PageInput): FieldError[] {
-  const fields = schemaErrors(PageInput, input);
-  const complain = (field: string, detail: string) =>
-    fields.push({ pointer: `#/${field}`, detail });
-  if (isReservedSlug(input.slug)) complain("slug", "is reserved");
-  if (typeof input.time_zone === "string" && !isTimeZone(input.time_zone)) {
-    complain("time_zone", "must be a time zone, such as Europe/Berlin");
-  }
-  if (typeof input.locale === "string" && !isLocale(input.locale)) {
-    complain("locale", "must be a language tag, such as en or pt-BR");
-  }
-  // An invalid list has its errors already.
-  const domains = fields.some(({ pointer }) => pointer.startsWith("#/custom_domains"))
-    ? []
-    : (input.custom_domains ?? []);
-  fields.push(...validateDomains(domains));
-  return fields;
+  const { errors, valid } = examine(PageInput, input, Number.POSITIVE_INFINITY);
+  addPageErrors((valid ?? {}) as Partial<PageInput>, errors);
+  return [...errors.all];
 }
 
-function requireValidPage(input: PageInput): void {
-  const fields = validatePageInput(input);
-  if (fields.length > 0) throw invalidFields(fields);
+/** Adds the errors of a page's valid fields that the schema cannot express. Forms and files pass it to `validate`. */
+export function addPageErrors(
+  { slug = "", time_zone: timeZone, locale, custom_domains: domains = [] }: Partial<PageInput>,
+  errors: FieldErrors,
+): void {
+  if (isReservedSlug(slug)) errors.add(["slug"], "is reserved");
+  if (timeZone !== undefined && !isTimeZone(timeZone)) {
+    errors.add(["time_zone"], "must be a time zone, such as Europe/Berlin");
+  }
+  if (locale !== undefined && !isLocale(locale)) {
+    errors.add(["locale"], "must be a language tag, such as en or pt-BR");
+  }
+  // An invalid list has its errors already.
+  if (errors.all.some(({ pointer }) => pointer.startsWith("#/custom_domains"))) return;
+  errors.addAll([], validateDomains(domains));
+}
+
+function requirePossible(input: Partial<PageInput>): void {
+  const errors = new FieldErrors();
+  addPageErrors(input, errors);
+  errors.throwIfAny();
 }
 
 function requireFreeRef(tx: Tx, ref: string): void {

@@ -50,6 +50,10 @@ export const PageInput = Type.Object(
 
 export type PageInput = Static<typeof PageInput>;
 
+/** Fields of a page that change; fields that are left out stay. */
+export const PartialPageInput = Type.Partial(PageInput, { additionalProperties: false });
+export type PartialPageInput = Static<typeof PartialPageInput>;
+
 /** A status page as the API shows it. */
 export const Page = Type.Object(
   {

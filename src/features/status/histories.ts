@@ -14,7 +14,7 @@ import {
   uptime,
 } from "../components/rules";
 import type { ComponentRow } from "../components/store";
-import { listNoDataOfPage } from "../monitors/checks-store";
+import { listNoDataOfPage } from "../monitors/spans-store";
 import { type SparklineData, sparklinesOf } from "../monitors/latency";
 import { listMonitorsOfPage } from "../monitors/store";
 import type { PageRow } from "../pages/store";

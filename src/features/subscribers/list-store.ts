@@ -45,44 +45,32 @@ const matches = ($: PartQuery) =>
     AND (${$.target} = '' OR EXISTS (SELECT 1 FROM subscriber_choices
       WHERE subscriber_id = s.id AND target_id IN (${$.target}, ${$.group})))`;
 
+/** Declares a query for the listed subscribers in a source, which names them `s`. */
+const listFrom = <More>(source: ($: PartQuery & More) => SQL) =>
+  selectMany((orm, $: PartQuery & More) =>
+    orm.select(SHOWN).from(source($)).where(matches($)).limit($.limit),
+  );
+
 // Each list reads its entries in the order of an index and stops after `examined` of them, so that no
 // combination of filters reads a whole large table.
 
 /** Lists active subscribers below a number. */
-export const listActive = selectMany((orm, $: PartQuery & { before: number }) =>
-  orm
-    .select(SHOWN)
-    .from(
-      sql`(SELECT * FROM subscribers WHERE page_id = ${$.pageId} AND status = 'active'
+export const listActive = listFrom<{ before: number }>(
+  ($) => sql`(SELECT * FROM subscribers WHERE page_id = ${$.pageId} AND status = 'active'
         AND seq < ${$.before} ORDER BY seq DESC LIMIT ${$.examined}) AS s`,
-    )
-    .where(matches($))
-    .limit($.limit),
 );
 
 /** Lists subscribers whose subscription has ended, below an id. */
-export const listEnded = selectMany((orm, $: PartQuery & { before: string }) =>
-  orm
-    .select(SHOWN)
-    .from(
-      sql`(SELECT * FROM subscribers WHERE page_id = ${$.pageId} AND status = 'unsubscribed'
+export const listEnded = listFrom<{ before: string }>(
+  ($) => sql`(SELECT * FROM subscribers WHERE page_id = ${$.pageId} AND status = 'unsubscribed'
         AND id < ${$.before} ORDER BY id DESC LIMIT ${$.examined}) AS s`,
-    )
-    .where(matches($))
-    .limit($.limit),
 );
 
 /** Lists subscribers below a number whose addresses have all parts of three characters of a text. */
-export const listWithParts = selectMany((orm, $: PartQuery & { parts: string; before: number }) =>
-  orm
-    .select(SHOWN)
-    .from(
-      sql`(SELECT rowid AS number FROM subscriber_search WHERE subscriber_search MATCH ${$.parts}
+export const listWithParts = listFrom<{ parts: string; before: number }>(
+  ($) => sql`(SELECT rowid AS number FROM subscriber_search WHERE subscriber_search MATCH ${$.parts}
         AND rowid < ${$.before} ORDER BY rowid DESC LIMIT ${$.examined}) AS found
         CROSS JOIN subscribers AS s ON s.seq = found.number`,
-    )
-    .where(matches($))
-    .limit($.limit),
 );
 
 /** Finds the number at which the search of `listWithParts` ended; undefined if it looked at all. */
@@ -98,15 +86,9 @@ export const findEndOfParts = selectOne(
 );
 
 /** Lists subscribers whose addresses are above one, by address, up to a text. */
-export const listByAddress = selectMany((orm, $: PartQuery & { after: string; until: string }) =>
-  orm
-    .select(SHOWN)
-    .from(
-      sql`(SELECT * FROM subscribers WHERE page_id = ${$.pageId} AND address_key > ${$.after}
+export const listByAddress = listFrom<{ after: string; until: string }>(
+  ($) => sql`(SELECT * FROM subscribers WHERE page_id = ${$.pageId} AND address_key > ${$.after}
           AND address_key < ${$.until} ORDER BY address_key LIMIT ${$.examined}) AS s`,
-    )
-    .where(matches($))
-    .limit($.limit),
 );
 
 /** Finds the id of the subscriber at which `listByAddress` ended; undefined if it looked at all. */
@@ -125,16 +107,10 @@ export const findEndByAddress = selectOne(
 );
 
 /** Lists subscribers below an id who chose a component or group. */
-export const listByChoice = selectMany((orm, $: PartQuery & { chosen: string; before: string }) =>
-  orm
-    .select(SHOWN)
-    .from(
-      sql`(SELECT subscriber_id FROM subscriber_choices WHERE target_id = ${$.chosen}
+export const listByChoice = listFrom<{ chosen: string; before: string }>(
+  ($) => sql`(SELECT subscriber_id FROM subscriber_choices WHERE target_id = ${$.chosen}
           AND subscriber_id < ${$.before} ORDER BY subscriber_id DESC LIMIT ${$.examined}) AS found
           CROSS JOIN subscribers AS s ON s.id = found.subscriber_id`,
-    )
-    .where(matches($))
-    .limit($.limit),
 );
 
 /** Finds the subscriber at which `listByChoice` ended; undefined if it looked at all. */

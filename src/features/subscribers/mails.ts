@@ -1,8 +1,25 @@
 /* Mails that answer sign-ups. */
 import type { SubscriberEvent } from "../../base/mail-address";
 import type { Reader } from "../../db/statements";
-import type { ComposedMail, TemplateEnvironment, Templates } from "../mail/compose";
-import { type Block, footerOf, type Inline, type Letter, renderLetter } from "../mail/letter";
+import {
+  type ComposedMail,
+  composeMail,
+  type TemplateEnvironment,
+  type Templates,
+} from "../mail/compose";
+import {
+  type Block,
+  button,
+  footerOf,
+  heading,
+  type Inline,
+  type Letter,
+  link,
+  muted,
+  paragraph,
+  renderLetter,
+  title,
+} from "../mail/letter";
 import type { MailRow } from "../mail/store";
 import { findSuppression } from "../mail/suppressions";
 import { addressHmac, findMailKey, type LinkPurpose, tokenOf } from "../mail/tokens";
@@ -87,24 +104,19 @@ function isRefused(reader: Reader, hmac: string, pageId: string): boolean {
 }
 
 function write(
-  { id, recipient }: MailRow,
-  { ctx, settings }: TemplateEnvironment,
+  mail: MailRow,
+  env: TemplateEnvironment,
   page: PageRow,
   subject: string,
   letter: Letter,
 ): ComposedMail {
-  const { address } = settings.from;
   const { from_name: fromName, reply_to: replyTo } = mailSettingsOf(page);
-  return {
-    from: { name: fromName ?? page.name, address },
-    replyTo: replyTo ?? settings.replyTo,
-    to: recipient,
+  return composeMail(mail, env, {
+    fromName: fromName ?? page.name,
+    replyTo,
     subject,
     ...renderLetter(letter),
-    headers: {},
-    messageId: `<${id}@${address.slice(address.lastIndexOf("@") + 1)}>`,
-    date: ctx.clock.now(),
-  };
+  });
 }
 
 /** Page of a sign-up, with what was chosen in words such as "Checkout API" or "Incidents". */
@@ -131,27 +143,18 @@ export function confirmationLetter(
     preheader: "Open the link within 7 days to get updates by e-mail.",
     tone: "none",
     blocks: [
-      { type: "title", text: ["Confirm your subscription"] },
-      {
-        type: "paragraph",
-        text: [
-          "Someone, probably you, asked for updates about ",
-          { name: page.name },
-          " at this address. Open the link within 7 days and confirm.",
-        ],
-      },
+      title("Confirm your subscription"),
+      paragraph(
+        "Someone, probably you, asked for updates about ",
+        { name: page.name },
+        " at this address. Open the link within 7 days and confirm.",
+      ),
       ...choiceBlocks(signUp),
-      { type: "button", label: "Confirm the subscription", url: links.confirm },
-      {
-        type: "paragraph",
-        isMuted: true,
-        text: [
-          "If you did not ask for this, do nothing. Without a confirmation you get no updates.",
-        ],
-      },
+      button("Confirm the subscription", links.confirm),
+      muted("If you did not ask for this, do nothing. Without a confirmation you get no updates."),
     ],
     footer: [
-      { type: "link", label: "Never send such mails to this address", url: links.decline },
+      link("Never send such mails to this address", links.decline),
       ...footerOf(page.footer),
     ],
   };
@@ -169,34 +172,24 @@ function alreadySubscribedLetter(
     preheader: "Nothing has changed.",
     tone: "none",
     blocks: [
-      { type: "title", text: ["You are subscribed already"] },
-      {
-        type: "paragraph",
-        text: [
-          "This address gets updates about ",
-          { name: page.name },
-          " already, and was typed into its form again. Nothing has changed.",
-        ],
-      },
-      { type: "link", label: "Manage or unsubscribe", url: links.manage },
-      { type: "heading", text: ["To use the new choices instead, confirm them within 7 days"] },
+      title("You are subscribed already"),
+      paragraph(
+        "This address gets updates about ",
+        { name: page.name },
+        " already, and was typed into its form again. Nothing has changed.",
+      ),
+      link("Manage or unsubscribe", links.manage),
+      heading("To use the new choices instead, confirm them within 7 days"),
       ...choiceBlocks(signUp),
-      { type: "button", label: "Confirm the new choices", url: links.confirm },
-      {
-        type: "paragraph",
-        isMuted: true,
-        text: ["If you did not fill in the form, do nothing. Your subscription stays as it is."],
-      },
+      button("Confirm the new choices", links.confirm),
+      muted("If you did not fill in the form, do nothing. Your subscription stays as it is."),
     ],
     footer: footerOf(page.footer),
   };
 }
 
 function choiceBlocks({ targets, events }: SignUp): Block[] {
-  return [
-    { type: "paragraph", text: ["About: ", ...targetNames(targets)] },
-    { type: "paragraph", text: [`Events: ${events.join(", ")}`] },
-  ];
+  return [paragraph("About: ", ...targetNames(targets)), paragraph(`Events: ${events.join(", ")}`)];
 }
 
 function targetNames(targets: SignUp["targets"]): Inline[] {

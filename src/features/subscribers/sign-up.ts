@@ -23,7 +23,7 @@ import { ENDED_BY_CONFIRMING } from "../mail/rules";
 import { listSuppressionsOf } from "../mail/suppression-store";
 import { endSuppressions, findSuppression, suppress } from "../mail/suppressions";
 import { addressHmac, ensureMailKey, type MailKey } from "../mail/tokens";
-import { startWaitingRows } from "../outgoing/waiting-rows";
+import { startWaitingRows } from "../sending/waiting-rows";
 import { takesSubscribers } from "../pages/mail";
 import { getPage } from "../pages/pages";
 import { findPage, type PageRow } from "../pages/store";

@@ -1,4 +1,18 @@
-import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, lte, ne, sql } from "drizzle-orm";
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  gt,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  lte,
+  ne,
+  type SQL,
+  sql,
+} from "drizzle-orm";
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { deleteBy, findBy, listBy, setBy } from "../../db/rows";
 import {
@@ -235,72 +249,60 @@ export const listWaitingRequests = selectMany((orm, $: { limit: number }) =>
 
 export const setRequestState = setBy(mailRequests, ["id"], ["state"]);
 
-/** Lists the times of a client's latest sign-ups after `since`, newest first. */
-export const listTimesOfClient = selectMany(
-  (orm, $: { clientKey: string; since: number; limit: number }) =>
+/** Declares a query for the times of the latest sign-ups that meet a condition, newest first. */
+const listTimes = <Facts>(condition: ($: Facts) => SQL | undefined) =>
+  selectMany((orm, $: Facts & { limit: number }) =>
     orm
       .select({ at: mailRequests.requestedAt })
       .from(mailRequests)
-      .where(and(eq(mailRequests.clientKey, $.clientKey), gt(mailRequests.requestedAt, $.since)))
+      .where(condition($))
       .orderBy(desc(mailRequests.requestedAt))
       .limit($.limit),
+  );
+
+/** Lists the times of a client's latest sign-ups after `since`, newest first. */
+export const listTimesOfClient = listTimes<{ clientKey: string; since: number }>(($) =>
+  and(eq(mailRequests.clientKey, $.clientKey), gt(mailRequests.requestedAt, $.since)),
 );
 
 /** Lists the times of the latest sign-ups of a site's clients after `since`, newest first. */
-export const listTimesOfSite = selectMany(
-  (orm, $: { above: string; below: string; since: number; limit: number }) =>
+export const listTimesOfSite = listTimes<{ above: string; below: string; since: number }>(($) =>
+  and(
+    gt(mailRequests.clientKey, $.above),
+    lt(mailRequests.clientKey, $.below),
+    gt(mailRequests.requestedAt, $.since),
+  ),
+);
+
+/** Declares a query for the sign-up that meets a condition and has `skipped` newer ones. */
+const findNth = <Facts>(condition: ($: Facts) => SQL | undefined) =>
+  selectOne((orm, $: Facts & { skipped: number }) =>
     orm
       .select({ at: mailRequests.requestedAt })
       .from(mailRequests)
-      .where(
-        and(
-          gt(mailRequests.clientKey, $.above),
-          lt(mailRequests.clientKey, $.below),
-          gt(mailRequests.requestedAt, $.since),
-        ),
-      )
+      .where(condition($))
       .orderBy(desc(mailRequests.requestedAt))
-      .limit($.limit),
-);
+      .limit(1)
+      .offset($.skipped),
+  );
 
 /** Sign-ups by the form with a mail: those sent, and those that are still to be decided. */
 const hasMail = () => sql`${mailRequests.state} <> 'unsent' AND ${mailRequests.source} = 'form'`;
 
 /** Finds the sign-up of a page after `since` that has `skipped` newer ones. */
-export const findNthOfPage = selectOne(
-  (orm, $: { pageId: string; since: number; skipped: number }) =>
-    orm
-      .select({ at: mailRequests.requestedAt })
-      .from(mailRequests)
-      .where(
-        and(eq(mailRequests.pageId, $.pageId), gt(mailRequests.requestedAt, $.since), hasMail()),
-      )
-      .orderBy(desc(mailRequests.requestedAt))
-      .limit(1)
-      .offset($.skipped),
+export const findNthOfPage = findNth<{ pageId: string; since: number }>(($) =>
+  and(eq(mailRequests.pageId, $.pageId), gt(mailRequests.requestedAt, $.since), hasMail()),
 );
 
 /** Finds the stored sign-up of no import after `since` that has `skipped` newer ones, with a mail or without. */
-export const findNthStored = selectOne((orm, $: { since: number; skipped: number }) =>
-  orm
-    .select({ at: mailRequests.requestedAt })
-    .from(mailRequests)
-    // The same text as in the condition of the partial index, so that SQLite uses it.
-    .where(and(gt(mailRequests.requestedAt, $.since), sql`${mailRequests.source} <> 'import'`))
-    .orderBy(desc(mailRequests.requestedAt))
-    .limit(1)
-    .offset($.skipped),
+export const findNthStored = findNth<{ since: number }>(($) =>
+  // The same text as in the condition of the partial index, so that SQLite uses it.
+  and(gt(mailRequests.requestedAt, $.since), sql`${mailRequests.source} <> 'import'`),
 );
 
 /** Finds the sign-up of any page after `since` that has `skipped` newer ones. */
-export const findNthOfAll = selectOne((orm, $: { since: number; skipped: number }) =>
-  orm
-    .select({ at: mailRequests.requestedAt })
-    .from(mailRequests)
-    .where(and(gt(mailRequests.requestedAt, $.since), hasMail()))
-    .orderBy(desc(mailRequests.requestedAt))
-    .limit(1)
-    .offset($.skipped),
+export const findNthOfAll = findNth<{ since: number }>(($) =>
+  and(gt(mailRequests.requestedAt, $.since), hasMail()),
 );
 
 /** Lists the pages with at least `count` sign-ups with a mail after `since`. */
@@ -314,27 +316,25 @@ export const listBusyPages = selectMany((orm, $: { since: number; count: number 
     .having(sql`count(*) >= ${$.count}`),
 );
 
-/** Lists the states of a page's latest sign-ups with a mail before `until`. */
-export const listStatesOfPage = selectMany(
-  (orm, $: { pageId: string; until: number; limit: number }) =>
+/** Declares a query for the states of the latest sign-ups that meet a condition. */
+const listStates = <Facts>(condition: ($: Facts) => SQL | undefined) =>
+  selectMany((orm, $: Facts & { limit: number }) =>
     orm
       .select({ state: mailRequests.state })
       .from(mailRequests)
-      .where(
-        and(eq(mailRequests.pageId, $.pageId), lt(mailRequests.requestedAt, $.until), hasMail()),
-      )
+      .where(condition($))
       .orderBy(desc(mailRequests.requestedAt))
       .limit($.limit),
+  );
+
+/** Lists the states of a page's latest sign-ups with a mail before `until`. */
+export const listStatesOfPage = listStates<{ pageId: string; until: number }>(($) =>
+  and(eq(mailRequests.pageId, $.pageId), lt(mailRequests.requestedAt, $.until), hasMail()),
 );
 
 /** Lists the states of the latest sign-ups with a mail on any page before `until`. */
-export const listStatesOfAll = selectMany((orm, $: { until: number; limit: number }) =>
-  orm
-    .select({ state: mailRequests.state })
-    .from(mailRequests)
-    .where(and(lt(mailRequests.requestedAt, $.until), hasMail()))
-    .orderBy(desc(mailRequests.requestedAt))
-    .limit($.limit),
+export const listStatesOfAll = listStates<{ until: number }>(($) =>
+  and(lt(mailRequests.requestedAt, $.until), hasMail()),
 );
 
 /** Lists sign-ups after `since` for which a mail was sent to a recipient, newest first. */

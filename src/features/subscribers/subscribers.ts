@@ -1,7 +1,7 @@
 /* Verbs of subscribers, for the person, the team and imports: subscribe, change, end, block, send again, erase. */
 import { Type } from "@sinclair/typebox";
 import type { Actor } from "../../base/actor";
-import { conflict, invalidFields, notFound, Problem } from "../../base/errors";
+import { conflict, invalidFields, notFound } from "../../base/errors";
 import {
   type ConsentSource,
   type MailAddress,
@@ -13,7 +13,7 @@ import { plural } from "../../base/text";
 import { DAY_MS } from "../../base/time";
 import { validate } from "../../base/validation";
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db/statements";
+import { changedRow, type Reader, type Tx } from "../../db/statements";
 import type { RequestedChoices } from "../../db/tables/mail";
 import { audit } from "../../events/audit";
 import { cancelMailsOfSubscriber, enqueueMails } from "../mail/mail";
@@ -132,14 +132,12 @@ function storeTargets(tx: Tx, subscriberId: string, targets: readonly string[]):
 
 /** Changes the choices of a subscriber. */
 export function changeChoices(
-  { clock }: Ctx,
+  ctx: Ctx,
   tx: Tx,
   subscriber: SubscriberRow,
   { scope, events, targets }: RequestedChoices,
 ): void {
-  const { version } = subscriber;
-  const updatedAt = clock.now();
-  updateSubscriberRow(tx, { ...subscriber, scope, events, version: version + 1, updatedAt });
+  updateSubscriberRow(tx, { ...changedRow(ctx, subscriber), scope, events });
   storeTargets(tx, subscriber.id, targets);
 }
 
@@ -153,12 +151,10 @@ export function unsubscribe(ctx: Ctx, tx: Tx, subscriber: SubscriberRow): void {
   for (const row of listSubscribersByHmac(tx, { pageId, addressHmac })) {
     if (row.status !== "active") continue;
     updateSubscriberRow(tx, {
-      ...row,
+      ...changedRow(ctx, row),
       status: "unsubscribed",
       unsubscribedAt: now,
       tokenVersion: row.tokenVersion + 1,
-      version: row.version + 1,
-      updatedAt: now,
     });
     cancelMailsOfSubscriber(ctx, tx, row.id);
     if (row.addressKey !== null) voidConfirmedRequests(tx, { addressKey: row.addressKey, pageId });
@@ -182,11 +178,16 @@ export function eraseSubscriber(ctx: Ctx, tx: Tx, subscriber: SubscriberRow): vo
     }
     deleteSubscriber(tx, { id: row.id });
   }
-  const subjectId = signUpSubject(addressHmac);
-  deleteReportsOfSignUps(tx, { subjectId, pageId });
-  deleteSignUpMails(tx, { subjectId, pageId });
+  eraseSignUpMails(tx, addressHmac, pageId);
   removeNotesOfMails(tx, { addressHmac });
   suppress(ctx, tx, { addressHmac, reason: "erased" });
+}
+
+/** Deletes the sign-up mails to an address, and the reports about them: of a page, or of all pages (null). */
+function eraseSignUpMails(tx: Tx, hmac: string, pageId: string | null): void {
+  const signUps = { subjectId: signUpSubject(hmac), pageId };
+  deleteReportsOfSignUps(tx, signUps);
+  deleteSignUpMails(tx, signUps);
 }
 
 /** Maximum length of an admin's words. */
@@ -274,28 +275,28 @@ export function resendMail(
   if (!mail) throw notFound("mail");
   const { mailingId, subjectId, template, params } = mail;
   if (mailingId === null) {
-    throw new Problem("conflict", "Only messages about events can be sent again.");
+    throw conflict("Only messages about events can be sent again.");
   }
   if (subscriber.status !== "active" || address === null) {
-    throw new Problem("conflict", "The subscription has ended, so nothing is sent.");
+    throw conflict("The subscription has ended, so nothing is sent.");
   }
   const stop = findSuppression(tx, { addressHmac, pageId, kind: "mailing" });
-  if (stop) throw new Problem("conflict", "The address is suppressed, so nothing is sent.");
+  if (stop) throw conflict("The address is suppressed, so nothing is sent.");
   if (findPage(tx, { id: pageId })?.visibility !== "public") {
-    throw new Problem("conflict", "The page is not public, so nothing is sent.");
+    throw conflict("The page is not public, so nothing is sent.");
   }
   if (mail.mailingState === "held" || mail.mailingState === "stopped") {
-    throw new Problem("conflict", `The mailing is ${mail.mailingState}, so nothing of it is sent.`);
+    throw conflict(`The mailing is ${mail.mailingState}, so nothing of it is sent.`);
   }
   if (mail.status === "superseded") {
-    throw new Problem("conflict", "A newer message contains what this one said.");
+    throw conflict("A newer message contains what this one said.");
   }
   if (mail.eventId === null) {
-    throw new Problem("conflict", "The event of the message is no longer stored.");
+    throw conflict("The event of the message is no longer stored.");
   }
   const last = findLastCopy(tx, { mailingId, subscriberId });
   if (mail.status === "pending" || last?.status === "pending") {
-    throw new Problem("conflict", "The message is already waiting to be sent.");
+    throw conflict("The message is already waiting to be sent.");
   }
   const [id = ""] = enqueueMails(ctx, tx, [
     {
@@ -335,15 +336,13 @@ export function eraseAddress(
   actor: Actor,
 ): Erasure {
   const hmac = addressHmac(ensureMailKey(ctx, tx), key);
-  const subjectId = signUpSubject(hmac);
   const rows = listSubscribersOfAddress(tx, { addressHmac: hmac }).filter(
     ({ pageId }) => page === undefined || pageId === page.id,
   );
   const pageId = page?.id ?? null;
   const requests = deleteRequestsOfAddress(tx, { addressKey: key, pageId });
   for (const row of rows) eraseSubscriber(ctx, tx, row);
-  deleteReportsOfSignUps(tx, { subjectId, pageId });
-  deleteSignUpMails(tx, { subjectId, pageId });
+  eraseSignUpMails(tx, hmac, pageId);
   // Unmatched reports name addresses that never subscribed, too.
   eraseReportsAbout(tx, key);
   removeNotesOfMails(tx, { addressHmac: hmac });
@@ -407,13 +406,8 @@ export function removeSubscriber(
  * Links to unsubscribe stay valid.
  */
 export function invalidateLinks(ctx: Ctx, tx: Tx, subscriber: SubscriberRow, actor: Actor): void {
-  const { addressKey, pageId, tokenVersion, version } = subscriber;
-  updateSubscriberRow(tx, {
-    ...subscriber,
-    tokenVersion: tokenVersion + 1,
-    version: version + 1,
-    updatedAt: ctx.clock.now(),
-  });
+  const { addressKey, pageId, tokenVersion } = subscriber;
+  updateSubscriberRow(tx, { ...changedRow(ctx, subscriber), tokenVersion: tokenVersion + 1 });
   if (addressKey !== null) voidConfirmedRequests(tx, { addressKey, pageId });
   auditSubscriber(ctx, tx, actor, subscriber, {
     action: "update",
@@ -540,10 +534,8 @@ export function sweepSubscribers(
   const until = now - KEPT_MS;
   const ofOldPages = listSubscribersOfOldPages(tx, { until, limit: SUBSCRIBERS_PER_RUN });
   for (const { id, pageId, addressHmac } of ofOldPages) {
-    const subjectId = signUpSubject(addressHmac);
     deleteReportsOf(tx, { subscriberId: id });
-    deleteReportsOfSignUps(tx, { subjectId, pageId });
-    deleteSignUpMails(tx, { subjectId, pageId });
+    eraseSignUpMails(tx, addressHmac, pageId);
     deleteSubscriber(tx, { id });
   }
   return counts.includes(limit) || ofOldPages.length === SUBSCRIBERS_PER_RUN || !!deleted;

@@ -1,10 +1,10 @@
 /* Common parts of incidents and maintenance: fields of bodies and events, limits, sizes of lists. */
 import { type Static, type TObject, type TProperties, Type } from "@sinclair/typebox";
-import type { Reader, Tx } from "../../db/statements";
 import { notFound } from "../../base/errors";
 import { Nullable, OneOf, Text } from "../../base/schema";
 import { codePointLength } from "../../base/text";
 import { MINUTE_MS, parseInstant } from "../../base/time";
+import type { Reader, Tx } from "../../db/statements";
 
 /** Maximum length of an update's text, in code points. */
 export const UPDATE_TEXT_MAX = 10_000;

@@ -5,19 +5,35 @@ import { type Role, ROLE_SENTENCES, roleAllows } from "../../base/actor";
 import { plural } from "../../base/text";
 import { DAY_MS, HOUR_MS } from "../../base/time";
 import { addLink } from "../auth/links";
-import type { ComposedMail, MailTemplate, TemplateEnvironment, Templates } from "../mail/compose";
-import { type Block, type Letter, renderLetter } from "../mail/letter";
-import { createMoments } from "../mail/moments";
+import {
+  composeMail,
+  type MailTemplate,
+  type TemplateEnvironment,
+  type Templates,
+} from "../mail/compose";
+import {
+  button,
+  createMoments,
+  type Letter,
+  link,
+  muted,
+  ownLetter,
+  paragraph,
+  renderLetter,
+  title,
+} from "../mail/letter";
 import type { MailRow } from "../mail/store";
-import { canResetByMail, FORGOT_PATH } from "./forgot";
+import {
+  canResetByMail,
+  FORGOT_PATH,
+  listMailsTo,
+  type PasswordChange,
+  readWarnedKeys,
+  type UserMail,
+} from "./mails";
 import { INVITE_MS, linkPath } from "./invitations";
-import { readWarnedKeys } from "./key-warnings";
-import { listMailsTo, type PasswordChange, type UserMail } from "./mails";
 import { isLive } from "./rules";
 import { findUser, type UserRow } from "./store";
-
-/** Name of the product, which sends the mails to users. */
-const SENDER = "Allclear";
 
 /** Maximum length of a subject, in code points. */
 const SUBJECT_MAX = 150;
@@ -25,19 +41,16 @@ const SUBJECT_MAX = 150;
 const { moment } = createMoments({ locale: "en", timeZone: "UTC" });
 
 /** A letter with its subject. */
-export interface UserLetter {
+interface UserLetter {
   subject: string;
   letter: Letter;
 }
 
-type Content = Pick<Letter, "preheader" | "blocks"> & Partial<Pick<Letter, "tone" | "footer">>;
-
-function letterOf(text: string, content: Content): UserLetter {
-  const { tone = "none", footer = [], ...rest } = content;
+function letterOf(text: string, content: Parameters<typeof ownLetter>[0]): UserLetter {
   const points = Array.from(text);
   const isLong = points.length > SUBJECT_MAX;
   const subject = isLong ? `${points.slice(0, SUBJECT_MAX - 1).join("")}…` : text;
-  return { subject, letter: { locale: "en", sender: SENDER, tone, footer, ...rest } };
+  return { subject, letter: ownLetter(content) };
 }
 
 /** Returns the invitation to the dashboard. `by` is the name of the inviting user; empty for the command line. */
@@ -52,25 +65,18 @@ export function invitationLetter(facts: {
   return letterOf("Your invitation to Allclear", {
     preheader: "Open the link within 7 days to choose a password.",
     blocks: [
-      { type: "title", text: ["You are invited to Allclear"] },
-      {
-        type: "paragraph",
-        text: [
-          ...(by === "" ? ["You were invited"] : [{ name: by }, " invites you"]),
-          ` to the dashboard at ${publicAddress}. You sign in as `,
-          { name: email },
-          " with a password that you choose.",
-        ],
-      },
-      { type: "paragraph", text: [`Role: ${role}. ${ROLE_SENTENCES[role]}`] },
-      { type: "button", label: "Accept the invitation", url },
-      {
-        type: "paragraph",
-        isMuted: true,
-        text: [
-          "The link works once, for 7 days. If you do not know who invites you, do nothing: without a password nobody can sign in as you.",
-        ],
-      },
+      title("You are invited to Allclear"),
+      paragraph(
+        ...(by === "" ? ["You were invited"] : [{ name: by }, " invites you"]),
+        ` to the dashboard at ${publicAddress}. You sign in as `,
+        { name: email },
+        " with a password that you choose.",
+      ),
+      paragraph(`Role: ${role}. ${ROLE_SENTENCES[role]}`),
+      button("Accept the invitation", url),
+      muted(
+        "The link works once, for 7 days. If you do not know who invites you, do nothing: without a password nobody can sign in as you.",
+      ),
     ],
   });
 }
@@ -85,21 +91,14 @@ export function resetLetter(facts: {
   return letterOf("Choose a new password for Allclear", {
     preheader: "Open the link within an hour.",
     blocks: [
-      { type: "title", text: ["Choose a new password"] },
-      {
-        type: "paragraph",
-        text: [
-          "Someone, probably you, asked for a new password for ",
-          { name: email },
-          ` at ${publicAddress}. Open the link within an hour and choose one. All of your sessions end then.`,
-        ],
-      },
-      { type: "button", label: "Choose a new password", url },
-      {
-        type: "paragraph",
-        isMuted: true,
-        text: ["If you did not ask for this, do nothing. Your password stays as it is."],
-      },
+      title("Choose a new password"),
+      paragraph(
+        "Someone, probably you, asked for a new password for ",
+        { name: email },
+        ` at ${publicAddress}. Open the link within an hour and choose one. All of your sessions end then.`,
+      ),
+      button("Choose a new password", url),
+      muted("If you did not ask for this, do nothing. Your password stays as it is."),
     ],
   });
 }
@@ -123,27 +122,19 @@ export function passwordChangedLetter(facts: {
     preheader: "If it was not you, act now.",
     tone: "degraded",
     blocks: [
-      { type: "title", text: ["Your password was changed"] },
-      {
-        type: "paragraph",
-        text: [
-          "The password for ",
-          { name: email },
-          ` at ${publicAddress} was changed on ${moment(at)}, ${PLACES[by]}.`,
-        ],
-      },
-      { type: "paragraph", text: ["If it was you, there is nothing to do."] },
-      {
-        type: "paragraph",
-        text: [
-          resetUrl === null
-            ? "If it was not you, tell an owner of Allclear at once."
-            : "If it was not you, choose a new password at once, and tell an owner of Allclear.",
-        ],
-      },
-      ...(resetUrl === null
-        ? []
-        : [{ type: "link" as const, label: "Choose a new password", url: resetUrl }]),
+      title("Your password was changed"),
+      paragraph(
+        "The password for ",
+        { name: email },
+        ` at ${publicAddress} was changed on ${moment(at)}, ${PLACES[by]}.`,
+      ),
+      paragraph("If it was you, there is nothing to do."),
+      paragraph(
+        resetUrl === null
+          ? "If it was not you, tell an owner of Allclear at once."
+          : "If it was not you, choose a new password at once, and tell an owner of Allclear.",
+      ),
+      ...(resetUrl === null ? [] : [link("Choose a new password", resetUrl)]),
     ],
   });
 }
@@ -179,35 +170,25 @@ export function expiringKeysLetter(facts: {
     preheader: isOne ? "Replace it before it stops working." : "Replace them before they stop.",
     tone: "degraded",
     blocks: [
-      { type: "title", text: [isOne ? "An API key expires soon" : "API keys expire soon"] },
-      ...keys.slice(0, KEYS_LISTED).map((key): Block => ({
-        type: "paragraph",
-        text: [{ name: key.name }, ` expires in ${days(key)}, on ${moment(key.expiresAt)}.`],
-      })),
-      ...(keys.length > KEYS_LISTED
-        ? [{ type: "paragraph" as const, text: [`And ${keys.length - KEYS_LISTED} more.`] }]
-        : []),
-      {
-        type: "paragraph",
-        text: [
-          `Programs that use ${isOne ? "this key" : "these keys"} are refused from then on, so create ${isOne ? "a new key" : "new keys"} in time.`,
-        ],
-      },
-      ...(keysUrl === null
-        ? []
-        : [{ type: "button" as const, label: "Open the API keys", url: keysUrl }]),
+      title(isOne ? "An API key expires soon" : "API keys expire soon"),
+      ...keys
+        .slice(0, KEYS_LISTED)
+        .map((key) =>
+          paragraph({ name: key.name }, ` expires in ${days(key)}, on ${moment(key.expiresAt)}.`),
+        ),
+      ...(keys.length > KEYS_LISTED ? [paragraph(`And ${keys.length - KEYS_LISTED} more.`)] : []),
+      paragraph(
+        `Programs that use ${isOne ? "this key" : "these keys"} are refused from then on, so create ${isOne ? "a new key" : "new keys"} in time.`,
+      ),
+      ...(keysUrl === null ? [] : [button("Open the API keys", keysUrl)]),
     ],
     footer: [
-      {
-        type: "paragraph",
-        isMuted: true,
-        text: [
-          isCreator
-            ? `You get this mail because you created ${isOne ? "the key" : "the keys"}.`
-            : "You get this mail because you are an owner, and the creator of a key is no user who can sign in.",
-        ],
-      },
-      { type: "link", label: "Turn these mails off in your account", url: accountUrl },
+      muted(
+        isCreator
+          ? `You get this mail because you created ${isOne ? "the key" : "the keys"}.`
+          : "You get this mail because you are an owner, and the creator of a key is no user who can sign in.",
+      ),
+      link("Turn these mails off in your account", accountUrl),
     ],
   });
 }
@@ -279,8 +260,11 @@ function templateOf<Params>(write: Write<Params>): MailTemplate {
   return async (mail, env) => {
     const user = findUser(env.ctx.db, { id: mail.subjectId });
     if (!user || !isLive(user)) return "unwanted";
-    const letter = await write(mail as MailRow & { params: Params }, user, env.ctx);
-    return letter ? compose(mail, env, letter) : "unwanted";
+    const written = await write(mail as MailRow & { params: Params }, user, env.ctx);
+    if (!written) return "unwanted";
+    const { subject, letter } = written;
+    const fromName = env.settings.from.name ?? letter.sender;
+    return composeMail(mail, env, { fromName, subject, ...renderLetter(letter) });
   };
 }
 
@@ -296,22 +280,4 @@ async function createLink(
 ): Promise<string> {
   const { token } = await ctx.db.write((tx) => addLink(ctx, tx, { purpose, userId: id, lastsMs }));
   return ctx.baseUrl + linkPath(purpose, token);
-}
-
-function compose(
-  { id, recipient }: MailRow,
-  { ctx, settings }: TemplateEnvironment,
-  { subject, letter }: UserLetter,
-): ComposedMail {
-  const { name, address } = settings.from;
-  return {
-    from: { name: name ?? letter.sender, address },
-    replyTo: settings.replyTo,
-    to: recipient,
-    subject,
-    ...renderLetter(letter),
-    headers: {},
-    messageId: `<${id}@${address.slice(address.lastIndexOf("@") + 1)}>`,
-    date: ctx.clock.now(),
-  };
 }

@@ -138,7 +138,7 @@ function requireOpen(reader: Reader, webhook: WebhookRow): void {
 }
 
 /** Number of rows that one call deletes. Each delivery has up to ten attempts with responses. */
-const DELETED_PER_CALL = 200;
+const ROWS_PER_SWEEP = 200;
 
 /**
  * Deletes events older than `before` (unix ms) with their deliveries, oldest first, at most a few
@@ -146,19 +146,19 @@ const DELETED_PER_CALL = 200;
  * more.
  */
 export function trimDeliveries(tx: Tx, before: number): boolean {
-  const hours = deleteHoursBefore(tx, { before, limit: DELETED_PER_CALL });
-  const groups = deleteEmptyGroups(tx, { before, limit: DELETED_PER_CALL });
-  const isMore = Math.max(hours, groups) === DELETED_PER_CALL;
+  const hours = deleteHoursBefore(tx, { before, limit: ROWS_PER_SWEEP });
+  const groups = deleteEmptyGroups(tx, { before, limit: ROWS_PER_SWEEP });
+  const isMore = Math.max(hours, groups) === ROWS_PER_SWEEP;
   // Events whose deliveries are not written yet seem to have no pending ones.
   if (hasBatches(tx)) return isMore;
-  const events = listEventsBefore(tx, { before, limit: DELETED_PER_CALL });
-  let left = DELETED_PER_CALL;
+  const events = listEventsBefore(tx, { before, limit: ROWS_PER_SWEEP });
+  let left = ROWS_PER_SWEEP;
   for (const { id } of events) {
     left -= deleteDeliveriesOf(tx, { eventId: id, limit: left });
     if (left <= 0) return true;
     deleteEvent(tx, { id });
   }
-  return events.length === DELETED_PER_CALL || isMore;
+  return events.length === ROWS_PER_SWEEP || isMore;
 }
 
 /**

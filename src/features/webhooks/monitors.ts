@@ -5,8 +5,8 @@ import type { Ctx } from "../../context";
 import { changedRow, type Reader, type Tx } from "../../db/statements";
 import { audit } from "../../events/audit";
 import { listMonitorsById } from "./monitor-store";
-import { nameInWords, webhookName } from "./records";
 import { listAllWebhooks, updateWebhookRow, type WebhookRow } from "./store";
+import { nameInWords, webhookName } from "./records";
 import { MONITORS_MAX } from "./wire";
 
 /** Returns the refs of monitors by their ids, in their order; `ANY_MONITOR` is unchanged. */

@@ -1,5 +1,6 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../base/time";
 import type { DeliveryStatus } from "../../base/webhook";
+import { longestSpread, spreadWait } from "../sending/rules";
 import type { DeliveryRow } from "./delivery-store";
 
 /**
@@ -18,12 +19,6 @@ export const RETRY_DELAYS_MS: readonly number[] = [
   24 * HOUR_MS,
 ];
 
-/**
- * Random share by which a delay is shorter or longer, so that failures of one moment are not
- * repeated together.
- */
-const SPREAD = 0.2;
-
 /** Time without a success after which an endpoint is disabled. */
 const DISABLE_AFTER_MS = 5 * DAY_MS;
 
@@ -34,7 +29,7 @@ const DISABLE_AFTER_MS = 5 * DAY_MS;
 const DISABLE_AFTER_FAILURES = 6;
 
 /** Maximum delay of a retry. */
-export const LONGEST_WAIT_MS = DAY_MS * (1 + SPREAD);
+export const LONGEST_WAIT_MS = longestSpread(DAY_MS);
 
 /**
  * Time for which a process must have seen nothing but refusals before one can disable the endpoint. Without it, two
@@ -54,7 +49,7 @@ const PAUSE_MIN_MS = 100;
 const PAUSE_MAX_MS = 15 * MINUTE_MS;
 
 /** Outcome of an attempt, with the facts that its consequences depend on. */
-export interface EndedTry {
+interface EndedTry {
   /** Null without a response. */
   statusCode: number | null;
   /** Set if no retry can succeed, with the reason for disabling the endpoint if there is one. */
@@ -111,8 +106,7 @@ export function classifyAttempt(ended: EndedTry): AttemptOutcome {
   }
   const delay = RETRY_DELAYS_MS[failuresBefore];
   if (delay === undefined || !canRetry) return failed;
-  const waitMs = delay * (1 - SPREAD + 2 * SPREAD * ended.chance);
-  return { status: "pending", failingSince, waitMs: Math.round(waitMs) };
+  return { status: "pending", failingSince, waitMs: spreadWait(delay, ended.chance) };
 }
 
 /** Parts of a response that can refuse a message for now. */

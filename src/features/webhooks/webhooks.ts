@@ -8,7 +8,8 @@ import { conflict } from "../../base/errors";
 import { freeRef, type ManagedMetadata } from "../../base/ids";
 import { addsUse, givenValues, isSecretField, keptSecrets, type Uses } from "../../base/secrets";
 import { toRef } from "../../base/text";
-import { FieldErrors, type IsInvalidField } from "../../base/validation";
+import { FieldErrors, type IsInvalidField, type Valid } from "../../base/validation";
+import { hasUserInfo, parseWebUrl } from "../../base/web-url";
 import {
   ANY_EVENT,
   ANY_MONITOR,
@@ -51,7 +52,7 @@ interface Silence {
 export function createWebhook(
   ctx: Ctx,
   tx: Tx,
-  input: CreateWebhookBody,
+  input: Valid<CreateWebhookBody>,
   actor: Actor,
   metadata: ManagedMetadata & Silence = {},
 ): WebhookRecord {
@@ -157,7 +158,7 @@ export function updateWebhook(
   ctx: Ctx,
   tx: Tx,
   id: string,
-  input: UpdateWebhookBody,
+  input: Valid<UpdateWebhookBody>,
   actor: Actor,
   metadata: Pick<ManagedMetadata, "ref"> & Silence = {},
 ): WebhookRecord {
@@ -506,8 +507,6 @@ function mailError(ctx: Ctx, format: WebhookFormat): string | undefined {
     : undefined;
 }
 
-const SCHEMES: ReadonlySet<string> = new Set(["http:", "https:"]);
-
 /**
  * Returns the error of an endpoint's URL without repeating the URL; undefined for a valid one.
  * Recognises every spelling of an IP address. The addresses of a host name are checked at every
@@ -518,10 +517,9 @@ function urlError(text: string, policy: Policy): string | undefined {
   // URL parsers drop these characters, so that the URL called would differ from the one shown.
   if (/[\s\\]|\p{Cc}/u.test(text))
     return "must not contain spaces, backslashes or control characters";
-  const url = URL.parse(text);
-  if (!url || !SCHEMES.has(url.protocol))
-    return "must be a URL that begins with https:// or http://";
-  if (url.username !== "" || url.password !== "") return "must not contain a user name or password";
+  const url = parseWebUrl(text);
+  if (!url) return "must be a URL that begins with https:// or http://";
+  if (hasUserInfo(url)) return "must not contain a user name or password";
   const detail = hostError(url.hostname, policy);
   return detail && `has a host that ${detail}`;
 }

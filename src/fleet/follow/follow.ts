@@ -640,7 +640,7 @@ const RESTART_PAUSE_MS = 1_000;
 const RESTORE_PAUSE_MS = 10_000;
 
 /** State of a follower, at monotonic times. */
-export interface FollowerHealth {
+interface FollowerHealth {
   /** Life of the process in ms, if it has ended. */
   endedAfterMs: number | undefined;
   /** Time since which the folder has a transaction that was not applied, without any progress. */

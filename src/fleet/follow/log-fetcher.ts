@@ -232,7 +232,7 @@ export interface LogFile {
 export const SNAPSHOT_LEVEL = 9;
 
 /** Returns the path of a level in a folder from which Litestream restores. */
-export function levelPath(level: number): string {
+function levelPath(level: number): string {
   return `ltx/${level}/`;
 }
 

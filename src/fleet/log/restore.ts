@@ -212,7 +212,7 @@ interface Reach {
  * Checks that a restore from the store reaches a transaction: the newest whole database and the files after it must
  * follow each other without a hole. Uploads missing files again, as far as this machine still has them.
  */
-export async function auditLog(audited: Audited): Promise<AuditOutcome> {
+export async function examineLog(audited: Audited): Promise<AuditOutcome> {
   let filled = 0;
   for (;;) {
     const reach = await findReach(audited);
@@ -401,7 +401,7 @@ export function watchLog(deps: LogWatchDependencies): { stop(): Promise<void> } 
   }
 
   async function audit(until: number): Promise<void> {
-    const outcome = await auditLog({
+    const outcome = await examineLog({
       store: store.files,
       prefix: replication.prefix,
       levelPrefix: (prefix, level) => levelPrefix(store.litestream.store, prefix, level),

@@ -18,7 +18,7 @@ const FORGET_MS = 15 * MINUTE_MS;
 const NODES_MAX = 200;
 
 /** Nodes of a fleet as the primary knows them. */
-export interface NodeRegistry {
+interface NodeRegistry {
   /** Handles the report of a replica, `POST /fleet/v1/nodes`. Answers with a ReportAnswer. */
   take(request: Request): Promise<Response>;
   /** Lists the primary, then the replicas by name. */

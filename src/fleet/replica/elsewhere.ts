@@ -53,7 +53,7 @@ const REPLACED_PATH = /[\\#\t\n\r]|\/(?:\.|%2e){1,2}(?:\/|$)/i;
 const MIN_TXID = "allclear-min-txid";
 
 /** State of the database that a replica follows. */
-export interface Followed {
+interface Followed {
   /** Resolves to true once a transaction is applied, or to false after `limitMs`. */
   waitFor(txid: number, limitMs: number): Promise<boolean>;
   /** Number of the newest applied transaction. */

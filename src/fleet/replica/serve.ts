@@ -327,7 +327,7 @@ function readingAgain(db: Pick<FollowedDb, "read">, handle: Handle): Handle {
 }
 
 /** Time for which the port of a replica without data stays closed after its start. */
-export const CLOSED_MS = 3 * SECOND_MS;
+const CLOSED_MS = 3 * SECOND_MS;
 
 /**
  * Resolves once a replica can read its data, after three seconds, or when the process is to end. A load balancer sends

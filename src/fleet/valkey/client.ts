@@ -211,7 +211,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** A program in Lua that the server runs as one step. */
-export interface Script {
+interface Script {
   source: string;
   /** Name by which a server that knows the program runs it. */
   sha1: string;

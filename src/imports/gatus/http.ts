@@ -1,3 +1,4 @@
+import { parseWebUrl } from "../../base/web-url";
 import { basicAuthorization, decoded, type Notes, withoutCredentials } from "../kit";
 import { type EndpointType, type ReadConditions, TIMEOUT_MIN_MS } from "./conditions";
 import type { Secrets } from "./secrets";
@@ -160,8 +161,8 @@ function certificateOf({ tls }: Partial<Client>, readFile: ReadNamedFile, notes:
 function proxyOf(client: Partial<Client>, secrets: Secrets, notes: Notes) {
   const text = client["proxy-url"];
   if (!text) return {};
-  const url = URL.parse(text);
-  if (!url || !/^https?:$/.test(url.protocol)) {
+  const url = parseWebUrl(text);
+  if (!url) {
     secrets.add(text);
     notes.disable("Its proxy is none for HTTP.");
     return {};

@@ -20,7 +20,7 @@ const FILES_MAX = 1_000;
 
 const VARIABLES_SHOWN = 50;
 
-export interface GatusOptions {
+interface GatusOptions {
   /** Path of a database whose history is taken over; undefined without one. */
   history: string | undefined;
   /** Path of a file with variables; undefined without one. */

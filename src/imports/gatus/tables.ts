@@ -1,6 +1,6 @@
 import { readGoDuration } from "../../base/go-duration";
 import { cutName } from "../kit";
-import { wholeNumber } from "./condition";
+import { wholeNumber } from "./conditions";
 import { isYamlList, isYamlMap, type Yaml } from "./yaml";
 
 /*

@@ -9,20 +9,14 @@ import type { Reader, Tx } from "../../db/statements";
 import { type Interval, knownFrom } from "../../features/components/rules";
 import { addPastCauses, knowEarlier } from "../../features/components/statuses";
 import { type ComponentOnPage, findComponent } from "../../features/components/store";
-import {
-  type CheckRow,
-  insertPastNoData,
-  listMonitorsOfComponent,
-  listSpans,
-  type RollupRow,
-  type SpanRow,
-} from "../../features/monitors/checks-store";
+import type { CheckRow, RollupRow } from "../../features/monitors/checks-store";
+import { listComponentsOfMonitors, listMonitorsOfComponent } from "../../features/monitors/store";
+import { insertPastNoData, listSpans, type SpanRow } from "../../features/monitors/spans-store";
 import { type Figures, figuresToRow, mergeFigures } from "../../features/monitors/figures";
-import { listComponentsOfMonitors } from "../../features/monitors/store";
 import { BEAT, type BeatKind, type HistoryChunk, type HistorySum } from "../found";
 
 /** Maximum number of beats of a monitor that are read of one day: two a second. */
-export const BEATS_PER_DAY = 172_800;
+const BEATS_PER_DAY = 172_800;
 
 const MESSAGE_MAX = 300;
 

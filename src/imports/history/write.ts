@@ -7,13 +7,15 @@ import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
 import { addPastCauses } from "../../features/components/statuses";
 import {
-  findFirstSpan,
   insertPastChecks,
   insertPastRollups,
-  insertPastSpans,
   rollUpAgainFrom,
-  startSpanEarlier,
 } from "../../features/monitors/checks-store";
+import {
+  findFirstSpan,
+  insertPastSpans,
+  startSpanEarlier,
+} from "../../features/monitors/spans-store";
 import { continueFrom, rememberState } from "../../features/monitors/imported";
 import { retentionOf } from "../../features/monitors/rollup";
 import { findMonitor, type MonitorRow } from "../../features/monitors/store";

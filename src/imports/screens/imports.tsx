@@ -2,13 +2,15 @@ import type { Actor } from "../../base/actor";
 import { within } from "../../base/clock";
 import { type FieldError, invalidFields, notFound } from "../../base/errors";
 import { type ImportReport, PRODUCTS, verdictsInWords } from "../../base/import-report";
+import { parseWebUrl } from "../../base/web-url";
 import type { ImportJob, ImportJobs, JobPlace, OfferedFile } from "../jobs";
-import { IMPORT_PARTS, parseOptions } from "../options";
 import {
   findImportSource,
+  IMPORT_PARTS,
   IMPORT_SOURCES,
   type ImportSource,
   type OptionValues,
+  parseOptions,
   type SourceOption,
   validateOptions,
 } from "../sources";
@@ -622,10 +624,8 @@ function createPlanning(ctx: Ctx, imports: ImportJobs) {
       }
       return { place: { name: offered, path }, pointer: "#/offered" };
     }
-    const parsed = URL.parse(url ?? "");
-    if (parsed?.protocol !== "https:" && parsed?.protocol !== "http:") {
-      return wrong("url", "Enter an address that begins with https://.");
-    }
+    const parsed = parseWebUrl(url ?? "");
+    if (!parsed) return wrong("url", "Enter an address that begins with https://.");
     return { place: { name: parsed.host, url: parsed.href }, pointer: "#/url" };
   }
 

@@ -26,7 +26,7 @@ export function openKumaHistory(kuma: KumaDatabase, now: number): KumaHistory | 
 }
 
 /** History of the monitors of Uptime Kuma, whose keys are `monitor:` and their id. */
-export class KumaHistory implements FoundHistory {
+class KumaHistory implements FoundHistory {
   readonly #kuma: KumaDatabase;
   readonly #now: number;
   readonly #beats: BeatReader;

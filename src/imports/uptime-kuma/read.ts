@@ -5,16 +5,17 @@ import { sha256Hex } from "../../base/hash";
 import { oneLine, plural } from "../../base/text";
 import { OperatorError } from "../../db/errors";
 import { emptyFound, type Found, type LeftOut } from "../found";
-import { isBackup, readBackup } from "./backup";
 import {
   byId,
   flag,
   groupedBy,
   idOf,
+  isBackup,
   type KumaData,
   type MonitorRow,
   number,
   openKumaDatabase,
+  readBackup,
   readData,
   type Row,
   settingsOf,
@@ -22,7 +23,7 @@ import {
   textOf,
 } from "./database";
 import { canFindBeats, openKumaHistory } from "./history";
-import { findMonitor, foreignMonitor, isGroup, MonitorTree, typeOf } from "./monitors";
+import { findMonitor, foreignMonitor, isGroup, MonitorTree } from "./monitors";
 import { findWebhooks } from "./notifications";
 import {
   findDomains,
@@ -33,7 +34,7 @@ import {
   type ReadPicture,
 } from "./pages";
 import { INTERNAL_SETTINGS, SETTINGS } from "./tables";
-import { dockerInstruction, dockerNames } from "./types";
+import { dockerInstruction, dockerNames, typeOf } from "./types";
 
 /** Maximum size of a picture of a status page, in bytes. Larger ones are refused here anyway. */
 const PICTURE_BYTES_MAX = 1024 * 1024;

@@ -1,8 +1,37 @@
+/*
+ * Monitors of Uptime Kuma that send HTTP requests, and what reading a monitor of any type needs: its context, its
+ * result, and assertions on JSON.
+ */
 import { oneLine } from "../../base/text";
 import type { Assertion } from "../../features/monitors/assertions/assertions";
-import { basicAuthorization, type Notes, withoutCredentials } from "../kit";
-import { flag, list, type MonitorRow, number, object, text, textOf } from "./database";
-import { type Checked, checked, Held, jsonAssertions, type MonitorContext } from "./types";
+import type { CreateMonitorBody } from "../../features/monitors/wire";
+import { basicAuthorization, cutText, type Notes, withoutCredentials } from "../kit";
+import { flag, list, type MonitorRow, number, object, type Row, text, textOf } from "./database";
+
+/** Objects of Uptime Kuma on which monitors depend. */
+export interface MonitorContext {
+  proxies: ReadonlyMap<number, Row>;
+  /** Names of Docker hosts here, by their ids there. */
+  dockerHosts: ReadonlyMap<number, string>;
+  /** Returns true for the name of a Docker host that is defined here. */
+  isDefined(name: string): boolean;
+  /** Days before the expiry of a certificate from which checks warn. */
+  warningDays: number;
+}
+
+/** Type of a monitor here, with its config. `settings` take the place of those of all types. */
+export interface Checked extends Pick<CreateMonitorBody, "type" | "config"> {
+  settings?: Partial<Omit<CreateMonitorBody, "name" | "type" | "config">>;
+}
+
+/** Reason, in one sentence, for which a monitor is kept and not checked. */
+export class Held {
+  constructor(readonly reason: string) {}
+}
+
+export function checked(type: Checked["type"], config: Readonly<Record<string, unknown>>): Checked {
+  return { type, config };
+}
 
 /** Default of `maxredirects` in Uptime Kuma. */
 const REDIRECTS = 10;
@@ -355,4 +384,100 @@ function certificateOf(monitor: MonitorRow): Authentication {
   if (!/^https:/i.test(text(monitor.url)) || (certificate === "" && ca === "")) return {};
   if (!certificate) return { ca };
   return { client_certificate: { certificate, key, ...(ca && { ca }) } };
+}
+
+/** Longest expression that is repeated in a reason, in characters. */
+const SHOWN_MAX = 200;
+
+/** Words of JSONata that are no names. */
+const WORDS: ReadonlySet<string> = new Set(["and", "or", "in", "true", "false", "null"]);
+
+/** A name, bare or in backquotes, or an index, with the point before a further name. */
+const STEP = /\.?(?:([\p{L}_][\p{L}\p{N}_]*)|`([^`]+)`)|\[(0|-?[1-9]\d{0,14})\]/uy;
+
+/**
+ * Returns the JSONPath of a JSONata expression that only names fields and indexes: `$`, `a.b[0]`, `$.a`. Undefined
+ * for every other expression.
+ */
+export function jsonPathOf(expression: string): string | undefined {
+  const trimmed = expression.trim();
+  if (trimmed === "" || trimmed === "$") return "$";
+  const hasRoot = /^\$[.[]/.test(trimmed);
+  const rest = hasRoot ? trimmed.slice(1) : trimmed;
+  const step = new RegExp(STEP);
+  let path = "$";
+  while (step.lastIndex < rest.length) {
+    const isFirst = step.lastIndex === 0;
+    const hasPoint = rest[step.lastIndex] === ".";
+    const [found, bare, quoted, index] = step.exec(rest) ?? [];
+    if (found === undefined) return undefined;
+    if (index !== undefined) {
+      // Without a document before it, this is a list.
+      if (isFirst && !hasRoot) return undefined;
+      path += `[${index}]`;
+      continue;
+    }
+    // Names after the first have a point before them, and the first has one after `$` alone.
+    if (hasPoint !== (!isFirst || hasRoot)) return undefined;
+    if (bare !== undefined && WORDS.has(bare)) return undefined;
+    path += bare === undefined ? `['${escaped(quoted ?? "")}']` : nameOf(bare);
+  }
+  return path;
+}
+
+/** Returns the step of a bare name, which JSONPath has only without letters such as combining ones. */
+function nameOf(name: string): string {
+  return /^[A-Za-z_\u{80}-\u{10ffff}][\w\u{80}-\u{10ffff}]*$/u.test(name)
+    ? `.${name}`
+    : `['${escaped(name)}']`;
+}
+
+function escaped(name: string): string {
+  return name.replace(/['\\]/g, "\\$&");
+}
+
+const NUMBER_OPS = { ">": "gt", ">=": "gte", "<": "lt", "<=": "lte" } as const;
+
+/** Returns the assertions on a JSON document; none, and a reason, if they cannot be expressed. */
+export function jsonAssertions(
+  { path, operator, expected }: { path: string; operator: string; expected: string },
+  notes: Notes,
+): Assertion[] {
+  const property = jsonPathOf(path);
+  if (property === undefined) {
+    const shown = cutText(path, SHOWN_MAX);
+    notes.disable(
+      oneLine(
+        `Its JSONata expression has no counterpart: ${shown}. Give it an assertion, and resume it.`,
+      ),
+    );
+    return [];
+  }
+  const json = { source: "json", property } as const;
+  switch (operator) {
+    case "":
+    case "==":
+      return [{ ...json, op: "eq", value: expected }];
+    case "!=":
+      // A missing value fails in Uptime Kuma.
+      return [
+        { ...json, op: "exists", value: true },
+        { ...json, op: "ne", value: expected },
+      ];
+    case "contains":
+      if (expected === "") return [{ ...json, op: "exists", value: true }];
+      return [{ ...json, op: "contains", value: expected }];
+    case ">":
+    case ">=":
+    case "<":
+    case "<=": {
+      const value = expected.trim() === "" ? NaN : Number(expected);
+      if (Number.isFinite(value)) return [{ ...json, op: NUMBER_OPS[operator], value }];
+    }
+  }
+  const shown = cutText(`${operator} ${expected}`, SHOWN_MAX);
+  notes.disable(
+    oneLine(`Its comparison has no counterpart: ${shown}. Give it an assertion, and resume it.`),
+  );
+  return [];
 }

@@ -1,9 +1,9 @@
+/* Types of monitors of Uptime Kuma: what each becomes, and how its config is read. */
 import { isIP } from "node:net";
 import { numberedRef } from "../../base/ids";
-import { oneLine, parseJson, toRef } from "../../base/text";
+import { parseJson, toRef } from "../../base/text";
 import type { Assertion } from "../../features/monitors/assertions/assertions";
-import type { CreateMonitorBody } from "../../features/monitors/wire";
-import { cutText, type Notes } from "../kit";
+import type { Notes } from "../kit";
 import {
   type Connection,
   flag,
@@ -18,40 +18,126 @@ import {
   text,
   textOf,
 } from "./database";
-
-/** Objects of Uptime Kuma on which monitors depend. */
-export interface MonitorContext {
-  proxies: ReadonlyMap<number, Row>;
-  /** Names of Docker hosts here, by their ids there. */
-  dockerHosts: ReadonlyMap<number, string>;
-  /** Returns true for the name of a Docker host that is defined here. */
-  isDefined(name: string): boolean;
-  /** Days before the expiry of a certificate from which checks warn. */
-  warningDays: number;
-}
-
-/** Type of a monitor here, with its config. `settings` take the place of those of all types. */
-export interface Checked extends Pick<CreateMonitorBody, "type" | "config"> {
-  settings?: Partial<Omit<CreateMonitorBody, "name" | "type" | "config">>;
-}
-
-/** Reason, in one sentence, for which a monitor is kept and not checked. */
-export class Held {
-  constructor(readonly reason: string) {}
-}
+import {
+  type Checked,
+  checked,
+  Held,
+  jsonAssertions,
+  jsonPathOf,
+  type MonitorContext,
+  readHttp,
+  readRabbitMq,
+  readWebSocket,
+} from "./requests";
+import type { Mapping } from "./tables";
 
 /** Reads the type and the config of a monitor. Differences go into the notes. */
-export type ReadType = (
-  monitor: MonitorRow,
-  notes: Notes,
-  context: MonitorContext,
-) => Checked | Held;
+type ReadType = (monitor: MonitorRow, notes: Notes, context: MonitorContext) => Checked | Held;
+
+interface TypeMapping extends Mapping {
+  /** Absent for types without a monitor here. */
+  read?: ReadType;
+}
+
+const HELD: TypeMapping = {
+  to: "unsupported",
+  rule: "It is kept with its settings and history, and not checked.",
+};
+
+/** Types of monitors. A type that is missing here is kept as those that cannot be checked. */
+export const MONITOR_TYPES: Readonly<Record<string, TypeMapping>> = {
+  http: { to: "http", rule: "With its statuses as an assertion.", read: readHttp },
+  keyword: { to: "http", rule: "With an assertion that the body contains it.", read: readHttp },
+  "json-query": {
+    to: "http",
+    rule: "With an assertion on the JSON. It is switched off with other JSONata than names and indexes.",
+    read: readHttp,
+  },
+  port: {
+    to: "tcp",
+    rule: "If it warns of certificates: `tls`, or `smtp` with STARTTLS. Kept and not checked if it expects an alert of TLS.",
+    read: readPort,
+  },
+  ping: {
+    to: "ping",
+    rule: "One request of the usual size. Switched off where this server can send none.",
+    read: readPing,
+  },
+  dns: { to: "dns", rule: "The first resolver is asked.", read: readDns },
+  push: {
+    to: "push",
+    rule: "Jobs go on calling the same path. Retries lengthen the grace period.",
+    read: readPush,
+  },
+  docker: {
+    to: "docker",
+    rule: "Switched off until ALLCLEAR_DOCKER_HOSTS defines the host.",
+    read: readDocker,
+  },
+  postgres: { to: "postgres", rule: "The query can only read.", read: readPostgres },
+  mysql: { to: "mysql", rule: "The query can only read.", read: readMysql },
+  redis: {
+    to: "redis",
+    rule: "A password goes on being sent without verified TLS (`allow_plain_password`), which is reported.",
+    read: readRedis,
+  },
+  mqtt: {
+    to: "mqtt",
+    rule: "Kept and not checked over a WebSocket. Passwords as for `redis`.",
+    read: readMqtt,
+  },
+  smtp: { to: "smtp", rule: "", read: readSmtp },
+  "websocket-upgrade": {
+    to: "websocket",
+    rule: "Kept and not checked with OAuth 2.0 and client certificates.",
+    read: readWebSocket,
+  },
+  "grpc-keyword": {
+    to: "grpc",
+    rule: "Only for `grpc.health.v1.Health`. Others are kept and not checked.",
+    read: readGrpc,
+  },
+  group: {
+    to: "the group of its members",
+    rule: "On a page it becomes a component that all members watch.",
+  },
+  manual: {
+    to: "a component",
+    rule: "Its status is that of the component at the first import. Without a page it is kept and not checked.",
+  },
+  rabbitmq: {
+    to: "http",
+    rule: "With one node. Several are kept and not checked.",
+    read: readRabbitMq,
+  },
+  gamedig: HELD,
+  globalping: HELD,
+  "kafka-producer": HELD,
+  mongodb: HELD,
+  ntp: HELD,
+  oracledb: HELD,
+  pm2: HELD,
+  radius: HELD,
+  "real-browser": HELD,
+  sftp: HELD,
+  "sip-options": HELD,
+  snmp: HELD,
+  sqlserver: HELD,
+  steam: HELD,
+  "system-service": HELD,
+  "tailscale-ping": HELD,
+};
+
+/** Returns the mapping of a type; undefined for one that this version does not know. */
+export function typeOf(type: string): TypeMapping | undefined {
+  return Object.hasOwn(MONITOR_TYPES, type) ? MONITOR_TYPES[type] : undefined;
+}
 
 /** Ports of protocols other than SMTP that begin TLS by a command of their own: IMAP and XMPP. */
 const NOT_SMTP: ReadonlySet<number> = new Set([143, 5222, 5269]);
 
 /** Reads a monitor of a TCP port. It looks at TLS only if it is to warn of certificates. */
-export function readPort(monitor: MonitorRow, notes: Notes, context: MonitorContext) {
+function readPort(monitor: MonitorRow, notes: Notes, context: MonitorContext) {
   const alert = text(monitor.expected_tls_alert);
   if (alert !== "" && alert !== "none") return new Held("It expects an alert of TLS.");
   const host = text(monitor.hostname).trim();
@@ -77,7 +163,7 @@ const PING_DEFAULTS = {
   ping_per_request_timeout: 2,
 } as const;
 
-export function readPing(monitor: MonitorRow, notes: Notes): Checked {
+function readPing(monitor: MonitorRow, notes: Notes): Checked {
   for (const [column, usual] of Object.entries(PING_DEFAULTS)) {
     const value = number(monitor[column as keyof typeof PING_DEFAULTS], usual);
     const reason = "One echo request of the usual size is sent.";
@@ -89,7 +175,7 @@ export function readPing(monitor: MonitorRow, notes: Notes): Checked {
 /** Records whose text here is that of the condition there. Of others it is only a part. */
 const COMPARABLE: ReadonlySet<string> = new Set(["A", "AAAA", "CNAME", "NS", "PTR", "TXT"]);
 
-export function readDns(monitor: MonitorRow, notes: Notes): Checked {
+function readDns(monitor: MonitorRow, notes: Notes): Checked {
   const type = text(monitor.dns_resolve_type) || "A";
   const host = text(monitor.hostname).trim();
   const resolver = resolverOf(monitor, notes);
@@ -139,7 +225,7 @@ function nibblesOf(address: string): string[] {
 }
 
 /** Reads a monitor that waits for the calls of a job. */
-export function readPush(monitor: MonitorRow, notes: Notes): Checked {
+function readPush(monitor: MonitorRow, notes: Notes): Checked {
   const retries = Math.max(0, number(monitor.maxretries, 0));
   if (retries > 0) {
     const reason =
@@ -162,7 +248,7 @@ export function readPush(monitor: MonitorRow, notes: Notes): Checked {
 }
 
 /** Reads a monitor of a container. */
-export function readDocker(monitor: MonitorRow, notes: Notes, context: MonitorContext) {
+function readDocker(monitor: MonitorRow, notes: Notes, context: MonitorContext) {
   const id = number(monitor.docker_host, 0);
   if (id === 0) return new Held("It has no Docker host.");
   // A backup has only the id.
@@ -178,7 +264,7 @@ const SMTP_TLS: Readonly<Record<string, string>> = {
   nostarttls: "off",
 };
 
-export function readSmtp(monitor: MonitorRow): Checked {
+function readSmtp(monitor: MonitorRow): Checked {
   const host = text(monitor.hostname).trim();
   const tls = SMTP_TLS[text(monitor.smtp_security)] ?? "starttls_if_offered";
   const port = number(monitor.port, 25);
@@ -191,7 +277,7 @@ const ADDRESS = /^(?:\w+:\/\/)?(?:\[([^\]]+)\]|([^:/]+)):(\d+)/;
 const HEALTH = "grpc.health.v1.Health";
 
 /** Reads a monitor that asks the health service of a gRPC server. */
-export function readGrpc(monitor: MonitorRow, notes: Notes, context: MonitorContext) {
+function readGrpc(monitor: MonitorRow, notes: Notes, context: MonitorContext) {
   const name = text(monitor.grpc_service_name).trim();
   const [, packageName = ""] = /\bpackage\s+([\w.]+)\s*;/.exec(text(monitor.grpc_protobuf)) ?? [];
   const isHealth = name === HEALTH || `${packageName}.${name}` === HEALTH;
@@ -213,10 +299,6 @@ export function readGrpc(monitor: MonitorRow, notes: Notes, context: MonitorCont
     ...(service !== undefined && { service }),
     certificate_warning_days: hasTls && flag(monitor.expiry_notification) ? context.warningDays : 0,
   });
-}
-
-export function checked(type: Checked["type"], config: Readonly<Record<string, unknown>>): Checked {
-  return { type, config };
 }
 
 const UNREADABLE = "Its connection string cannot be read.";
@@ -242,11 +324,7 @@ function databaseOf(
   };
 }
 
-export function readPostgres(
-  monitor: MonitorRow,
-  notes: Notes,
-  context: MonitorContext,
-): Checked | Held {
+function readPostgres(monitor: MonitorRow, notes: Notes, context: MonitorContext): Checked | Held {
   const connection = readConnection(text(monitor.database_connection_string));
   if (!connection) return new Held(UNREADABLE);
   const tls = postgresTls(connection.parameters);
@@ -267,11 +345,7 @@ function postgresTls(parameters: Connection["parameters"]): "off" | "require" | 
   return ssl === "true" || ssl === "1" ? "verify" : "off";
 }
 
-export function readMysql(
-  monitor: MonitorRow,
-  notes: Notes,
-  context: MonitorContext,
-): Checked | Held {
+function readMysql(monitor: MonitorRow, notes: Notes, context: MonitorContext): Checked | Held {
   const connection = readConnection(text(monitor.database_connection_string));
   if (!connection) return new Held(UNREADABLE);
   const tls = mysqlTls(connection.parameters.get("ssl"));
@@ -293,11 +367,7 @@ function mysqlTls(ssl: string | undefined): "off" | "require" | "verify" {
   return options?.rejectUnauthorized === false ? "require" : "verify";
 }
 
-export function readRedis(
-  monitor: MonitorRow,
-  notes: Notes,
-  context: MonitorContext,
-): Checked | Held {
+function readRedis(monitor: MonitorRow, notes: Notes, context: MonitorContext): Checked | Held {
   const connection = readConnection(text(monitor.database_connection_string));
   if (connection?.scheme !== "redis" && connection?.scheme !== "rediss") {
     return new Held(UNREADABLE);
@@ -318,11 +388,7 @@ export function readRedis(
   return { type: "redis", config };
 }
 
-export function readMqtt(
-  monitor: MonitorRow,
-  notes: Notes,
-  context: MonitorContext,
-): Checked | Held {
+function readMqtt(monitor: MonitorRow, notes: Notes, context: MonitorContext): Checked | Held {
   const [, scheme = "mqtt", host = ""] =
     /^(?:([a-z]+):\/\/)?(.*)$/i.exec(text(monitor.hostname).trim()) ?? [];
   if (scheme !== "mqtt" && scheme !== "mqtts") return new Held("It uses MQTT over a WebSocket.");
@@ -375,102 +441,6 @@ function messagesOf(monitor: MonitorRow, notes: Notes): Assertion[] {
 function warningDays(monitor: MonitorRow, tls: string, { warningDays: days }: MonitorContext) {
   const warns = tls !== "off" && flag(monitor.expiry_notification);
   return { certificate_warning_days: warns ? days : 0 };
-}
-
-/** Longest expression that is repeated in a reason, in characters. */
-const SHOWN_MAX = 200;
-
-/** Words of JSONata that are no names. */
-const WORDS: ReadonlySet<string> = new Set(["and", "or", "in", "true", "false", "null"]);
-
-/** A name, bare or in backquotes, or an index, with the point before a further name. */
-const STEP = /\.?(?:([\p{L}_][\p{L}\p{N}_]*)|`([^`]+)`)|\[(0|-?[1-9]\d{0,14})\]/uy;
-
-/**
- * Returns the JSONPath of a JSONata expression that only names fields and indexes: `$`, `a.b[0]`, `$.a`. Undefined
- * for every other expression.
- */
-export function jsonPathOf(expression: string): string | undefined {
-  const trimmed = expression.trim();
-  if (trimmed === "" || trimmed === "$") return "$";
-  const hasRoot = /^\$[.[]/.test(trimmed);
-  const rest = hasRoot ? trimmed.slice(1) : trimmed;
-  const step = new RegExp(STEP);
-  let path = "$";
-  while (step.lastIndex < rest.length) {
-    const isFirst = step.lastIndex === 0;
-    const hasPoint = rest[step.lastIndex] === ".";
-    const [found, bare, quoted, index] = step.exec(rest) ?? [];
-    if (found === undefined) return undefined;
-    if (index !== undefined) {
-      // Without a document before it, this is a list.
-      if (isFirst && !hasRoot) return undefined;
-      path += `[${index}]`;
-      continue;
-    }
-    // Names after the first have a point before them, and the first has one after `$` alone.
-    if (hasPoint !== (!isFirst || hasRoot)) return undefined;
-    if (bare !== undefined && WORDS.has(bare)) return undefined;
-    path += bare === undefined ? `['${escaped(quoted ?? "")}']` : nameOf(bare);
-  }
-  return path;
-}
-
-/** Returns the step of a bare name, which JSONPath has only without letters such as combining ones. */
-function nameOf(name: string): string {
-  return /^[A-Za-z_\u{80}-\u{10ffff}][\w\u{80}-\u{10ffff}]*$/u.test(name)
-    ? `.${name}`
-    : `['${escaped(name)}']`;
-}
-
-function escaped(name: string): string {
-  return name.replace(/['\\]/g, "\\$&");
-}
-
-const NUMBER_OPS = { ">": "gt", ">=": "gte", "<": "lt", "<=": "lte" } as const;
-
-/** Returns the assertions on a JSON document; none, and a reason, if they cannot be expressed. */
-export function jsonAssertions(
-  { path, operator, expected }: { path: string; operator: string; expected: string },
-  notes: Notes,
-): Assertion[] {
-  const property = jsonPathOf(path);
-  if (property === undefined) {
-    const shown = cutText(path, SHOWN_MAX);
-    notes.disable(
-      oneLine(
-        `Its JSONata expression has no counterpart: ${shown}. Give it an assertion, and resume it.`,
-      ),
-    );
-    return [];
-  }
-  const json = { source: "json", property } as const;
-  switch (operator) {
-    case "":
-    case "==":
-      return [{ ...json, op: "eq", value: expected }];
-    case "!=":
-      // A missing value fails in Uptime Kuma.
-      return [
-        { ...json, op: "exists", value: true },
-        { ...json, op: "ne", value: expected },
-      ];
-    case "contains":
-      if (expected === "") return [{ ...json, op: "exists", value: true }];
-      return [{ ...json, op: "contains", value: expected }];
-    case ">":
-    case ">=":
-    case "<":
-    case "<=": {
-      const value = expected.trim() === "" ? NaN : Number(expected);
-      if (Number.isFinite(value)) return [{ ...json, op: NUMBER_OPS[operator], value }];
-    }
-  }
-  const shown = cutText(`${operator} ${expected}`, SHOWN_MAX);
-  notes.disable(
-    oneLine(`Its comparison has no counterpart: ${shown}. Give it an assertion, and resume it.`),
-  );
-  return [];
 }
 
 /** A condition that compares a variable with a value. */

@@ -17,7 +17,7 @@ import {
 } from "../../features/compat/entries";
 import type { Span } from "../../features/components/rules";
 import { findComponent } from "../../features/components/store";
-import { listNewestSpans } from "../../features/monitors/checks-store";
+import { listNewestSpans } from "../../features/monitors/spans-store";
 import { latencyOfEach } from "../../features/monitors/latency";
 import type { Snapshot, Snapshots } from "../../features/status/snapshots";
 import { sendPlainText } from "../../http/answers";

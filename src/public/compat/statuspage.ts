@@ -1,10 +1,8 @@
 import { type Static, type TProperties, type TSchema, Type } from "@sinclair/typebox";
 import { notFound } from "../../base/errors";
-import { makeInSlices } from "../../base/in-slices";
 import { Instant, Nullable, OneOf } from "../../base/schema";
 import {
   COMPONENT_STATUSES,
-  type ComponentStatus,
   IMPACTS,
   INCIDENT_STATUSES,
   MAINTENANCE_STATUSES,
@@ -13,7 +11,6 @@ import {
 import { toIso, toIsoOrNull } from "../../base/time";
 import type { Ctx } from "../../context";
 import type { Reader } from "../../db/statements";
-import { uptimeOfDays } from "../../features/components/rules";
 import {
   type IncidentRecord,
   listNewestIncidents,
@@ -27,7 +24,7 @@ import type { Snapshot, Snapshots } from "../../features/status/snapshots";
 import { declareRoutes } from "../../http/elysia";
 import { operation } from "../../http/operation";
 import type { RequestContext } from "../../http/request-context";
-import { jsonRepresentation, PUBLIC_JSON, publicJson, readPublic, respond } from "../site";
+import { PUBLIC_JSON, publicJson, readPublic } from "../site";
 
 /**
  * Atlassian Statuspage's public JSON: `/api/v2/` for the default page or the page of the custom domain,
@@ -534,71 +531,5 @@ function presentUpdate(
     deliver_notifications: update.notify,
     custom_tweet: null,
     tweet_id: null,
-  };
-}
-
-const UPTIME_DAYS = 30;
-
-/** Six figures of a page, for widgets that only read flat objects. */
-const Summary = Type.Object(
-  {
-    status: OneOf(INDICATORS, { description: "The headline's indicator." }),
-    description: Type.String({ examples: ["All Systems Operational"] }),
-    up: Type.Integer({ description: "Components that are operational or degraded." }),
-    down: Type.Integer({ description: "Components in a partial or a major outage." }),
-    uptime_30d: Nullable(
-      Type.Number({
-        minimum: 0,
-        maximum: 1,
-        description:
-          "Uptime of all components together in the last 30 UTC days, including today. Null without known time.",
-        examples: [0.999712],
-      }),
-    ),
-    open_incidents: Type.Integer(),
-  },
-  { title: "Summary", additionalProperties: false },
-);
-
-/** `/status/{slug}/summary.json`. */
-export function summaryRoutes(ctx: Ctx, snapshots: Snapshots) {
-  const jsonOf = makeInSlices(function* (snapshot: Snapshot) {
-    const { components, page } = snapshot.document;
-    for (const { id } of components) {
-      snapshot.daysOf(id);
-      yield 1;
-    }
-    // Caches may keep the answer, so the page must still be public.
-    readPublic(snapshots, page.slug, { now: ctx.clock.now() });
-    return jsonRepresentation(summarize(snapshot));
-  });
-  return declareRoutes().get(
-    "/status/:slug/summary.json",
-    ({ params, request, requestContext }) =>
-      snapshots.whenReady(params.slug, requestContext.now, () => {
-        const snapshot = readPublic(snapshots, params.slug, requestContext);
-        return respond(jsonOf(snapshot), request, requestContext);
-      }),
-    operation({
-      ...PUBLIC_JSON,
-      id: "getSummary",
-      summary: "Read the summary of a page",
-      description: "Six figures, for widgets that can read only flat objects.",
-      answers: { 200: { description: "The figures.", schema: Summary } },
-    }),
-  );
-}
-
-/** Returns the figures of a page. As in the uptime, components under maintenance are neither up nor down. */
-export function summarize({ document, days, openIncidentCount }: Snapshot): Static<typeof Summary> {
-  const count = (...statuses: ComponentStatus[]) =>
-    document.components.filter(({ status }) => statuses.includes(status)).length;
-  return {
-    status: document.status.indicator,
-    description: document.status.description,
-    up: count("operational", "degraded_performance"),
-    down: count("partial_outage", "major_outage"),
-    uptime_30d: uptimeOfDays([...days.values()].flatMap((own) => own.slice(-UPTIME_DAYS))),
-    open_incidents: openIncidentCount,
   };
 }

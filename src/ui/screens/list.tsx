@@ -8,10 +8,10 @@ import { ButtonLink } from "../buttons";
 import { FirstPage, readPages, labelAmong, type Page } from "../frame/page-choice";
 import { withQuery } from "../frame/paths";
 import {
-  ListCard,
   DenseDataTable,
   type DenseDataTableProps,
   FilterSelect,
+  ListCard,
   ListToolbar,
 } from "../list";
 import { PageHead, Pagination, Tabs } from "../navigation";
@@ -174,6 +174,15 @@ function Toolbar<Entry>({ home, search, filters, selects, views, count }: ListSc
       clearHref={Object.values(filters).some(Boolean) ? withQuery(home, view) : undefined}
       count={count}
     >
+      <Selects selects={selects} filters={filters} />
+    </ListToolbar>
+  );
+}
+
+/** Selects in a `ListToolbar`, with their values by query parameter. */
+export function Selects({ selects, filters }: Pick<ListScreenProps<never>, "selects" | "filters">) {
+  return (
+    <>
       {selects.map(({ label, name, every, options }) =>
         options.length === 0 ? null : (
           <FilterSelect
@@ -185,7 +194,7 @@ function Toolbar<Entry>({ home, search, filters, selects, views, count }: ListSc
           />
         ),
       )}
-    </ListToolbar>
+    </>
   );
 }
 

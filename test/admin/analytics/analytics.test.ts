@@ -1,13 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { LINES_MAX } from "../../../src/features/analytics/period";
-import { createComponent } from "../../../src/features/components/components";
 import { setManualStatuses } from "../../../src/features/components/statuses";
-import { createKey } from "../../../src/features/keys/keys";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { DAY_MS, HOUR_MS } from "../../../src/base/time";
 import { createTestApp, expectProblem } from "../../support/app";
 import { readHtml } from "../../support/html";
 import { createMonitorDashboard, type MonitorDashboard } from "../../support/monitor-dashboard";
+import { createComponent, createKey } from "../../support/examined";
 
 const ANALYTICS = "/admin/analytics";
 

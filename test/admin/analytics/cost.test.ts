@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readResponseTimes } from "../../../src/features/analytics/screens/response-times";
+import { readResponseTimes } from "../../../src/features/analytics/screens/analytics";
 import { readSelection } from "../../../src/features/analytics/screens/frame";
 import { readUptime } from "../../../src/features/analytics/screens/uptime";
 import type { Reader, Tx } from "../../../src/db/statements";

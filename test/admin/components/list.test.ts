@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { updatePage } from "../../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp } from "../../support/app";
 import { type ArrangedSite, COMPONENTS, createArrangedSite } from "../../support/grouped-site";
 import { HTML } from "../../support/dashboard";
 import { readHtml } from "../../support/html";
+import { updatePage } from "../../support/examined";
 
 async function openList(site: ArrangedSite, session: string, path = COMPONENTS) {
   const answer = await site.app.call(path, { session });

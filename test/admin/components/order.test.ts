@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { createComponent } from "../../../src/features/components/components";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { expectProblem } from "../../support/app";
 import {
@@ -10,6 +9,7 @@ import {
 } from "../../support/grouped-site";
 import { HTML } from "../../support/dashboard";
 import { readHtml } from "../../support/html";
+import { createComponent } from "../../support/examined";
 
 const ORDER = `${COMPONENTS}/order`;
 const AS_IT_IS = "Docs | Core: API, Web | Edge: CDN";

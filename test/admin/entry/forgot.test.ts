@@ -4,7 +4,7 @@ import { passwordRequests } from "../../../src/db/tables/users";
 import { unavailable } from "../../../src/base/errors";
 import { disableUser } from "../../../src/features/users/users";
 import { inviteUser } from "../../../src/features/users/invitations";
-import { requestPassword } from "../../../src/features/users/forgot";
+import { requestPassword } from "../../../src/features/users/mails";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/base/time";
 import { createAccountMailSite, GRACE, joinPath, OWNER, written } from "../../support/account-mail";

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { createComponent } from "../../../src/features/components/components";
 import { findPageBySlug } from "../../../src/features/pages/store";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { HTML } from "../../support/dashboard";
@@ -10,6 +9,7 @@ import {
   expectDone,
   incidentScreen,
 } from "../../support/incident-dashboard";
+import { createComponent } from "../../support/examined";
 
 const MINUTE = 60_000;
 

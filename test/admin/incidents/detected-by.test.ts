@@ -1,10 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/base/actor";
-import {
-  addUpdate,
-  createIncident,
-  updateIncident,
-} from "../../../src/features/incidents/incidents";
 import { getIncident } from "../../../src/features/incidents/records";
 import { writeDueWords } from "../../../src/features/incidents/automatic-updates";
 import { deleteMonitor } from "../../../src/features/monitors/monitors";
@@ -12,6 +7,7 @@ import { MINUTE_MS } from "../../../src/base/time";
 import { createTestApp } from "../../support/app";
 import { readHtml, typedIn } from "../../support/html";
 import { createStorm } from "../../support/storm-site";
+import { addUpdate, createIncident, updateIncident } from "../../support/examined";
 
 /** Opens a storm with a function that reads the incident's screen as an editor. */
 async function createDetected(options: { count: number; opens?: "automatic" | "draft" }) {

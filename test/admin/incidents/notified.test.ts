@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
 import { deleteComponent } from "../../../src/features/components/components";
-import { createWebhook } from "../../../src/features/webhooks/webhooks";
 import { listAllWebhooks, updateWebhookRow } from "../../../src/features/webhooks/store";
 import { setDeliveryProgress } from "../../../src/features/webhooks/delivery-store";
 import { listDeliveryRows } from "../../../src/features/webhooks/log-store";
@@ -9,6 +8,7 @@ import { NEWEST } from "../../../src/base/ids";
 import type { DeliveryStatus } from "../../../src/base/webhook";
 import { readHtml } from "../../support/html";
 import { createIncidentDashboard, incidentScreen } from "../../support/incident-dashboard";
+import { createWebhook } from "../../support/examined";
 
 test("the screen of an incident shows admins what became of its notifications", async () => {
   await using dashboard = await createIncidentDashboard();

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { addUpdate } from "../../../src/features/incidents/incidents";
 import { getIncident } from "../../../src/features/incidents/records";
-import { listIncidentsOfMonitor } from "../../../src/features/monitors/store";
+import { listIncidentsOfMonitor } from "../../../src/features/monitors/overview-store";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { readHtml, typedIn } from "../../support/html";
 import { createMonitorDashboard, type MonitorDashboard } from "../../support/monitor-dashboard";
+import { addUpdate } from "../../support/examined";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR, type Role } from "../../../src/base/actor";
-import { addUpdate } from "../../../src/features/incidents/incidents";
-import { readOutages } from "../../../src/features/incidents/outage-store";
 import { getIncident, listIncidents } from "../../../src/features/incidents/records";
+import { readOutages } from "../../../src/features/incidents/outage-store";
 import { createTestApp, type TestApp } from "../../support/app";
 import { actionsOf, type Fields } from "../../support/dashboard";
 import { readHtml, typedIn } from "../../support/html";
 import { createStorm, type Storm } from "../../support/storm-site";
+import { addUpdate } from "../../support/examined";
 
 interface SplitSite extends AsyncDisposable {
   app: TestApp;

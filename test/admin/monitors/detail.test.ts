@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/base/actor";
-import { insertSpan } from "../../../src/features/monitors/checks-store";
+import { insertSpan } from "../../../src/features/monitors/spans-store";
 import { saveCertificate } from "../../../src/features/monitors/store";
-import { createWebhook } from "../../../src/features/webhooks/webhooks";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/base/time";
 import { expectProblem } from "../../support/app";
 import { readHtml } from "../../support/html";
@@ -11,6 +10,7 @@ import {
   type MonitorDashboard,
   MONITORS,
 } from "../../support/monitor-dashboard";
+import { createWebhook } from "../../support/examined";
 
 /** The figures of a screen by their labels. */
 function figuresOn(html: string): Record<string, string> {
@@ -249,7 +249,7 @@ describe("the screen of a monitor", () => {
     const now = app.clock.now();
     await dashboard.record(id, [now - MINUTE_MS, 41], [now, null]);
     await app.ctx.db.write((tx) =>
-      saveCertificate(tx, { monitorNum, expiresAt: now + 9 * DAY_MS }),
+      saveCertificate(tx, { monitorNum, certificateExpiresAt: now + 9 * DAY_MS }),
     );
     const { text } = await dashboard.open(`${MONITORS}/${id}`);
     const rows = readHtml(text).texts(".table tbody tr");

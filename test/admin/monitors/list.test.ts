@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { deleteMonitor, pauseMonitor } from "../../../src/features/monitors/monitors";
-import { insertSpan } from "../../../src/features/monitors/checks-store";
+import { insertSpan } from "../../../src/features/monitors/spans-store";
 import { saveHeartbeat } from "../../../src/features/monitors/job-store";
 import { saveCertificate } from "../../../src/features/monitors/store";
 import { CLI_ACTOR } from "../../../src/base/actor";
@@ -92,8 +92,11 @@ describe("the list of monitors", () => {
     const shop = await dashboard.make({ name: "C shop" });
     const { num } = dashboard.stored(shop).row;
     await app.ctx.db.write((tx) => {
-      saveHeartbeat(tx, { monitorNum: dashboard.stored(called).row.num, at: now - MINUTE_MS });
-      saveCertificate(tx, { monitorNum: num, expiresAt: now + 9 * DAY_MS });
+      saveHeartbeat(tx, {
+        monitorNum: dashboard.stored(called).row.num,
+        heartbeatAt: now - MINUTE_MS,
+      });
+      saveCertificate(tx, { monitorNum: num, certificateExpiresAt: now + 9 * DAY_MS });
     });
     expect(readHtml((await dashboard.open()).text).texts("tbody .note")).toEqual([
       "Heartbeat every 5 min, none yet",

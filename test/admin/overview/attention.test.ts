@@ -70,7 +70,9 @@ describe("monitors that need attention", () => {
     const certificate = async (name: string, expiresAt: number) => {
       const id = await site.make({ name });
       const { num: monitorNum } = site.stored(id).row;
-      await site.app.ctx.db.write((tx) => saveCertificate(tx, { monitorNum, expiresAt }));
+      await site.app.ctx.db.write((tx) =>
+        saveCertificate(tx, { monitorNum, certificateExpiresAt: expiresAt }),
+      );
       return id;
     };
     await certificate("Soon", now + 9 * DAY);

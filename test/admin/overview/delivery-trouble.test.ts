@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { updateWebhook } from "../../../src/features/webhooks/webhooks";
 import { CLI_ACTOR, type Role } from "../../../src/base/actor";
 import { createDeliverySite, type DeliverySite } from "../../support/delivery-site";
 import { openOverview } from "../../support/overview";
 import { startReceiver } from "../../support/receiver";
 import { WEBHOOK_LIST } from "../../support/webhook-dashboard";
+import { updateWebhook } from "../../support/examined";
 
 const MINUTE = 60_000;
 

@@ -1,12 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { createSamplePage } from "../../../src/first-run";
-import { createMonitor } from "../../../src/features/monitors/monitors";
+import { storeFirstRun } from "../../../src/first-run";
 import type { CreateMonitorBody } from "../../../src/features/monitors/wire";
-import { createWebhook } from "../../../src/features/webhooks/webhooks";
 import type { CreateWebhookBody } from "../../../src/features/webhooks/wire";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { openOverview } from "../../support/overview";
+import { createMonitor, createWebhook } from "../../support/examined";
 
 const HIDE = "/admin/first-steps/hide";
 const SHOW = "/admin/first-steps/show";
@@ -37,7 +36,7 @@ describe("the first steps", () => {
   test("each step is ticked by itself, the next one has the only primary button, and they go at the end", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn("owner");
-    await app.ctx.db.write((tx) => createSamplePage(app.ctx, tx));
+    await storeFirstRun(app.ctx);
     expect(await stepsOf(app, session)).toEqual({
       done: [],
       next: ["/admin/pages/new"],
@@ -77,7 +76,7 @@ describe("the first steps", () => {
   test("problems of the sample page need no attention", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn("owner");
-    await app.ctx.db.write((tx) => createSamplePage(app.ctx, tx));
+    await storeFirstRun(app.ctx);
     const { titles, page } = await openOverview(app, session);
     expect(titles).toEqual([]);
     expect(page.texts("#last-day")).toEqual([]);

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/base/actor";
-import { addUpdate, deleteIncident } from "../../../src/features/incidents/incidents";
+import { deleteIncident } from "../../../src/features/incidents/incidents";
 import { MINUTE_MS } from "../../../src/base/time";
 import { createTestApp } from "../../support/app";
 import { readHtml } from "../../support/html";
 import { openOverview } from "../../support/overview";
 import { createStorm } from "../../support/storm-site";
+import { addUpdate } from "../../support/examined";
 
 async function createStormOverview(options: { count: number; opens?: "automatic" | "draft" }) {
   const app = await createTestApp();

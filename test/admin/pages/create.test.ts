@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { findDefaultPage, listAllPages } from "../../../src/features/pages/store";
-import { releaseSlug, updatePage } from "../../../src/features/pages/pages";
-import { createSamplePage } from "../../../src/first-run";
+import { releaseSlug } from "../../../src/features/pages/pages";
+import { storeFirstRun } from "../../../src/first-run";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { actionsOf, openForm } from "../../support/dashboard";
 import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
@@ -12,6 +12,7 @@ import {
   PAGES,
   flashAfter,
 } from "../../support/page-dashboard";
+import { updatePage } from "../../support/examined";
 
 const NEW = `${PAGES}/new`;
 
@@ -94,7 +95,7 @@ describe("creating a page", () => {
 
   test("the first page replaces the sample page, as the form announces, and may take its slug", async () => {
     await using site = await createPageDashboard({ isEmpty: true });
-    await site.app.ctx.db.write((tx) => createSamplePage(site.app.ctx, tx));
+    await storeFirstRun(site.app.ctx);
     expect(readHtml((await site.show(NEW)).text).texts("main .notice")[0]).toContain(
       "deletes the sample page",
     );

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { findDefaultPage } from "../../../src/features/pages/store";
-import { updatePage } from "../../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { actionsOf, type Fields } from "../../support/dashboard";
 import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 import { chosenIn, createPageDashboard, PAGES, flashAfter } from "../../support/page-dashboard";
+import { updatePage } from "../../support/examined";
 
 const GENERAL: Fields = {
   name: "Acme",

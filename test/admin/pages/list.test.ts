@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createSamplePage } from "../../../src/first-run";
+import { storeFirstRun } from "../../../src/first-run";
 import { readHtml } from "../../support/html";
 import { createPageDashboard, PAGE_FIELDS, PAGES, READERS } from "../../support/page-dashboard";
 
@@ -38,7 +38,7 @@ describe("the list of pages", () => {
 
   test("the list of pages marks the sample page", async () => {
     await using site = await createPageDashboard({ isEmpty: true });
-    await site.app.ctx.db.write((tx) => createSamplePage(site.app.ctx, tx));
+    await storeFirstRun(site.app.ctx);
     const page = readHtml((await site.show(PAGES)).text);
     expect(page.texts("tbody .chip")).toEqual(["Public", "Default", "Sample"]);
   });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/base/actor";
-import { updatePage } from "../../../src/features/pages/pages";
 import { readHtml } from "../../support/html";
 import { createPageDashboard, PAGES } from "../../support/page-dashboard";
+import { updatePage } from "../../support/examined";
 
 const url = "https://status.test/status/acme";
 const NAMES = [

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { createWebhook, updateWebhook } from "../../../src/features/webhooks/webhooks";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { actionsOf } from "../../support/dashboard";
 import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 import { outcomeOf } from "../../support/grouped-site";
 import { createWebhookDashboard, PROGRAM, WEBHOOK_LIST } from "../../support/webhook-dashboard";
 import { SLACK } from "../../support/webhook-site";
+import { createWebhook, updateWebhook } from "../../support/examined";
 
 const NTFY = { format: "ntfy", url: "https://ntfy.sh/acme", setting_token: "tk_one" };
 

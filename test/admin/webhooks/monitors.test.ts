@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { updateWebhook } from "../../../src/features/webhooks/webhooks";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { fieldErrorsOn, readHtml, typedIn } from "../../support/html";
 import {
@@ -9,6 +8,7 @@ import {
   MONITORS,
 } from "../../support/monitor-dashboard";
 import { createWebhookDashboard, WEBHOOK_LIST } from "../../support/webhook-dashboard";
+import { updateWebhook } from "../../support/examined";
 
 async function openBoth() {
   const monitors = await createMonitorDashboard();

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/base/actor";
-import { createMonitor } from "../../../src/features/monitors/monitors";
 import { MINUTE_MS } from "../../../src/base/time";
 import { createDeliverySite } from "../../support/delivery-site";
 import { readHtml } from "../../support/html";
 import { startReceiver } from "../../support/receiver";
 import { createWebhookDashboard, WEBHOOK_LIST } from "../../support/webhook-dashboard";
+import { createMonitor } from "../../support/examined";
 
 /** The test's clock starts at 12:00:00. */
 const TITLE = "Paused by the receiver until 12:01:30";

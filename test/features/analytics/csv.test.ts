@@ -3,10 +3,10 @@ import { parse } from "csv-parse/sync";
 import fc from "fast-check";
 import { METHODS } from "../../../src/features/analytics/wire";
 import { toCsv } from "../../../src/base/csv";
-import { createComponent } from "../../../src/features/components/components";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { HOUR_MS } from "../../../src/base/time";
 import { createAnalyticsSite } from "../../support/analytics";
+import { createComponent } from "../../support/examined";
 
 const ENDPOINTS = ["uptime", "latency", "incidents", "requests"] as const;
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { createPage } from "../../../src/features/pages/pages";
 import { trimKeyUse } from "../../../src/features/keys/usage";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { DAY_MS, HOUR_MS, SECOND_MS } from "../../../src/base/time";
 import { createAnalyticsSite } from "../../support/analytics";
+import { createPage } from "../../support/examined";
 
 describe("request analytics", () => {
   test("requests are counted by key, hour and result, with the last use of each key", async () => {

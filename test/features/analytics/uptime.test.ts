@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createComponent, deleteComponent } from "../../../src/features/components/components";
+import { deleteComponent } from "../../../src/features/components/components";
 import { insertCause } from "../../../src/features/components/cause-store";
-import { saveNoData } from "../../../src/features/monitors/checks-store";
+import { saveNoData } from "../../../src/features/monitors/spans-store";
 import { recordState } from "../../../src/features/monitors/engine/transitions";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { COMPONENT_STATUSES, MONITOR_STATES, worstStatus } from "../../../src/base/status";
@@ -10,6 +10,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/base/time";
 import { createAnalyticsSite } from "../../support/analytics";
 import { TEST_START } from "../../support/clock";
 import { addMonitor } from "../../support/monitor-store";
+import { createComponent } from "../../support/examined";
 
 /** Two days, in which things happen at whole minutes. */
 const BEGIN = Date.parse("2026-03-05T06:00:00Z");

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { setManualStatuses } from "../../../src/features/components/statuses";
-import { createSamplePage } from "../../../src/first-run";
+import { storeFirstRun } from "../../../src/first-run";
 import { createTestApp, expectProblem, type TestApp } from "../../support/app";
 import { apply, linesOf } from "../../support/apply";
 
@@ -160,7 +160,7 @@ describe("apply", () => {
 
   test("the first page of a file replaces the sample page", async () => {
     await using app = await createTestApp();
-    await app.ctx.db.write((tx) => createSamplePage(app.ctx, tx));
+    await storeFirstRun(app.ctx);
     await apply(app, FILE.replaceAll("northwind", "sample"));
     expect((await read(app, "sample")).page).toMatchObject({ sample: false, default: true });
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { readApplyFile } from "../../../src/features/apply/read";
-import { writeApplyFile } from "../../../src/features/apply/export";
+import { writeApplyFile } from "../../../src/features/apply/apply";
 
 /** Texts that YAML has to quote, or whose indentation it cannot derive from a line. */
 const TEXTS: Record<string, string> = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { exportFile } from "../../../src/features/apply/export";
+import { exportFile } from "../../../src/features/apply/apply";
 import { createTestApp, type TestApp } from "../../support/app";
 import { apply, applyError, lineOf, linesOf } from "../../support/apply";
 import { readMonitors } from "../../support/monitors-file";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
+import { exportFile, writeApplyFile } from "../../../src/features/apply/apply";
 import { listAllWebhooks } from "../../../src/features/webhooks/store";
 import { HOUR_MS } from "../../../src/base/time";
 import { createTestApp } from "../../support/app";

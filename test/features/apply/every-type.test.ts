@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { stringify } from "yaml";
-import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
+import { exportFile, writeApplyFile } from "../../../src/features/apply/apply";
 import { listStoredMonitors } from "../../../src/features/monitors/declared";
 import type { MonitorConfig } from "../../../src/features/monitors/probes";
 import { type MonitorType, SUPPORTED_TYPES } from "../../../src/base/status";

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import { createComponent, createGroup } from "../../../src/features/components/components";
-import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
+import { CLI_ACTOR } from "../../../src/base/actor";
+import { exportFile, writeApplyFile } from "../../../src/features/apply/apply";
 import { listAllTemplates } from "../../../src/features/incident-templates/templates";
 import { presentTemplate } from "../../../src/features/incident-templates/wire";
 import { deletePage } from "../../../src/features/pages/deletion";
-import { findPageBySlug } from "../../../src/features/pages/store";
 import { getPage } from "../../../src/features/pages/pages";
-import { CLI_ACTOR } from "../../../src/base/actor";
+import { findPageBySlug } from "../../../src/features/pages/store";
 import { createTestApp, type TestApp } from "../../support/app";
 import { apply, applyError, lineOf, linesOf } from "../../support/apply";
 import { addTemplate } from "../../support/incident-templates";
+import { createComponent, createGroup } from "../../support/examined";
 
 const PAGES = `pages:
   - slug: acme

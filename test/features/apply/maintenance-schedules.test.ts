@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/base/actor";
-import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
-import { createSchedule } from "../../../src/features/maintenance/schedules/schedules";
+import { exportFile, writeApplyFile } from "../../../src/features/apply/apply";
 import { listMaintenance } from "../../../src/features/maintenance/records";
 import { listSchedules } from "../../../src/features/maintenance/schedules/store";
 import { presentSchedule } from "../../../src/features/maintenance/schedules/wire";
 import { createTestApp, type TestApp } from "../../support/app";
 import { apply, applyError, lineOf, linesOf } from "../../support/apply";
+import { createSchedule } from "../../support/examined";
 
 const PAGES = `pages:
   - slug: acme

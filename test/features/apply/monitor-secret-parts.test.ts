@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
+import { exportFile, writeApplyFile } from "../../../src/features/apply/apply";
 import { listStoredMonitors } from "../../../src/features/monitors/declared";
 import { createTestApp, type TestApp } from "../../support/app";
 import { apply, applyError } from "../../support/apply";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { describeChange } from "../../../src/features/apply/run";
-import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
+import { exportFile, writeApplyFile } from "../../../src/features/apply/apply";
 import { listStoredMonitors } from "../../../src/features/monitors/declared";
 import { createTestApp, type TestApp } from "../../support/app";
 import { apply, applyError } from "../../support/apply";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { describeChange } from "../../../src/features/apply/run";
-import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
+import { exportFile, writeApplyFile } from "../../../src/features/apply/apply";
 import { findPageBySlug } from "../../../src/features/pages/store";
 import { createTestApp, type TestApp } from "../../support/app";
 import { apply, linesOf } from "../../support/apply";

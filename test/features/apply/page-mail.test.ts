@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { exportFile } from "../../../src/features/apply/export";
+import { exportFile } from "../../../src/features/apply/apply";
 import { findPageBySlug } from "../../../src/features/pages/store";
 import { mailSettingsOf } from "../../../src/features/pages/mail";
 import { createTestApp, type TestApp } from "../../support/app";

@@ -1,10 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { createComponent, createGroup } from "../../../src/features/components/components";
 import { listComponentsOfPage } from "../../../src/features/components/store";
-import { createPage } from "../../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { apply, linesOf } from "../../support/apply";
+import { createComponent, createGroup, createPage } from "../../support/examined";
 
 const fileOf = (ungrouped: string[], groups: Record<string, string[]>) =>
   JSON.stringify({

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { exportFile } from "../../../src/features/apply/export";
+import { exportFile } from "../../../src/features/apply/apply";
 import { createTestApp } from "../../support/app";
 import { apply, applyError, linesOf } from "../../support/apply";
 import { readMonitors } from "../../support/monitors-file";

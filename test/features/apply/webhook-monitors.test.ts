@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { exportFile } from "../../../src/features/apply/export";
+import { exportFile } from "../../../src/features/apply/apply";
 import { listAllWebhooks } from "../../../src/features/webhooks/store";
 import { createTestApp } from "../../support/app";
 import { apply, applyError, lineOf, linesOf } from "../../support/apply";

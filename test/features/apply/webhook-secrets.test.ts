@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { describeChange } from "../../../src/features/apply/run";
-import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
+import { exportFile, writeApplyFile } from "../../../src/features/apply/apply";
 import { listAllWebhooks } from "../../../src/features/webhooks/store";
 import { createTestApp, type TestApp } from "../../support/app";
 import { apply, applyError } from "../../support/apply";

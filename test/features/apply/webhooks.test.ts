@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
+import { exportFile, writeApplyFile } from "../../../src/features/apply/apply";
 import { deletePage } from "../../../src/features/pages/deletion";
 import { findPageBySlug } from "../../../src/features/pages/store";
 import { listAllWebhooks, updateWebhookRow } from "../../../src/features/webhooks/store";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { createComponent, createGroup } from "../../../src/features/components/components";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { type ArrangedSite, createArrangedSite } from "../../support/grouped-site";
 import { rejectionOf } from "../../support/rejection";
+import { createComponent, createGroup } from "../../support/examined";
 
 const AT = { position: 9, managedBy: null };
 

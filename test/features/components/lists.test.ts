@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { createComponent } from "../../../src/features/components/components";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { type Answer, createTestApp, expectProblem } from "../../support/app";
+import { createComponent } from "../../support/examined";
 
 const namesIn = (answer: Answer): string[] =>
   answer.body.data.map((component: { name: string }) => component.name);

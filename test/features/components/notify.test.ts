@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { updateComponent } from "../../../src/features/components/components";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { HOUR_MS } from "../../../src/base/time";
 import type { TestApp } from "../../support/app";
 import { createIncidentSite, type IncidentSite } from "../../support/incident-site";
 import { at, createMaintenanceSite } from "../../support/maintenance-site";
+import { updateComponent } from "../../support/examined";
 
 /** Returns the status and `notify` of each event about a component. */
 function changesOf(app: TestApp): string[] {

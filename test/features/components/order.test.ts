@@ -1,17 +1,17 @@
 import { describe, expect, test } from "bun:test";
 import {
   type ComponentOrder,
-  createComponent,
   deleteComponent,
   orderComponents,
 } from "../../../src/features/components/components";
 import { listComponentsOfPage, listGroups } from "../../../src/features/components/store";
 import { deletePage } from "../../../src/features/pages/deletion";
-import { createPage, getPage } from "../../../src/features/pages/pages";
+import { getPage } from "../../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { type ArrangedSite, createArrangedSite } from "../../support/grouped-site";
 import { fieldErrorsOf } from "../../support/user-installation";
 import { rejectionOf } from "../../support/rejection";
+import { createComponent, createPage } from "../../support/examined";
 
 /** An order by names: parts after each other, a part's own name first unless it is in no group. */
 function orderIn({ ids }: ArrangedSite, parts: [string | null, ...string[]][]): ComponentOrder {

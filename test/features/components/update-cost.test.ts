@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { setManualStatuses } from "../../../src/features/components/statuses";
-import { addUpdate, createIncident } from "../../../src/features/incidents/incidents";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp } from "../../support/app";
 import { counted } from "../../support/counted-transaction";
+import { addUpdate, createIncident } from "../../support/examined";
 
 /**
  * Measures each update of an incident that alternately worsens and improves all of its components.

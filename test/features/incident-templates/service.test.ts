@@ -3,7 +3,7 @@ import type { FieldError, Problem } from "../../../src/base/errors";
 import { deleteComponent } from "../../../src/features/components/components";
 import { getTemplate, listAllTemplates } from "../../../src/features/incident-templates/templates";
 import { presentTemplate } from "../../../src/features/incident-templates/wire";
-import { createSamplePage } from "../../../src/first-run";
+import { storeFirstRun } from "../../../src/first-run";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import {
@@ -164,7 +164,7 @@ describe("a new incident template", () => {
 
   test("unknown pages and the sample page are rejected", async () => {
     await using app = await createTestApp();
-    await app.ctx.db.write((tx) => createSamplePage(app.ctx, tx));
+    await storeFirstRun(app.ctx);
     expect(await fieldsOf(addTemplate(app, { page: "nowhere" }))).toEqual([
       { pointer: "#/page", detail: "is not the slug or id of a page" },
     ]);

@@ -1,10 +1,5 @@
 import { expect, test } from "bun:test";
-import { addUpdate, createIncident } from "../../../src/features/incidents/incidents";
 import { getIncident } from "../../../src/features/incidents/records";
-import {
-  addMaintenanceUpdate,
-  planMaintenance,
-} from "../../../src/features/maintenance/maintenance";
 import { getMaintenance } from "../../../src/features/maintenance/records";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { HOUR_MS } from "../../../src/base/time";
@@ -12,6 +7,12 @@ import { createTestApp } from "../../support/app";
 import { createTestClock } from "../../support/clock";
 import { PLAN } from "../../support/maintenance-site";
 import { temporaryFolder } from "../../support/temporary-folder";
+import {
+  addMaintenanceUpdate,
+  addUpdate,
+  createIncident,
+  planMaintenance,
+} from "../../support/examined";
 
 test("updates stay in the order of writing after a restart with a clock that was set back", async () => {
   using folder = temporaryFolder();

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { createComponent } from "../../../src/features/components/components";
 import { getPage } from "../../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createIncidentSite, INCIDENTS, type IncidentSite } from "../../support/incident-site";
+import { createComponent } from "../../support/examined";
 
 const lastIncidentEvent = ({ app }: IncidentSite) =>
   app.events().findLast(({ type }) => type.startsWith("incident."));

@@ -5,13 +5,13 @@ import { selectMany, type Tx } from "../../../src/db/statements";
 import { componentCauses } from "../../../src/db/tables/components";
 import { type CauseInterval, foldDays } from "../../../src/features/components/rules";
 import { replaceCauses, setManualStatuses } from "../../../src/features/components/statuses";
-import { addUpdate, createIncident } from "../../../src/features/incidents/incidents";
 import { getIncident } from "../../../src/features/incidents/records";
 import { timelineOf } from "../../../src/features/incidents/rules";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { HOUR_MS } from "../../../src/base/time";
 import { createTestApp, type TestApp } from "../../support/app";
 import { StatusModel, type Step, stepsOn } from "../../support/status-model";
+import { addUpdate, createIncident } from "../../support/examined";
 
 const NAMES = ["API", "Web"];
 const DAYS = 6;

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { createKey, revokeKey, rotateKey, updateKey } from "../../../src/features/keys/keys";
+import { revokeKey, rotateKey } from "../../../src/features/keys/keys";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { anotherProcess } from "../../support/second-connection";
 import { createTestApp, expectProblem } from "../../support/app";
 import { temporaryFolder } from "../../support/temporary-folder";
+import { createKey, updateKey } from "../../support/examined";
 
 /** Creates an app on a database file and a second connection to that file. */
 async function serverAndCommand() {

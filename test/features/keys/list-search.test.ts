@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { createKey, rotateKey } from "../../../src/features/keys/keys";
+import { rotateKey } from "../../../src/features/keys/keys";
 import { type Actor, CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { listEveryKey } from "../../support/key-pages";
+import { createKey } from "../../support/examined";
 
 function search(app: TestApp, text: string): string[] {
   const now = app.clock.now();

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { CLI_ACTOR } from "../../../src/base/actor";
-import { revokeKey, rotateKey, updateKey } from "../../../src/features/keys/keys";
+import { revokeKey, rotateKey } from "../../../src/features/keys/keys";
 import { getKey } from "../../../src/features/keys/records";
 import { hashKeyValue } from "../../../src/features/keys/rules";
 import { createTestApp, expectProblem } from "../../support/app";
 import { bytesIn, temporaryFolder } from "../../support/temporary-folder";
+import { updateKey } from "../../support/examined";
 
 test("the database files contain the hash of every key value and never the value", async () => {
   using folder = temporaryFolder();

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/base/actor";
-import { updateKey } from "../../../src/features/keys/keys";
 import { getKey } from "../../../src/features/keys/records";
 import type { UpdateKeyBody } from "../../../src/features/keys/wire";
 import { createTestApp, type TestApp } from "../../support/app";
 import { rejectionOf } from "../../support/rejection";
+import { updateKey } from "../../support/examined";
 
 function update(app: TestApp, id: string, input: unknown) {
   return app.ctx.db.write((tx) => updateKey(app.ctx, tx, id, input as UpdateKeyBody, CLI_ACTOR));

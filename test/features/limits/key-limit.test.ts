@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { updateKey } from "../../../src/features/keys/keys";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createLimiter, POLICIES } from "../../../src/features/limits/limiter";
 import { systemRandom } from "../../../src/base/hash";
@@ -11,6 +10,7 @@ import {
   testConfig,
 } from "../../support/app";
 import { createTestClock } from "../../support/clock";
+import { updateKey } from "../../support/examined";
 
 function setLimit(app: TestApp, id: string, limit: number) {
   return app.ctx.db.write((tx) => updateKey(app.ctx, tx, id, { rate_limit: limit }, CLI_ACTOR));

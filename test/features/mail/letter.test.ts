@@ -1,8 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { confirmationLetter } from "../../../src/features/subscribers/mails";
-import { createMoments } from "../../../src/features/mail/moments";
+import {
+  createMoments,
+  type Letter,
+  renderLetter,
+  renderPlace,
+} from "../../../src/features/mail/letter";
 import { encodeShared, toMessage } from "../../../src/features/mail/compose";
-import { type Letter, renderLetter, renderPlace } from "../../../src/features/mail/letter";
 import { contrast } from "../../../src/public/page-document";
 import { parseMails } from "../../support/parsed-mail";
 

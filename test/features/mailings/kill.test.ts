@@ -2,9 +2,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { insertAllInto } from "../../../src/db/statements";
 import { subscribers } from "../../../src/db/tables/mail";
 import { CLI_ACTOR } from "../../../src/base/actor";
-import { createIncident } from "../../../src/features/incidents/incidents";
 import { addressHmac, ensureMailKey } from "../../../src/features/mail/tokens";
-import { createPage } from "../../../src/features/pages/pages";
 import { openForServer } from "../../../src/installation";
 import { PROCESS_TEST_MS } from "../../support/binary";
 import { testConfig } from "../../support/app";
@@ -13,6 +11,7 @@ import { mailingEnv } from "../../support/mailing-env";
 import { subscriberRow } from "../../support/mail-rows";
 import { idsByRecipient, startRelay } from "../../support/relay";
 import { temporaryFolder } from "../../support/temporary-folder";
+import { createIncident, createPage } from "../../support/examined";
 
 /** `KILLS=100 bun test test/features/mailings/kill.test.ts` kills more often. */
 const KILLS = Number(process.env["KILLS"] ?? 6);

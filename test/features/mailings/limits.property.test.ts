@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Actor, CLI_ACTOR, SYSTEM_ACTOR } from "../../../src/base/actor";
-import { createIncident } from "../../../src/features/incidents/incidents";
 import { releaseMailing } from "../../../src/features/mailings/mailings";
 import { MAILINGS_PER_DAY } from "../../../src/features/mailings/rules";
 import { DAY_MS, HOUR_MS } from "../../../src/base/time";
 import { createMailingSite } from "../../support/mailing-site";
+import { createIncident } from "../../support/examined";
 
 const KEY_ACTOR: Actor = { kind: "key", id: "key_1", label: "Deploys" };
 const ACTORS = { monitor: SYSTEM_ACTOR, key: KEY_ACTOR, person: CLI_ACTOR } as const;

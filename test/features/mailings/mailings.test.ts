@@ -16,7 +16,6 @@ import {
   stopMailing,
 } from "../../../src/features/mailings/mailings";
 import { writeDueWords } from "../../../src/features/incidents/automatic-updates";
-import { createMonitor } from "../../../src/features/monitors/monitors";
 import { applyTransition } from "../../../src/features/monitors/engine/transitions";
 import { newEvaluation } from "../../../src/features/monitors/rules";
 import { getSubscriber, resendMail } from "../../../src/features/subscribers/subscribers";
@@ -24,6 +23,7 @@ import { insertMailing, listMailingsOfSubject } from "../../../src/features/mail
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/base/time";
 import { createMailingSite, type MailingSite } from "../../support/mailing-site";
 import { parseMails } from "../../support/parsed-mail";
+import { createMonitor } from "../../support/examined";
 
 const deleteEvents = mutate((orm, _$: Record<string, never>) => orm.delete(events));
 const deleteMailings = mutate((orm, _$: Record<string, never>) => orm.delete(mailings));

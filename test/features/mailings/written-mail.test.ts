@@ -5,14 +5,16 @@ import { type AuthorKind, CLI_ACTOR, SYSTEM_ACTOR } from "../../../src/base/acto
 import { holdAllMailings } from "../../../src/features/mail/hold";
 import { mailOfChange } from "../../../src/features/mailings/mailings";
 import { MAILINGS_PER_DAY } from "../../../src/features/mailings/rules";
-import { createSchedule } from "../../../src/features/maintenance/schedules/schedules";
-import { planMaintenance } from "../../../src/features/maintenance/maintenance";
-import { importIncident } from "../../../src/features/incidents/import";
-import { createIncident } from "../../../src/features/incidents/incidents";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/base/time";
 import { fails, openEngineSite } from "../../support/engine-site";
 import { mailingRow, listMailings, subscriberRow } from "../../support/mail-rows";
 import { createMailingSite, type MailingSite } from "../../support/mailing-site";
+import {
+  createIncident,
+  createSchedule,
+  importIncident,
+  planMaintenance,
+} from "../../support/examined";
 
 const RELAY = { ALLCLEAR_SMTP_HOST: "relay.example", ALLCLEAR_MAIL_FROM: "status@mail.example" };
 const NO_RELAY = { ALLCLEAR_SMTP_HOST: undefined, ALLCLEAR_MAIL_FROM: undefined };

@@ -1,12 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { listComponentsOfPage } from "../../../src/features/components/store";
-import {
-  addMaintenanceUpdate,
-  cancelMaintenance,
-  planMaintenance,
-  updateMaintenance,
-} from "../../../src/features/maintenance/maintenance";
+import { cancelMaintenance } from "../../../src/features/maintenance/maintenance";
 import { isUnderWay } from "../../../src/features/maintenance/rules";
 import { listMaintenance } from "../../../src/features/maintenance/records";
 import type { Tx } from "../../../src/db/statements";
@@ -15,6 +10,7 @@ import { CLI_ACTOR } from "../../../src/base/actor";
 import { MAINTENANCE_STATUSES } from "../../../src/base/status";
 import { MINUTE_MS, SECOND_MS, toIso } from "../../../src/base/time";
 import { createMaintenanceSite, type MaintenanceSite } from "../../support/maintenance-site";
+import { addMaintenanceUpdate, planMaintenance, updateMaintenance } from "../../support/examined";
 
 const COMPONENTS = ["API", "Web"];
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { createComponent } from "../../../src/features/components/components";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createMaintenanceSite } from "../../support/maintenance-site";
+import { createComponent } from "../../support/examined";
 
 const MAX_BYTES = 20 * 1024;
 /** Size of the envelope around an event's data, such as type and time, in bytes. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Assertion } from "../../../src/features/monitors/assertions/assertions";
 import { AssertionEvaluator } from "../../../src/features/monitors/assertions/evaluator";
-import { checkAssertions, type Observed } from "../../../src/features/monitors/assertions/check";
+import { checkAssertions } from "../../../src/features/monitors/assertions/check";
 import { holds } from "../../../src/features/monitors/assertions/evaluate";
 import { parseJsonPath, valueAt } from "../../../src/features/monitors/assertions/json-path";
 import { parsePattern, patternProblem } from "../../../src/features/monitors/assertions/pattern";
@@ -23,6 +23,8 @@ const BODY = JSON.stringify({
   tags: ["blue", 7],
   "odd name": { "it's": "here" },
 });
+
+type Observed = Parameters<typeof checkAssertions>[1];
 
 const evaluator = new AssertionEvaluator(createTestClock());
 

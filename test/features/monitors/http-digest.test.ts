@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { answerTo, challengesIn } from "../../../src/features/monitors/probes/http-sign-in";
 import { httpProbe } from "../../../src/features/monitors/probes/http";
-import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
+import { exportFile, writeApplyFile } from "../../../src/features/apply/apply";
 import { listStoredMonitors } from "../../../src/features/monitors/declared";
 import { createTestApp } from "../../support/app";
 import { apply } from "../../support/apply";

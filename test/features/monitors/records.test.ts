@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { getMonitorRecord, listMonitors } from "../../../src/features/monitors/records";
 import { newEvaluation } from "../../../src/features/monitors/rules";
-import { SPARKLINE_VALUES, sparklinesOf } from "../../../src/features/monitors/latency";
+import { sparklinesOf } from "../../../src/features/monitors/latency";
 import {
   type MonitorRow,
   saveEvaluation,
@@ -15,6 +15,8 @@ import {
   statementsOf,
 } from "../../support/monitor-store";
 import { rollUpAll } from "../../support/rollups";
+
+const SPARKLINE_VALUES = 24;
 
 const MIDNIGHT = Date.parse("2026-03-10T00:00:00Z");
 

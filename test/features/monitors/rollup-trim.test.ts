@@ -1,8 +1,11 @@
 import { expect, test } from "bun:test";
 import { listChecksBefore } from "../../../src/features/monitors/checks-store";
-import { ROLL_UP_DELAY_MS, rollUp } from "../../../src/features/monitors/rollup";
-import { DAY_MS, HOUR_MS, SECOND_MS } from "../../../src/base/time";
+import { rollUp } from "../../../src/features/monitors/rollup";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/base/time";
 import { check, openMonitorStore } from "../../support/monitor-store";
+
+/** Time after an hour until its results are rolled up. */
+const ROLL_UP_DELAY_MS = 5 * MINUTE_MS;
 
 const MIDNIGHT = Date.parse("2026-03-10T00:00:00Z");
 const KEPT = { resultsMs: 2 * HOUR_MS, minutesMs: 7 * DAY_MS, hoursMs: 400 * DAY_MS };

@@ -4,10 +4,8 @@ import {
   evaluateCheck,
   isFailing,
   newEvaluation,
-  type Observation,
   type Evaluation,
   type Thresholds,
-  type Transition,
 } from "../../../src/features/monitors/rules";
 import { MONITOR_STATES } from "../../../src/base/status";
 
@@ -34,13 +32,14 @@ function run(letters: string, from = newEvaluation("pending", 0), thresholds = T
   return { evaluation, transitions, needsRecheck };
 }
 
-function observe(letter: string, at: number): Observation {
+function observe(letter: string, at: number): Parameters<typeof evaluateCheck>[1] {
   if (letter === "x") return { at, outcome: "failed", latencyMs: null };
   if (letter === "?") return { at, outcome: "unknown", latencyMs: null };
   return { at, outcome: "ok", latencyMs: letter === "s" ? SLOW : QUICK };
 }
 
-function textOf({ from, to, at }: Transition): string {
+function textOf(transition: NonNullable<ReturnType<typeof evaluateCheck>["transition"]>): string {
+  const { from, to, at } = transition;
   return `${from} → ${to} at ${at}`;
 }
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { updateComponent } from "../../../src/features/components/components";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { expectProblem } from "../../support/app";
 import { createMonitorApi, HTTP } from "../../support/monitor-api";
+import { updateComponent } from "../../support/examined";
 
 const TAGS = [
   "production",

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { listSpans } from "../../../src/features/monitors/checks-store";
+import { listSpans } from "../../../src/features/monitors/spans-store";
 import { recordState } from "../../../src/features/monitors/engine/transitions";
 import { MONITOR_STATES, type MonitorState } from "../../../src/base/status";
 import { openMonitorStore } from "../../support/monitor-store";

@@ -1,7 +1,5 @@
 import { expect, test } from "bun:test";
-import { createKey } from "../../../src/features/keys/keys";
 import { addImportedTokens, type ImportedToken } from "../../../src/features/monitors/tokens";
-import { createMonitor } from "../../../src/features/monitors/monitors";
 import { createMonitoring } from "../../../src/features/monitors/engine/engine";
 import { listChecksBefore } from "../../../src/features/monitors/checks-store";
 import { findMonitor } from "../../../src/features/monitors/store";
@@ -9,6 +7,7 @@ import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { anotherProcess } from "../../support/second-connection";
 import { temporaryFolder } from "../../support/temporary-folder";
+import { createKey, createMonitor } from "../../support/examined";
 
 /** A server with a running engine, and a command that uses the same database. */
 async function serverAndCommand() {

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
-import { findComponent } from "../../../src/features/components/store";
-import { exportFile } from "../../../src/features/apply/export";
-import { createUnsupportedMonitor } from "../../../src/features/monitors/imported";
-import { getMonitorRecord } from "../../../src/features/monitors/records";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { SUPPORTED_TYPES } from "../../../src/base/status";
+import { exportFile } from "../../../src/features/apply/apply";
+import { findComponent } from "../../../src/features/components/store";
+import { getMonitorRecord } from "../../../src/features/monitors/records";
 import { expectProblem } from "../../support/app";
 import { apply, applyError, linesOf } from "../../support/apply";
 import { createMonitorApi } from "../../support/monitor-api";
 import { importUnsupported } from "../../support/unsupported-monitor";
+import { createUnsupportedMonitor } from "../../support/examined";
 
 const CANNOT_CHECK =
   "This version cannot check monitors of the type MongoDB, imported from Uptime Kuma.";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { findComponent } from "../../../src/features/components/store";
-import { listSpans } from "../../../src/features/monitors/checks-store";
+import { listSpans } from "../../../src/features/monitors/spans-store";
 import { applyTransition } from "../../../src/features/monitors/engine/transitions";
 import { getMonitorRecord } from "../../../src/features/monitors/records";
 import { newEvaluation } from "../../../src/features/monitors/rules";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createLoadThrottle } from "../../../src/features/outgoing/sending-loop";
+import { createLoadThrottle } from "../../../src/features/sending/throttle";
 import { createTestClock } from "../../support/clock";
 
 /** A server whose thread is at work for a part of the time, with so many requests a second. */

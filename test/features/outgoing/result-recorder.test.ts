@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Tx } from "../../../src/db/statements";
-import { ResultRecorder } from "../../../src/features/outgoing/result-recorder";
+import { ResultRecorder } from "../../../src/features/sending/results";
 import { createTestApp } from "../../support/app";
 
 test("of results that are written together, one that cannot be written does not undo the others", async () => {

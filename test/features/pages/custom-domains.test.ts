@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { deletePage } from "../../../src/features/pages/deletion";
-import { createPage, getPage, updatePage } from "../../../src/features/pages/pages";
+import { getPage } from "../../../src/features/pages/pages";
 import type { PageInput } from "../../../src/features/pages/wire";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { rejectionOf } from "../../support/rejection";
+import { createPage, updatePage } from "../../support/examined";
 
 const make = (app: TestApp, input: PageInput) =>
   app.ctx.db.write((tx) => createPage(app.ctx, tx, input, CLI_ACTOR));

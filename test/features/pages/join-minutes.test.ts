@@ -2,11 +2,11 @@ import { expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { pageMark } from "../../../src/imports/pages";
 import { findPageBySlug, type PageRow } from "../../../src/features/pages/store";
-import { updatePage } from "../../../src/features/pages/pages";
 import { crc32 } from "../../../src/base/hash";
 import { createTestApp, type TestApp } from "../../support/app";
-import { exportFile, writeApplyFile } from "../../../src/features/apply/export";
+import { exportFile, writeApplyFile } from "../../../src/features/apply/apply";
 import { apply, applyError, linesOf } from "../../support/apply";
+import { updatePage } from "../../support/examined";
 
 const exported = ({ ctx }: TestApp) => ctx.db.write((tx) => writeApplyFile(exportFile(tx), []));
 

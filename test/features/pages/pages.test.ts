@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { Problem } from "../../../src/base/errors";
 import { deletePage } from "../../../src/features/pages/deletion";
-import { createPage, updatePage } from "../../../src/features/pages/pages";
 import { findDefaultPage, listAllPages } from "../../../src/features/pages/store";
 import type { PageInput } from "../../../src/features/pages/wire";
-import { createSamplePage } from "../../../src/first-run";
+import { storeFirstRun } from "../../../src/first-run";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { shareSite } from "../../support/shared-site";
+import { createPage, updatePage } from "../../support/examined";
 
 const make = (app: TestApp, input: PageInput) =>
   app.ctx.db.write((tx) => createPage(app.ctx, tx, input, CLI_ACTOR));
@@ -24,7 +24,7 @@ async function problemOf(promise: Promise<unknown>): Promise<Problem> {
 describe("the sample page", () => {
   test("the sample page is the default one while there is no other, and is flagged", async () => {
     await using app = await createTestApp();
-    await app.ctx.db.write((tx) => createSamplePage(app.ctx, tx));
+    await storeFirstRun(app.ctx);
     const key = await app.keyWith("read:status");
     const answer = await app.call("/api/v1/status/sample", { key });
     expect(answer.body.page).toMatchObject({ sample: true, default: true });
@@ -33,13 +33,13 @@ describe("the sample page", () => {
 
   test("the first page replaces the sample page for good and may take its slug", async () => {
     await using app = await createTestApp();
-    await app.ctx.db.write((tx) => createSamplePage(app.ctx, tx));
+    await storeFirstRun(app.ctx);
     expect((await app.call("/")).text).toContain("Sample status page");
     const page = await make(app, { slug: "sample", name: "Ours" });
     expect(page).toMatchObject({ isDefault: true, isSample: false });
     expect(listAllPages(app.ctx.db, {}).map((row) => row.id)).toEqual([page.id]);
     expect((await app.call("/")).text).toContain("Ours");
-    await app.ctx.db.write((tx) => createSamplePage(app.ctx, tx));
+    await storeFirstRun(app.ctx);
     expect(listAllPages(app.ctx.db, {})).toHaveLength(1);
   });
 });

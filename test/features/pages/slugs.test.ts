@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { listOldSlugs, releaseSlug, updatePage } from "../../../src/features/pages/pages";
+import { listOldSlugs, releaseSlug } from "../../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { rejectionOf } from "../../support/rejection";
+import { updatePage } from "../../support/examined";
 
 const rename = (app: TestApp, id: string, slug: string) =>
   app.ctx.db.write((tx) => updatePage(app.ctx, tx, id, { slug }, CLI_ACTOR));

@@ -6,7 +6,6 @@ import {
   readPublicAddress,
   setPublicAddress,
 } from "../../../src/features/settings/settings";
-import { createPage } from "../../../src/features/pages/pages";
 import { createSnapshots } from "../../../src/features/status/snapshots";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import {
@@ -15,6 +14,7 @@ import {
   type PeopleInstallation,
 } from "../../support/user-installation";
 import { temporaryFolder } from "../../support/temporary-folder";
+import { createPage } from "../../support/examined";
 
 const ADDRESS = "https://status.acme.test";
 

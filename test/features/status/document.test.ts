@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { deletePage } from "../../../src/features/pages/deletion";
-import { createPage, updatePage } from "../../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, expectProblem } from "../../support/app";
+import { createPage, updatePage } from "../../support/examined";
 
 describe("GET /api/v1/status/{slug}", () => {
   test("a key with read:status can read the status document", async () => {

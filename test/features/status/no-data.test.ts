@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { saveNoData } from "../../../src/features/monitors/checks-store";
+import { saveNoData } from "../../../src/features/monitors/spans-store";
 import { touchPage } from "../../../src/features/pages/pages";
 import { DAY_MS, HOUR_MS } from "../../../src/base/time";
 import { createTestApp } from "../../support/app";

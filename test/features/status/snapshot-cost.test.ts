@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { createIncident } from "../../../src/features/incidents/incidents";
 import { buildSnapshot } from "../../../src/features/status/snapshots";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { DAY_MS, HOUR_MS, toIso } from "../../../src/base/time";
 import { counted } from "../../support/counted-transaction";
 import { createPublicSite } from "../../support/public-site";
+import { createIncident } from "../../support/examined";
 
 /** Measures the reads of a snapshot of a page with resolved incidents from some days ago. */
 async function costOf(incidents: number, daysAgo: number) {

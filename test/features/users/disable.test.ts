@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createSessions } from "../../../src/features/auth/sessions";
 import { findLink } from "../../../src/features/auth/links";
-import { createKey, revokeKey } from "../../../src/features/keys/keys";
+import { revokeKey } from "../../../src/features/keys/keys";
 import {
   disableUser,
   enableUser,
@@ -12,6 +12,7 @@ import {
 import { issuePasswordLink } from "../../../src/features/users/invitations";
 import { CLI_ACTOR, userActor } from "../../../src/base/actor";
 import { openPeopleInstallation } from "../../support/user-installation";
+import { createKey } from "../../support/examined";
 
 describe("disabling a user", () => {
   test("disabling a user ends their sessions and links, and no others", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR, userActor } from "../../../src/base/actor";
 import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from "../../../src/base/time";
-import { createKey, revokeKey } from "../../../src/features/keys/keys";
+import { revokeKey } from "../../../src/features/keys/keys";
 import { disableUser, setKeyWarnings, setRole } from "../../../src/features/users/users";
 import type { UserResource } from "../../../src/features/users/wire";
 import {
@@ -13,6 +13,7 @@ import {
   written,
 } from "../../support/account-mail";
 import { ACCOUNT, userWithPassword } from "../../support/dashboard";
+import { createKey } from "../../support/examined";
 
 const START = Date.parse("2026-03-10T12:00:00.000Z");
 

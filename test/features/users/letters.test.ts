@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { MailRow } from "../../../src/features/mail/store";
 import { toMessage } from "../../../src/features/mail/compose";
-import { createKey } from "../../../src/features/keys/keys";
 import { inviteUser } from "../../../src/features/users/invitations";
 import { expiringKeysLetter, USER_TEMPLATES } from "../../../src/features/users/letters";
 import { userActor } from "../../../src/base/actor";
@@ -15,6 +14,7 @@ import {
 } from "../../support/account-mail";
 import { makeLink, PASSWORD } from "../../support/dashboard";
 import { type ParsedMail, parseMails } from "../../support/parsed-mail";
+import { createKey } from "../../support/examined";
 
 const NAMES = ["Ada Lovelace", "Аделина", "آدا لوفليس", "🔥 Ada", "=?UTF-8?Q?x?= <b>&Ada", "."];
 

@@ -4,7 +4,7 @@ import { insertInto, selectMany } from "../../../src/db/statements";
 import { mailWarnings } from "../../../src/db/tables/mail";
 import { passwordRequests } from "../../../src/db/tables/users";
 import { listMailsAbout } from "../../../src/features/mail/store";
-import { startUserMails, sweepUserMails } from "../../../src/features/users/mail-worker";
+import { startUserMails, sweepUserMails } from "../../../src/features/users/mails";
 import * as requests from "../../../src/features/users/store";
 import { createAccountMailSite, GRACE, OWNER } from "../../support/account-mail";
 import { settle } from "../../support/clock";

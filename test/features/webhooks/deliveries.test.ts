@@ -6,11 +6,11 @@ import {
   redeliver,
   redeliverFailed,
 } from "../../../src/features/webhooks/deliveries";
-import { updateWebhook } from "../../../src/features/webhooks/webhooks";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { DAY_MS, MINUTE_MS } from "../../../src/base/time";
 import { createDeliverySite, type DeliverySite } from "../../support/delivery-site";
 import { startReceiver } from "../../support/receiver";
+import { updateWebhook } from "../../support/examined";
 
 const NEWEST = "~";
 

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { deleteWebhook, updateWebhook } from "../../../src/features/webhooks/webhooks";
+import { deleteWebhook } from "../../../src/features/webhooks/webhooks";
 import { sendTestEvent } from "../../../src/features/webhooks/deliveries";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createDeliverySite, type DeliverySite } from "../../support/delivery-site";
+import { updateWebhook } from "../../support/examined";
 
 /** Nobody is there: what is queued stays queued. */
 const UNSUBSCRIBED = "http://127.0.0.1:9/hook";

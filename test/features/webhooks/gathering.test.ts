@@ -6,12 +6,12 @@ import { deliveryGroups } from "../../../src/db/tables/webhooks";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { unavailable } from "../../../src/base/errors";
 import { getDelivery, redeliver, trimDeliveries } from "../../../src/features/webhooks/deliveries";
-import { updateWebhook } from "../../../src/features/webhooks/webhooks";
 import { deleteEvent } from "../../../src/features/webhooks/log-store";
 import { SECOND_MS } from "../../../src/base/time";
 import { settle } from "../../support/clock";
 import { createGatheringSite, monitorEvent } from "../../support/gathering-site";
 import { temporaryFolder } from "../../support/temporary-folder";
+import { updateWebhook } from "../../support/examined";
 
 type Step = [seconds: number, ...events: string[]];
 

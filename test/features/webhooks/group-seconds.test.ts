@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { createWebhook } from "../../../src/features/webhooks/webhooks";
 import { startDelivering } from "../../../src/features/webhooks/deliver/deliverer";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { SECOND_MS } from "../../../src/base/time";
@@ -9,6 +8,7 @@ import { createTestEgress } from "../../support/egress";
 import { startReceiver } from "../../support/receiver";
 import { settle } from "../../support/clock";
 import { createWebhookSite, SLACK } from "../../support/webhook-site";
+import { createWebhook } from "../../support/examined";
 
 describe("the gathering time of a webhook", () => {
   test("a new webhook gathers for 30 seconds, and another time can be set", async () => {

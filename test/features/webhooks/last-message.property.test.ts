@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { CLI_ACTOR } from "../../../src/base/actor";
-import { updateWebhook } from "../../../src/features/webhooks/webhooks";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/base/time";
 import {
   createGatheringSite,
   type GatheringSite,
   monitorEvent,
 } from "../../support/gathering-site";
+import { updateWebhook } from "../../support/examined";
 
 const NAMES = ["a", "b", "c"];
 const STATES = ["down", "up", "degraded"] as const;

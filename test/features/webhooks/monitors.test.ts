@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createMonitor, deleteMonitor } from "../../../src/features/monitors/monitors";
+import { deleteMonitor } from "../../../src/features/monitors/monitors";
 import { listAllWebhooks } from "../../../src/features/webhooks/store";
 import { listDeliveries } from "../../../src/features/webhooks/deliveries";
 import { CLI_ACTOR } from "../../../src/base/actor";
@@ -7,6 +7,7 @@ import { NEWEST } from "../../../src/base/ids";
 import type { EventType } from "../../../src/events/outbox";
 import { expectProblem, type TestApp } from "../../support/app";
 import { createWebhookSite, RECEIVER } from "../../support/webhook-site";
+import { createMonitor } from "../../support/examined";
 
 /** Creates a monitor and returns its id. */
 async function monitor({ ctx }: TestApp, name: string): Promise<string> {

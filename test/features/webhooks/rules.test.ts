@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import {
-  type EndedTry,
   classifyAttempt,
   classifyRefusal,
   pauseLeft,
@@ -9,6 +8,8 @@ import {
 } from "../../../src/features/webhooks/rules";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/base/time";
 import { TEST_START } from "../../support/clock";
+
+type EndedTry = Parameters<typeof classifyAttempt>[0];
 
 const ended = (more: Partial<EndedTry> = {}): EndedTry => ({
   statusCode: 500,

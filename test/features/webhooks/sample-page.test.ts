@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
-import { createSamplePage } from "../../../src/first-run";
+import { storeFirstRun } from "../../../src/first-run";
 import { createTestApp, expectProblem } from "../../support/app";
 import { RECEIVER, WEBHOOKS } from "../../support/webhook-site";
 
 test("a webhook cannot be limited to the sample page", async () => {
   await using app = await createTestApp();
   const { ctx } = app;
-  await ctx.db.write((tx) => createSamplePage(ctx, tx));
+  await storeFirstRun(ctx);
   const key = await app.keyWith("manage:webhooks");
   const list = async () => (await app.call(WEBHOOKS, { key })).body.data;
   const post = (json: object) => app.call(WEBHOOKS, { key, method: "POST", json });

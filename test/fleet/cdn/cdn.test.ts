@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Ctx } from "../../../src/context";
 import type { Tx } from "../../../src/db/statements";
-import { createPage, touchPage } from "../../../src/features/pages/pages";
+import { touchPage } from "../../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { openForCommand } from "../../../src/installation";
 import { startCdn } from "../../../src/fleet/cdn";
@@ -10,6 +10,7 @@ import { createTestApp, testConfig } from "../../support/app";
 import { createTestEgress } from "../../support/egress";
 import { startReceiver } from "../../support/receiver";
 import { temporaryFolder } from "../../support/temporary-folder";
+import { createPage } from "../../support/examined";
 
 const CDN = "203.0.113.50";
 const MODE = { ALLCLEAR_CDN: "15", ALLCLEAR_TRUSTED_PROXIES: CDN };

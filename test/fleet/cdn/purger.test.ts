@@ -1,18 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import type { AlarmKind } from "../../../src/features/alarms/kinds";
-import {
-  type PurgeFailure,
-  type Purger,
-  type PurgerDependencies,
-  startPurger,
-} from "../../../src/fleet/cdn";
+import { startPurger } from "../../../src/fleet/cdn";
 import { createSignal, type Signal } from "../../../src/base/signal";
 import { createTestClock, settle, type TestClock } from "../../support/clock";
 
 /** Signals after which all answers are purged. */
 const SIGNALS = ["addressesChanged", "settingsChanged"] as const;
 
-const FORBIDDEN: PurgeFailure = { error: "The purge address answered 403.", retryAfterMs: 0 };
+const FORBIDDEN = { error: "The purge address answered 403.", retryAfterMs: 0 };
 
 /** A purger whose requests are recorded with the seconds since its start. */
 interface PurgerSite {
@@ -22,14 +17,14 @@ interface PurgerSite {
   /** Calls of alarms. */
   alarms: string[];
   /** Result of each request; undefined for a success. */
-  failure: PurgeFailure | undefined;
-  purger: Purger;
+  failure: typeof FORBIDDEN | undefined;
+  purger: ReturnType<typeof startPurger>;
   /** Lets the purges of the start end. */
   started(): Promise<void>;
 }
 
 function createPurger(
-  deps: Partial<PurgerDependencies> = {},
+  deps: Partial<Parameters<typeof startPurger>[1]> = {},
   clock = createTestClock(),
 ): PurgerSite {
   const start = clock.monotonic();

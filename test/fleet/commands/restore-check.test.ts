@@ -3,7 +3,6 @@ import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { countRows } from "../../../src/db/orphans";
 import { CLI_ACTOR } from "../../../src/base/actor";
-import { createKey } from "../../../src/features/keys/keys";
 import { startReplication } from "../../../src/fleet/log/replication";
 import {
   checkRestore,
@@ -21,6 +20,7 @@ import { litestreamPath } from "../../support/fleet/litestream";
 import { createMemoryStore, type MemoryStore } from "../../support/fleet/memory-store";
 import { createTestLog } from "../../support/log";
 import { temporaryFolder } from "../../support/temporary-folder";
+import { createKey } from "../../support/examined";
 
 const PREFIX = "term-000001-1";
 

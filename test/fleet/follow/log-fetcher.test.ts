@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { createLogFetcher, levelPath, logFilePath } from "../../../src/fleet/follow/log-fetcher";
+import { createLogFetcher, logFilePath } from "../../../src/fleet/follow/log-fetcher";
 import type { ObjectStore } from "../../../src/object-store/object-store";
 import { openObjectStore } from "../../../src/object-store/open";
 import { createTestClock, TEST_START } from "../../support/clock";
@@ -24,7 +24,7 @@ function openLog() {
       {
         store: { ...store, ...changed },
         clock,
-        levelPrefix: (prefix, level) => `${prefix}/${levelPath(level)}`,
+        levelPrefix: (prefix, level) => `${prefix}/ltx/${level}/`,
       },
       PREFIX,
       copy,
@@ -46,8 +46,8 @@ function openLog() {
     /** Returns the files of the copy as [level, last digits of their transactions]. */
     copied: () =>
       Array.from({ length: 10 }, (_, level) => {
-        const names = existsSync(join(copy, levelPath(level)))
-          ? readdirSync(join(copy, levelPath(level)))
+        const names = existsSync(join(copy, `ltx/${level}`))
+          ? readdirSync(join(copy, `ltx/${level}`))
           : [];
         return names.sort().map((name) => `${level}:${name.replaceAll(/0{8,}|\.ltx/g, "")}`);
       }).flat(),

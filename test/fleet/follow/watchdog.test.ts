@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Readability } from "../../../src/db/followed-database";
-import { type FollowerHealth, neededRepair } from "../../../src/fleet/follow/follow";
+import { neededRepair } from "../../../src/fleet/follow/follow";
 
 const READABLE: Readability = {
   reason: undefined,
@@ -20,7 +20,7 @@ function repairOf(facts: {
   last?: { kind: "restart" | "restore"; agoMs: number };
 }) {
   const { endedAfterMs, aheadForMs, unreadable, isDamaged = false, last } = facts;
-  const health: FollowerHealth = {
+  const health: Parameters<typeof neededRepair>[0] = {
     endedAfterMs,
     aheadSince: aheadForMs === undefined ? undefined : NOW - aheadForMs,
     readability: {

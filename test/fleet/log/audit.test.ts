@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { formatTxid } from "../../../src/db/followed-database";
-import { auditLog, watchLog } from "../../../src/fleet/log/restore";
+import { examineLog, watchLog } from "../../../src/fleet/log/restore";
 import { holdLease, readLeader, writeLeader } from "../../../src/fleet/leader";
 import { createTestClock, settle } from "../../support/clock";
 import { createTestAlarms, leaderRecord } from "../../support/fleet/leader";
@@ -37,7 +37,7 @@ function keepHere(...txids: number[]): void {
 }
 
 const audit = (until: number) =>
-  auditLog({ store, prefix: PREFIX, levelPrefix, localFiles: folder.path, until });
+  examineLog({ store, prefix: PREFIX, levelPrefix, localFiles: folder.path, until });
 
 describe("an audit of the log", () => {
   test("finds a log whole that goes from a snapshot over merged files to the newest ones", async () => {

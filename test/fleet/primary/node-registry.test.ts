@@ -1,10 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { SetAside } from "../../../src/features/alarms/fleet";
-import {
-  createNodeRegistry,
-  type NodeRegistry,
-  type NodeReport,
-} from "../../../src/fleet/primary/nodes";
+import { createNodeRegistry, type NodeReport } from "../../../src/fleet/primary/nodes";
 import { createRank, startReporting } from "../../../src/fleet/replica/serve";
 import { createSignal } from "../../../src/base/signal";
 import { MINUTE_MS, SECOND_MS } from "../../../src/base/time";
@@ -24,7 +20,7 @@ const OWN: NodeReport = { ...REPORT, node: "bergen", lagSeconds: null };
 
 let clock: TestClock;
 let own: NodeReport;
-let registry: NodeRegistry;
+let registry: ReturnType<typeof createNodeRegistry>;
 /** Files whose events were dismissed. */
 let dismissed: Set<string>;
 /** Details of the alarms that hold. */

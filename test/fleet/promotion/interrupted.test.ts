@@ -15,12 +15,7 @@ import {
 } from "../../../src/fleet/leader";
 import { startReplication } from "../../../src/fleet/log/replication";
 import { readNode } from "../../../src/fleet/node";
-import {
-  type Candidate,
-  completePromotion,
-  findInterrupted,
-  promoteReplica,
-} from "../../../src/fleet/run-node";
+import { completePromotion, findInterrupted, promoteReplica } from "../../../src/fleet/run-node";
 import { systemClock } from "../../../src/base/clock";
 import { systemRandom } from "../../../src/base/hash";
 import { openObjectStore } from "../../../src/object-store/open";
@@ -88,7 +83,7 @@ await describeWithPrograms("a promotion", { go: ["litestream"] }, () => {
       const directory = openDataDirectory(join(path, "replica"));
       const file = join(path, "replica.db");
       sqlite.run(`VACUUM INTO '${file}'`);
-      const candidateOf = (leaderStore: LeaderStore): Candidate => ({
+      const candidateOf = (leaderStore: LeaderStore): Parameters<typeof promoteReplica>[0] => ({
         directory,
         node: readNode(directory, systemRandom),
         run: "run",

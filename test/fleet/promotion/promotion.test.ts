@@ -8,13 +8,15 @@ import { closeSqlite, openSqlite } from "../../../src/db/open";
 import { folderAddress } from "../../../src/base/store-address";
 import { readLeader, writeLeader } from "../../../src/fleet/leader";
 import { readNode } from "../../../src/fleet/node";
-import { type Candidate, findInterrupted, promoteReplica } from "../../../src/fleet/run-node";
+import { findInterrupted, promoteReplica } from "../../../src/fleet/run-node";
 import { systemRandom } from "../../../src/base/hash";
 import { createTestClock } from "../../support/clock";
 import { createTestAlarms, leaderRecord } from "../../support/fleet/leader";
 import { createMemoryStore, type MemoryStore } from "../../support/fleet/memory-store";
 import { createTestLog } from "../../support/log";
 import { temporaryFolder } from "../../support/temporary-folder";
+
+type Candidate = Parameters<typeof promoteReplica>[0];
 
 /** A replica with a copy of a database, on which it has a candidate. */
 function createReplica(store: MemoryStore, changes: Partial<Candidate["copy"]> = {}) {

@@ -1,7 +1,10 @@
 import { expect, test } from "bun:test";
-import { CLOSED_MS, whenReadable } from "../../../src/fleet/replica/serve";
+import { whenReadable } from "../../../src/fleet/replica/serve";
 import { createSignal } from "../../../src/base/signal";
 import { createTestClock } from "../../support/clock";
+
+/** Time after which a replica serves without the newest state. */
+const CLOSED_MS = 3_000;
 
 /** Begins to wait for data, which the test makes readable. */
 function startWaiting() {

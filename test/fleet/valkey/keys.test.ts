@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createApp } from "../../../src/app";
 import { findVersion } from "../../../src/events/changes";
-import { endOldValues, revokeKey, rotateKey, updateKey } from "../../../src/features/keys/keys";
+import { endOldValues, revokeKey, rotateKey } from "../../../src/features/keys/keys";
 import { startBeats } from "../../../src/fleet/valkey/beats";
 import { openValkey } from "../../../src/fleet/valkey/client";
 import {
@@ -20,6 +20,7 @@ import { type RedisServer, startRedis } from "../../support/fleet/redis";
 import { valkeyConfig } from "../../support/fleet/shared-limits";
 import { createTestLog } from "../../support/log";
 import { until } from "../../support/until";
+import { updateKey } from "../../support/examined";
 
 /** A primary and a replica that has read the keys of its database, and applies nothing further. */
 async function startPair(app: TestApp, server: RedisServer) {

@@ -3,7 +3,6 @@ import type { CheckRow } from "../../../src/features/monitors/checks-store";
 import { listStoredMonitors } from "../../../src/features/monitors/declared";
 import { sparklinesOf } from "../../../src/features/monitors/latency";
 import { listAllPages } from "../../../src/features/pages/store";
-import { updatePage } from "../../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { HOUR_MS, toIso } from "../../../src/base/time";
 import { createTestApp, type TestApp } from "../../support/app";
@@ -17,6 +16,7 @@ import {
   pastSource,
 } from "../../support/past-source";
 import { rollUpAll } from "../../support/rollups";
+import { updatePage } from "../../support/examined";
 
 const START = "2026-03-10T00:00:00Z";
 const MONITOR = { interval_seconds: 60, retry_interval_seconds: 20, failure_threshold: 3 };

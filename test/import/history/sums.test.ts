@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { BEATS_PER_DAY, distinctSums, sumsBySize } from "../../../src/imports/history/fold";
+import { distinctSums, sumsBySize } from "../../../src/imports/history/fold";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/base/time";
 import { createTestApp } from "../../support/app";
 import { TEST_START } from "../../support/clock";
@@ -45,6 +45,9 @@ describe("sums of different sizes", () => {
     ).toEqual([]);
   });
 });
+
+/** Beats of one day that are read at most: two each second. */
+const BEATS_PER_DAY = 2 * 86_400;
 
 test("of too many beats in one day the last are skipped and counted", async () => {
   await using app = await createTestApp();

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { deleteIncident } from "../../../src/features/incidents/incidents";
-import { updatePage } from "../../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { MINUTE_MS } from "../../../src/base/time";
 import { createFollowedPage, type FollowedPage } from "../../support/feed-site";
+import { updatePage } from "../../support/examined";
 
 const START = "2026-03-10T12:00:00.000Z";
 const LATER = "2026-03-10T12:10:00.000Z";

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { gunzipSync } from "node:zlib";
-import { updatePage } from "../../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { expectProblem } from "../../support/app";
 import { createFollowedPage, type FollowedPage } from "../../support/feed-site";
+import { updatePage } from "../../support/examined";
 
 const TYPES = {
   "feed.atom": "application/atom+xml;charset=utf-8",

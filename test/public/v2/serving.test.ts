@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { updatePage } from "../../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, expectProblem } from "../../support/app";
 import { createPublicSite } from "../../support/public-site";
+import { updatePage } from "../../support/examined";
 
 const DOCUMENTS = [
   "summary",

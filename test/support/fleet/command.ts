@@ -3,13 +3,13 @@ import type { Ctx } from "../../../src/context";
 import { createDb } from "../../../src/db/database";
 import { COMMAND_BUSY_TIMEOUT_MS, openSqlite } from "../../../src/db/open";
 import { CLI_ACTOR } from "../../../src/base/actor";
-import { createKey } from "../../../src/features/keys/keys";
 import { createContext } from "../../../src/installation";
 import { systemClock } from "../../../src/base/clock";
 import { systemRandom } from "../../../src/base/hash";
 import { testConfig } from "../app";
 import { createTestLog } from "../log";
 import type { FleetNode } from "./nodes";
+import { createKey } from "../examined";
 
 /** Database of a running primary, open for changes as in a command such as `key revoke`. */
 export interface Command extends Disposable {

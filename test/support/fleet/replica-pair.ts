@@ -5,7 +5,6 @@ import { unavailable } from "../../../src/base/errors";
 import {
   createElsewhere,
   createForwarder,
-  type Followed,
   type Forwarder,
   showDelay,
 } from "../../../src/fleet/replica/elsewhere";
@@ -103,7 +102,7 @@ export async function createReplicaPair(
   const { config } = primary.ctx;
   const ctx = createContext({ config, db, clock, log, random: systemRandom });
   const waiters = new Set<() => void>();
-  const followed: Followed = {
+  const followed: Parameters<typeof createElsewhere>[1]["followed"] = {
     txid: () => state.txid,
     asOf: () => state.asOf,
     acceptsKeys: () => state.acceptsKeys,

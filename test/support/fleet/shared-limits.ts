@@ -1,7 +1,7 @@
 import type { Config } from "../../../src/base/config/options";
 import { loadConfig } from "../../../src/base/config/load";
 import { createLimiter } from "../../../src/features/limits/limiter";
-import { openValkey, type Script, script, type Valkey } from "../../../src/fleet/valkey/client";
+import { openValkey, script, type Valkey } from "../../../src/fleet/valkey/client";
 import { type SharedLimiter, shareLimits } from "../../../src/fleet/valkey/shared-buckets";
 import { type Clock, systemClock } from "../../../src/base/clock";
 import { systemRandom } from "../../../src/base/hash";
@@ -27,7 +27,7 @@ export function valkeyConfig(url: string, env: Record<string, string> = {}): Con
 const TIME_KEY = "test:time";
 
 /** Lets a script read the time from a key, and keeps what it writes until the end of the test. */
-function withOwnTime({ source }: Script): Script {
+function withOwnTime({ source }: ReturnType<typeof script>) {
   const parts = { "redis.call('TIME')": `redis.call('LRANGE', '${TIME_KEY}', 0, 1)` };
   const changed = Object.entries({ ...parts, "'PX', math.ceil(refill)": "'PX', 3600000" }).reduce(
     (text, [before, after]) => {

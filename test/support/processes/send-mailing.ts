@@ -6,7 +6,7 @@ import { createEgress } from "../../../src/egress/egress";
 import { startSending } from "../../../src/features/mail/sending/sender";
 import { createMailingTemplate } from "../../../src/features/mailings/letters";
 import { MAILING_TEMPLATE, startMailings } from "../../../src/features/mailings/mailings";
-import { createLoadThrottle } from "../../../src/features/outgoing/sending-loop";
+import { createLoadThrottle } from "../../../src/features/sending/throttle";
 import { openForServer } from "../../../src/installation";
 import { testConfig } from "../app";
 import { mailingEnv } from "../mailing-env";

@@ -4,7 +4,7 @@
  */
 import { createEgress } from "../../../src/egress/egress";
 import { startSending } from "../../../src/features/mail/sending/sender";
-import { createLoadThrottle } from "../../../src/features/outgoing/sending-loop";
+import { createLoadThrottle } from "../../../src/features/sending/throttle";
 import { openForServer } from "../../../src/installation";
 import { testConfig } from "../app";
 import { TEST_TEMPLATES } from "../mail-site";

@@ -10,7 +10,7 @@ import { FormFields, textField } from "../../../ui/forms/fields";
 import { defineForm, type StateOf } from "../../../ui/forms/form";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { screenOperation } from "../../../ui/screens/routes";
-import { canResetByMail, FORGOT_PATH, forgottenEmail, requestPassword } from "../../users/forgot";
+import { canResetByMail, FORGOT_PATH, forgottenEmail, requestPassword } from "../../users/mails";
 
 const PUBLIC = { kind: "public" } as const;
 const SENT_PATH = `${FORGOT_PATH}/sent`;

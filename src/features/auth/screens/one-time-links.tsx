@@ -19,7 +19,7 @@ import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { HOME_PATH } from "../../../ui/frame/paths";
 import { screenOperation } from "../../../ui/screens/routes";
 import { setPublicAddress, validatePublicAddress } from "../../settings/settings";
-import { canResetByMail, FORGOT_PATH } from "../../users/forgot";
+import { canResetByMail, FORGOT_PATH } from "../../users/mails";
 import { acceptLink, linkPath, setUpOwner } from "../../users/invitations";
 import { getUser, validateNewUser } from "../../users/users";
 import type { UserResource } from "../../users/wire";

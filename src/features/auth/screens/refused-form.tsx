@@ -5,7 +5,7 @@
 import { containsKeyShape } from "../../../base/ids";
 import { SUPPORTED_TYPES } from "../../../base/status";
 import { WEBHOOK_FORMATS } from "../../../base/webhook";
-import { hostOf } from "../../../http/caller";
+import { hostAndPortOf } from "../../../http/caller";
 import { type Form as SentForm, KEPT_FORM_MAX_BYTES } from "../../../http/form-body";
 import type { RouteTable } from "../../../http/route-table";
 import { Button, ButtonLink } from "../../../ui/buttons";
@@ -184,8 +184,8 @@ export function returnPathOf(
 /** Returns path and query of the page that sent a request, if it is of the same host or the public address. */
 function refererPath({ headers, url }: Request, baseUrl: string): string | undefined {
   const referer = headers.get("referer");
-  const host = hostOf(referer);
+  const host = hostAndPortOf(referer);
   if (referer === null || host === undefined) return undefined;
   const { pathname, search } = new URL(referer);
-  return [url, baseUrl].some((own) => hostOf(own) === host) ? pathname + search : undefined;
+  return [url, baseUrl].some((own) => hostAndPortOf(own) === host) ? pathname + search : undefined;
 }

@@ -20,7 +20,7 @@ import { Actions, Form, TextField } from "../../../ui/form";
 import { browserOrigin } from "../../../ui/frame/browser";
 import { HOME_PATH } from "../../../ui/frame/paths";
 import { renderPlainScreen } from "../../../ui/frame/shell";
-import { canResetByMail, FORGOT_PATH } from "../../users/forgot";
+import { canResetByMail, FORGOT_PATH } from "../../users/mails";
 import { hasUsers } from "../../users/users";
 import { isHttps } from "../rules";
 import type { Sessions } from "../sessions";

@@ -38,10 +38,10 @@ import {
   pagePath,
 } from "../../../ui/frame/paths";
 import { Icon } from "../../../ui/icons";
-import { DenseRow, DenseTable, FigureCell, NameCell, TextCell } from "../../../ui/list";
+import { DenseDataTable } from "../../../ui/list";
 import { PageHead } from "../../../ui/navigation";
 import { ManagedByFile } from "../../../ui/screens/form-screen";
-import { Sparkline } from "../../../ui/small-charts";
+import { Sparkline } from "../../../ui/charts";
 import { lasting, RelativeTime, shortDay } from "../../../ui/times";
 import { uptimeAnswer } from "../../analytics/analytics";
 import { readPeriod } from "../../analytics/period";
@@ -54,7 +54,7 @@ import { type RecentTimes, recentTimesOf } from "../../monitors/overview";
 import { WORST_FIRST } from "../../monitors/overview-store";
 import { listMonitors, type MonitorRecord } from "../../monitors/records";
 import { LastDay } from "../../monitors/screens/list";
-import { latencyInWords, Since } from "../../monitors/screens/words";
+import { latencyInWords, latencyOrNone, Since } from "../../monitors/screens/words";
 import type { PageRow } from "../../pages/store";
 import { type ComponentHistory, readComponentHistories, UPTIME_DAYS } from "../../status/histories";
 import { listOpenCausesOfPage } from "../cause-store";
@@ -298,13 +298,6 @@ function DayKey({ days }: { days: ReturnType<typeof drawDays> }) {
   );
 }
 
-const COLUMNS = [
-  { label: "Monitor" },
-  { label: "Last 24 hours" },
-  { label: "24 h", isNumeric: true },
-  { label: "Response", isNumeric: true },
-];
-
 interface ComponentMonitorsProps {
   componentId: string;
   view: ComponentView;
@@ -334,33 +327,43 @@ function ComponentMonitors({ componentId, view, canAdd, now }: ComponentMonitors
       {monitors.length === 0 ? (
         <p class="muted detail-body">No monitor sets the status of this component.</p>
       ) : (
-        <DenseTable columns={COLUMNS} caption="Monitors of this component">
-          {monitors.map(({ row, state, lastCheck }) => (
-            <DenseRow key={row.id}>
-              <NameCell
-                shape={
-                  <Shape tone={MONITOR_TONES[state.state]} isPaused={state.state === "paused"} />
-                }
-                href={monitorPath(row.id)}
-                name={row.name}
-                note={
-                  <>
-                    {MONITOR_WORDS[state.state]} <Since at={state.since} now={now} />
-                  </>
-                }
-              />
-              <TextCell isBars>
-                <LastDay name={row.name} recent={recent.get(row.num)} />
-              </TextCell>
-              <FigureCell isMiddle>{percent(recent.get(row.num)?.dayUptime ?? null, 2)}</FigureCell>
-              <FigureCell>
-                {typeof lastCheck?.latencyMs === "number"
-                  ? latencyInWords(lastCheck.latencyMs)
-                  : "–"}
-              </FigureCell>
-            </DenseRow>
-          ))}
-        </DenseTable>
+        <DenseDataTable
+          caption="Monitors of this component"
+          entries={monitors}
+          name={{
+            label: "Monitor",
+            cell: ({ row, state }) => ({
+              shape: (
+                <Shape tone={MONITOR_TONES[state.state]} isPaused={state.state === "paused"} />
+              ),
+              href: monitorPath(row.id),
+              name: row.name,
+              note: (
+                <>
+                  {MONITOR_WORDS[state.state]} <Since at={state.since} now={now} />
+                </>
+              ),
+            }),
+          }}
+          columns={[
+            {
+              label: "Last 24 hours",
+              isBars: true,
+              cell: ({ row }) => <LastDay name={row.name} recent={recent.get(row.num)} />,
+            },
+            {
+              label: "24 h",
+              isNumeric: true,
+              isMiddle: true,
+              cell: ({ row }) => percent(recent.get(row.num)?.dayUptime ?? null, 2),
+            },
+            {
+              label: "Response",
+              isNumeric: true,
+              cell: ({ lastCheck }) => latencyOrNone(lastCheck?.latencyMs),
+            },
+          ]}
+        />
       )}
     </DetailCard>
   );

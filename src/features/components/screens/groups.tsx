@@ -1,4 +1,5 @@
 /* Forms of groups of components. */
+import { validate } from "../../../base/validation";
 import { ButtonLink } from "../../../ui/buttons";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { COMPONENTS_PATH, componentsOfPagePath, groupPath } from "../../../ui/frame/paths";
@@ -7,6 +8,7 @@ import { ManagedByFile } from "../../../ui/screens/form-screen";
 import { getPage } from "../../pages/pages";
 import { createGroup, deleteGroup, getGroupRow, nextPosition, updateGroup } from "../components";
 import { listGroups } from "../store";
+import { GroupInput, PartialGroupInput } from "../wire";
 import { GROUP_FORM, NEW_GROUP_FORM, requireRef } from "./forms";
 import { listPathOf, readPageOfNew } from "./list";
 import { componentCrumbs } from "./view";
@@ -29,7 +31,14 @@ export function groupAdminRoutes(deps: AdminDependencies) {
     submit(tx, body, actor, _, { page }) {
       requireRef(body, "payments");
       const position = nextPosition(listGroups(tx, { pageId: page.id }));
-      return createGroup(ctx, tx, page, body, { position, managedBy: null }, actor).id;
+      return createGroup(
+        ctx,
+        tx,
+        page,
+        validate(GroupInput, body),
+        { position, managedBy: null },
+        actor,
+      ).id;
     },
     done: (id, at, { name }) => ({
       path: listPathOf(readPageOfNew(ctx.db, at).page.slug, id),
@@ -59,7 +68,7 @@ export function groupAdminRoutes(deps: AdminDependencies) {
       };
     },
     update(tx, changes, actor, { params }) {
-      updateGroup(ctx, tx, params.id, changes, actor);
+      updateGroup(ctx, tx, params.id, validate(PartialGroupInput, changes), actor);
     },
     done: ({ params }) => ({
       path: listPathOf(slugOf(params.id), params.id),

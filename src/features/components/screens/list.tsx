@@ -20,9 +20,8 @@ import {
   withQuery,
 } from "../../../ui/frame/paths";
 import type { Screen, ScreenRequest } from "../../../ui/frame/render";
-import { FilterSelect, ListToolbar } from "../../../ui/list";
+import { FilterSelect, ListToolbar, OrderList, OrderPart, OrderRow } from "../../../ui/list";
 import { PageHead } from "../../../ui/navigation";
-import { OrderList, OrderPart, OrderRow } from "../../../ui/order-list";
 import { type Area, createArea } from "../../../ui/screens/area";
 import { NoMatch } from "../../../ui/screens/list";
 import { type At, ShowInstead } from "../../../ui/screens/routes";
@@ -41,7 +40,7 @@ import {
 } from "../components";
 import { setManualStatuses } from "../statuses";
 import { type ComponentRow, type GroupRow, listComponentsOfPage, listGroups } from "../store";
-import { presentChange, UpdateComponentBody } from "../wire";
+import { ComponentInput, PartialComponentInput, presentChange, UpdateComponentBody } from "../wire";
 import { ComponentDetail, readComponentView } from "./detail";
 import {
   COMPONENT_FORM,
@@ -182,7 +181,7 @@ function addComponentRoutes(area: Area, { ctx }: AdminDependencies): void {
       requireRef(input, "checkout-api");
       const position = nextPosition(listComponentsOfPage(tx, { pageId: page.id }));
       const placement = { position, groupId, managedBy: null };
-      return createComponent(ctx, tx, page, input, placement, actor).id;
+      return createComponent(ctx, tx, page, validate(ComponentInput, input), placement, actor).id;
     },
     done: (id, at, { name }) => ({
       path: listPathOf(readPageOfNew(ctx.db, at).page.slug, id),
@@ -224,7 +223,7 @@ function addComponentRoutes(area: Area, { ctx }: AdminDependencies): void {
       // A component that changes its group becomes the last one there.
       const siblings = () => listComponentsOfPage(tx, { pageId: component.pageId });
       const place = groupId === undefined ? {} : { groupId, position: nextPosition(siblings()) };
-      updateComponent(ctx, tx, params.id, { ...changes, ...place }, actor);
+      updateComponent(ctx, tx, params.id, validate(PartialComponentInput, changes), actor, place);
     },
     done: ({ params }) => ({ path: componentPath(params.id), text: "The component was changed." }),
   });
@@ -306,7 +305,8 @@ function addSeveral(area: Area, ctx: Ctx): void {
       const first = nextPosition(listComponentsOfPage(tx, { pageId: page.id }));
       const ids = names.map((name, index) => {
         const placement = { position: first + index, groupId, managedBy: null };
-        return createComponent(ctx, tx, page, { name }, placement, actor).id;
+        return createComponent(ctx, tx, page, validate(ComponentInput, { name }), placement, actor)
+          .id;
       });
       return ids[0] ?? page.id;
     },

@@ -1,3 +1,4 @@
+import { validate } from "../../../base/validation";
 import { ManagedByFile, RecreatedByFile } from "../../../ui/screens/form-screen";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { choiceField, messageField, textField } from "../../../ui/forms/fields";
@@ -32,11 +33,11 @@ import { ButtonLink, PostButton } from "../../../ui/buttons";
 import { Icon } from "../../../ui/icons";
 import {
   CellNote,
+  type DataColumn,
+  DataTable,
   ListToolbar,
   OneLine,
   RowLink,
-  DataTable,
-  type DataColumn,
 } from "../../../ui/list";
 import { PageHead, Pagination } from "../../../ui/navigation";
 import { componentStatusesField, impactField } from "../../incidents/screens/forms";
@@ -44,7 +45,7 @@ import type { PageRow } from "../../pages/store";
 import { areBuiltInTemplatesHidden, setBuiltInTemplatesHidden } from "../../settings/settings";
 import { findTemplate, listTemplateSummaries, type TemplateRecord } from "../store";
 import { createTemplate, deleteTemplate, getTemplate, updateTemplate } from "../templates";
-import { TEMPLATE_NAME_MAX, type TemplateInput } from "../wire";
+import { TEMPLATE_NAME_MAX, PartialTemplateInput, TemplateInput } from "../wire";
 import { REPORT_TEMPLATES, TEMPLATE_BUTTON } from "./offered";
 
 const NEW_TEMPLATE_PATH = `${INCIDENT_TEMPLATES_PATH}/new`;
@@ -80,7 +81,8 @@ export function incidentTemplateAdminRoutes(deps: AdminDependencies) {
         ? { ...TEMPLATE_FORM.stored(storedValues(record)), name: nameOfClone(record.row.name) }
         : { page: { selected: page?.id ?? "", shown: page?.id ?? "" } },
     show: () => ({ title: "Create template", crumbs: CRUMBS, button: "Create template" }),
-    submit: (tx, body, actor) => createTemplate(ctx, tx, body, actor).row.id,
+    submit: (tx, body, actor) =>
+      createTemplate(ctx, tx, validate(TemplateInput, body), actor).row.id,
     done: () => ({ path: INCIDENT_TEMPLATES_PATH, text: "The template was created." }),
   });
 
@@ -116,7 +118,13 @@ export function incidentTemplateAdminRoutes(deps: AdminDependencies) {
       };
     },
     update(tx, changes, actor, { params }, { record }) {
-      const after = updateTemplate(ctx, tx, params.id, changes, actor);
+      const after = updateTemplate(
+        ctx,
+        tx,
+        params.id,
+        validate(PartialTemplateInput, changes),
+        actor,
+      );
       return after.row.version !== record.row.version;
     },
     done: () => ({ path: INCIDENT_TEMPLATES_PATH, text: "The template was changed." }),

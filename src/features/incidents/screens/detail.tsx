@@ -10,7 +10,7 @@ import {
 } from "../../../base/status";
 import { plural } from "../../../base/text";
 import { toIso } from "../../../base/time";
-import { validate } from "../../../base/validation";
+import { composed, validate } from "../../../base/validation";
 import { actorOf, sessionOf } from "../../../http/request-context";
 import { pathsOf } from "../../../public/page-context";
 import { IMPACT_WORDS, INCIDENT_WORDS } from "../../../public/state";
@@ -41,7 +41,7 @@ import { splitOff } from "../automatic";
 import { addUpdate, deleteIncident, putPostmortem, updateIncident } from "../incidents";
 import { getIncident, type IncidentRecord } from "../records";
 import { findIncident } from "../store";
-import { AddUpdateBody, type Incident, PutPostmortemBody } from "../wire";
+import { AddUpdateBody, type Incident, PutPostmortemBody, SplitOffBody } from "../wire";
 import {
   type Detected,
   DetectedBy,
@@ -409,7 +409,8 @@ export function addIncidentRoutes(area: Area, { ctx }: AdminDependencies): void 
     },
     // A conflict, such as a selection of all, concerns the selected monitors.
     conflictField: "monitors",
-    submit: (tx, body, actor, { params }) => splitOff(ctx, tx, params.id, body, actor).row.id,
+    submit: (tx, body, actor, { params }) =>
+      splitOff(ctx, tx, params.id, validate(SplitOffBody, body), actor).row.id,
     done: (id, at, { monitors }) => ({
       // The incident may have been deleted since the form was sent for the first time.
       path: findIncident(ctx.db, { id: at.params.id }) ? home(at) : INCIDENTS_PATH,
@@ -421,7 +422,7 @@ export function addIncidentRoutes(area: Area, { ctx }: AdminDependencies): void 
   area.action("/:id/publish", {
     run(tx, { params }, actor) {
       const { row } = getIncident(tx, params.id, true);
-      updateIncident(ctx, tx, params.id, { draft: false }, actor);
+      updateIncident(ctx, tx, params.id, composed({ draft: false }), actor);
       return { wasDraft: row.draft };
     },
     done: ({ wasDraft }, at) => ({
@@ -563,7 +564,7 @@ export function addPostmortemRoutes(area: Area, { ctx }: AdminDependencies): voi
     preview(tx, { params: { id }, requestContext }) {
       const actor = actorOf(requestContext);
       const body = getIncident(tx, id, true).row.postmortemBody ?? "";
-      putPostmortem(ctx, tx, id, { body, publish: true }, actor);
+      putPostmortem(ctx, tx, id, composed({ body, publish: true }), actor);
       return previewIncident(ctx, tx, id, actor);
     },
   });

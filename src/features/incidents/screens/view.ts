@@ -1,4 +1,5 @@
 import type { Actor } from "../../../base/actor";
+import { composed } from "../../../base/validation";
 import type { Ctx } from "../../../context";
 import type { Reader, Tx } from "../../../db/statements";
 import { renderIncidentPage } from "../../../public/entry-pages";
@@ -85,7 +86,9 @@ function readDetected(
  * shown as if published.
  */
 export function previewIncident(ctx: Ctx, tx: Tx, id: string, actor: Actor): Previewed {
-  if (getIncident(tx, id, true).row.draft) updateIncident(ctx, tx, id, { draft: false }, actor);
+  if (getIncident(tx, id, true).row.draft) {
+    updateIncident(ctx, tx, id, composed({ draft: false }), actor);
+  }
   const record = getIncident(tx, id, true);
   const incident = presentIncident(record, ctx.baseUrl);
   return {

@@ -1,4 +1,5 @@
 import { plural } from "../../../base/text";
+import { validate } from "../../../base/validation";
 import type { Ctx } from "../../../context";
 import { sessionOf } from "../../../http/request-context";
 import {
@@ -14,6 +15,7 @@ import {
   TestKey,
 } from "../../../ui/blocks";
 import { Button, ButtonLink } from "../../../ui/buttons";
+import { Sparkline } from "../../../ui/charts";
 import { DetailCard, HeadFact, HeadFacts, MoreMenu } from "../../../ui/detail";
 import { Actions, DialogForm, Form } from "../../../ui/form";
 import { FormFields, FormInputs } from "../../../ui/forms/fields";
@@ -28,7 +30,6 @@ import { PageHead } from "../../../ui/navigation";
 import type { Area } from "../../../ui/screens/area";
 import { shownBefore } from "../../../ui/screens/form-screen";
 import { ShowInstead } from "../../../ui/screens/routes";
-import { Sparkline } from "../../../ui/small-charts";
 import { RelativeTime } from "../../../ui/times";
 import { linksOf } from "../../activity/screens/target-links";
 import { endOldValues, type RevealedKey, revokeKey, rotateKey, updateKey } from "../keys";
@@ -41,6 +42,7 @@ import {
 } from "../records";
 import { describeExpiry, isExpiringSoon } from "../rules";
 import { type Scope, SCOPE_NAMES, SCOPES } from "../scopes";
+import { UpdateKeyBody } from "../wire";
 import { endpointsByScope, KEY_EDIT_FORM, ROTATE_FORM } from "./forms";
 
 /** Adds the screen of a key, and the forms that change, rotate and revoke it. */
@@ -73,7 +75,7 @@ export function addKeyRoutes(area: Area, deps: AdminDependencies): void {
       return { title: listing.name, children: <KeyDetail {...page} /> };
     },
     update(tx, changes, actor, { params }) {
-      updateKey(ctx, tx, params.id, changes, actor);
+      updateKey(ctx, tx, params.id, validate(UpdateKeyBody, changes), actor);
     },
     done: ({ params }) => ({ path: keyPath(params.id), text: "The key was changed." }),
   });

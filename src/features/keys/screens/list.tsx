@@ -3,6 +3,7 @@ import { sum } from "../../../base/numbers";
 import { plural } from "../../../base/text";
 import { EmptyState, StatCard, StatCards, State } from "../../../ui/blocks";
 import { ButtonLink } from "../../../ui/buttons";
+import { Sparkline } from "../../../ui/charts";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { keyPath, KEYS_PATH, withQuery } from "../../../ui/frame/paths";
 import { Icon } from "../../../ui/icons";
@@ -19,9 +20,8 @@ import {
 import { PageHead, Pagination } from "../../../ui/navigation";
 import { createArea } from "../../../ui/screens/area";
 import { NoMatch, NoOlder } from "../../../ui/screens/list";
-import { Sparkline } from "../../../ui/small-charts";
 import { RelativeTime } from "../../../ui/times";
-import { createKey } from "../keys";
+import { createKey, validateNewKey } from "../keys";
 import { countKeys, type KeyCounts, type KeyListing, listKeyPage } from "../records";
 import { KEY_FILTERS, type KeyFilter } from "../rules";
 import {
@@ -67,7 +67,7 @@ export function keyAdminRoutes(deps: AdminDependencies) {
     show: (state) => ({ title: "Create API Key", children: <CreateKey state={state} /> }),
     redisplay: fillInPreset,
     create(tx, body, actor) {
-      const made = createKey(ctx, tx, body, actor);
+      const made = createKey(ctx, tx, validateNewKey(body, ctx.clock.now()), actor);
       return { made, subjectId: made.key.id };
     },
     reveal: (reveal) => revealValue(deps, reveal, "Your new key"),

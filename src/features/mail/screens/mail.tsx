@@ -44,15 +44,16 @@ import {
 import { beginTestMail, sendTestMail, type TestMailResult } from "../test-mail";
 import { STEP_NAMES } from "../reply";
 import { type Delivery, readDelivery, type WaitingMails } from "../waiting";
-import { addReturnRoutes, foundAddress } from "./reports";
 import {
+  addReturnRoutes,
+  foundAddress,
   MAIL_REMOVE_PATH,
   MAIL_REPORTS_PATH,
   MAIL_REVOKE_PATH,
   MAIL_TEST_PATH,
   MAIL_TOKEN_PATH,
   SUPPRESSIONS_PATH,
-} from "./suppressions";
+} from "./reports";
 
 /** Mail settings, for owners. */
 export function mailAdminRoutes(deps: AdminDependencies) {
@@ -117,7 +118,7 @@ export function mailAdminRoutes(deps: AdminDependencies) {
     .post(
       "/suppressions",
       async ({ request, requestContext, body }) =>
-        render.screen({ request, requestContext }, foundAddress(ctx, body)),
+        render.screen({ request, requestContext }, foundAddress(ctx, body.text("address"))),
       {
         ...formBody(),
         ...screenOperation(access),

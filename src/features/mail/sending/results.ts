@@ -1,7 +1,7 @@
 import { ALERT_TEMPLATE, type MailClass, type MailStatus } from "../../../base/mail-address";
 import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db/statements";
-import { ResultRecorder } from "../../outgoing/result-recorder";
+import { drawChance, ResultRecorder } from "../../sending/results";
 import { type CountedMail, countMails } from "../mail";
 import { classifyReply, FailureWindow, retryWaitMs } from "../rules";
 import { formatReply, type Reply, withoutAddresses } from "../reply";
@@ -191,13 +191,10 @@ function consequenceOf(ctx: Ctx, tx: Tx, mail: MailProgress, result: MailResult)
   }
 }
 
-const CHANCE_BYTES = 4;
-
 /** Returns the wait for the next try. Without one the mail has failed. */
-function retried({ random }: Ctx, mail: MailProgress, fail?: () => void): Consequence {
+function retried(ctx: Ctx, mail: MailProgress, fail?: () => void): Consequence {
   if (mail.template === ALERT_TEMPLATE) return { status: "failed" };
-  const chance = Buffer.from(random(CHANCE_BYTES)).readUInt32BE() / 2 ** 32;
-  const waitMs = retryWaitMs(mail.tries, chance);
+  const waitMs = retryWaitMs(mail.tries, drawChance(ctx));
   if (waitMs !== undefined) return { status: "pending", waitMs };
   return { status: "failed", ...(fail && { address: fail }) };
 }

@@ -1,33 +1,30 @@
 import type { MailClass } from "../../../base/mail-address";
 import { MINUTE_MS, SECOND_MS } from "../../../base/time";
 import type { Ctx } from "../../../context";
-import type { Reader, Tx } from "../../../db/statements";
-import { RESULTS_PER_COMMIT } from "../../outgoing/result-recorder";
-import { type LoadThrottle, monotonicWallClock, SendingLoop } from "../../outgoing/sending-loop";
-import { attemptOnce, QueueChanges } from "../../outgoing/waiting-rows";
-import { type Templates, toMessage } from "../compose";
+import { monotonicWallClock, QueueCleanup, SendingLoop } from "../../sending/loop";
+import { RESULTS_PER_COMMIT } from "../../sending/results";
+import type { LoadThrottle } from "../../sending/throttle";
+import type { Templates } from "../compose";
 import { findMailHold, holdAllMailings } from "../hold";
 import { cancelMailsOfMailing, expireMails, hasExpired } from "../mail";
+import type { RelayOptions } from "../relay";
+import { formatReply, type Reply, withoutAddresses } from "../reply";
 import {
-  classifyReply,
   fullRate,
   LONGEST_WAIT_MS,
   type RateState,
   rateWaitMs,
   refilledRate,
+  relayWaitMs,
 } from "../rules";
 import { mailReadiness, type MailSettings, type RelayRecord, storeRelayRecord } from "../settings";
-import type { MailEnvelope, RelayOptions } from "../relay";
-import { type Reply, withoutAddresses } from "../reply";
-import { capDueTimesAfter, findForSending, type MailRow } from "../store";
-import { isSuppressed } from "../suppressions";
-import { envelopeSender, findMailKey } from "../tokens";
+import { capDueTimesAfter } from "../store";
+import { type Attempted, attemptMail, RelayPool, type RelayUnavailable } from "./attempt";
 import { type BegunMail, type Capacity, DomainLimits, MailQueue } from "./mail-queue";
-import { type RelayFigures, RelayPool, RelayState } from "./relay-pool";
 import { type CountedResult, type MailResult, MailResults } from "./results";
 
 /** Sends mails while the server runs. */
-export interface MailSender {
+interface MailSender {
   /** Lets mails under way end for `drainMs`, breaks off the rest, and records results. */
   stop(drainMs: number): Promise<void>;
   stats(): SenderFigures;
@@ -95,7 +92,9 @@ class Sending implements MailSender {
     this.#templates = deps.templates;
     const steadyNow = monotonicWallClock(clock);
     this.#steadyNow = steadyNow;
-    this.#cleanup = new MailCleanup(ctx, () => this.#loop.schedule());
+    this.#cleanup = new MailCleanup(ctx, "the queue of mails could not be cleaned up", () =>
+      this.#loop.schedule(),
+    );
     this.#queue = new MailQueue(db, steadyNow, (id) => void this.#cleanup.cancelAll(id));
     this.#gate = new StartGate(ctx, deps.throttle, (relay) => void this.#cleanup.record(relay));
     this.#results = new MailResults(ctx, steadyNow, (since) => {
@@ -294,138 +293,6 @@ class Sending implements MailSender {
   }
 }
 
-/** End of an attempt. */
-type Attempted =
-  /** Not sent. `answered`: by the relay; `isRefused` for now. */
-  | { outcome: "ended" | "answered"; result: MailResult; isRefused: boolean }
-  /** The mail is over already, or its mailing is held or stopped. */
-  | { outcome: "gone" }
-  /** This node may not be the primary. */
-  | { outcome: "not_begun" }
-  | RelayUnavailable;
-
-/** `isBrokenOff` if that happened in the middle of the mail. */
-interface RelayUnavailable {
-  outcome: "relay_unavailable";
-  reply: Reply;
-  isBrokenOff: boolean;
-}
-
-/** Stages at which the relay was about to take the message. */
-const BROKEN_OFF: ReadonlySet<string> = new Set(["rcpt", "data", "message"]);
-
-/** Code of a reply after which the relay closes the connection. */
-const CONNECTION_ENDS = 421;
-
-/** Attempts a mail once, with its current data in the database. */
-async function attemptMail(
-  ctx: Ctx,
-  deps: { templates: Templates; pool: RelayPool; settings: MailSettings },
-  mailId: string,
-): Promise<Attempted> {
-  if (ctx.waitToSend && !(await ctx.waitToSend(mailId))) return { outcome: "not_begun" };
-  const written = await writeMail(ctx, deps, mailId);
-  if ("outcome" in written) return written;
-  const name = { id: mailId, attempt: written.attempt };
-  const send = () => sendOver(deps.pool, written, mailId);
-  // A fault of the relay is no result of the mail.
-  const reply = await attemptOnce(ctx, name, send, (sent) =>
-    classifyReply(sent).result === "relay_unavailable"
-      ? undefined
-      : { ...sent, text: withoutAddresses(sent.text) },
-  );
-  const { result } = classifyReply(reply);
-  if (result === "relay_unavailable") {
-    return { outcome: result, reply, isBrokenOff: BROKEN_OFF.has(reply.stage) };
-  }
-  return {
-    outcome: "answered",
-    result: { kind: "reply", reply },
-    isRefused: result === "retry",
-  };
-}
-
-/** Message that is ready to be sent. */
-interface Written {
-  envelope: Omit<MailEnvelope, "dsn">;
-  message: Uint8Array;
-  /** Number of the attempt, from 1. */
-  attempt: number;
-}
-
-async function writeMail(
-  ctx: Ctx,
-  { templates, settings }: { templates: Templates; settings: MailSettings },
-  mailId: string,
-): Promise<Written | Attempted> {
-  const mail = findForSending(ctx.db, { id: mailId });
-  if (mail?.status !== "pending") return { outcome: "gone" };
-  if (mail.mailingState === "held" || mail.mailingState === "stopped") return { outcome: "gone" };
-  if (mail.expiresAt <= ctx.clock.now()) return ended("expired");
-  if (isSuppressed(ctx.db, mail)) return ended("cancelled");
-  try {
-    return (await messageOf(ctx, templates, settings, mail)) ?? ended("cancelled");
-  } catch (error) {
-    ctx.log.error({ err: error, mail: mailId }, "a mail could not be written");
-    return ended("unwritable");
-  }
-}
-
-async function messageOf(
-  ctx: Ctx,
-  templates: Templates,
-  settings: MailSettings,
-  mail: MailRow,
-): Promise<Written | undefined> {
-  const template = templates[mail.template];
-  if (!template) throw new Error(`there is no template ${mail.template}`);
-  const composed = await template(mail, { ctx, settings });
-  if (composed === "unwanted") return undefined;
-  const from = envelopeFrom(ctx.db, settings, mail.id);
-  return {
-    envelope: { from, to: mail.recipient },
-    message: toMessage(composed),
-    attempt: mail.tries + 1,
-  };
-}
-
-function envelopeFrom(reader: Reader, settings: MailSettings, mailId: string): string {
-  const { bounceAddress, from } = settings;
-  if (bounceAddress === null) return from.address;
-  const key = findMailKey(reader);
-  return key ? envelopeSender(key, bounceAddress, mailId) : bounceAddress;
-}
-
-function ended(kind: "expired" | "cancelled" | "unwritable"): Attempted {
-  return { outcome: "ended", result: { kind }, isRefused: false };
-}
-
-/** Sends a message and leaves the connection ready for the next one, or closed. Returns the decisive reply. */
-async function sendOver(
-  pool: RelayPool,
-  { envelope, message }: Written,
-  envid: string,
-): Promise<Reply> {
-  for (;;) {
-    const connection = await pool.take();
-    if ("reply" in connection) return connection.reply;
-    const isFirst = connection.sent === 0;
-    const dsn = connection.extensions.has("DSN") ? { envid } : undefined;
-    const reply = await connection.send({ envelope: { ...envelope, dsn }, message });
-    const { result } = classifyReply(reply);
-    if (result === "relay_unavailable") {
-      pool.discard(connection);
-      // The relay ended the connection after an earlier mail, such as the last that it takes over one. Nothing was sent.
-      const isEnded = reply.code === null || reply.code === CONNECTION_ENDS;
-      if (!isFirst && reply.stage === "mail" && isEnded) continue;
-      return reply;
-    }
-    if (result !== "sent") await connection.reset();
-    pool.give(connection);
-    return reply;
-  }
-}
-
 /** Everything that can delay the next mail: the relay, the limit of mails a minute, and the load of the server. */
 class StartGate {
   readonly relay: RelayState;
@@ -483,61 +350,133 @@ class StartGate {
   }
 }
 
-/** Limit of rows per transaction, which keeps it short. */
-const ROWS_PER_BATCH = 500;
+/** Availability of the relay, for people. */
+interface RelayFigures {
+  isAvailable: boolean;
+  /** Time (unix ms) since which it is unavailable. */
+  since: number | null;
+  /** Last reply while it is unavailable. */
+  reply: Reply | null;
+}
+
+/** Failures of the relay since it was last available. */
+interface Failures {
+  since: number;
+  reply: Reply;
+  count: number;
+  /** Times of the last failure and of the next try (monotonic ms). */
+  failedAt: number;
+  retryAt: number;
+}
+
+/** Availability of the relay, and the wait until one mail tries it again. */
+class RelayState {
+  readonly #ctx: Ctx;
+  readonly #changed: (record: RelayRecord | undefined) => void;
+  #failures: Failures | undefined;
+  /** False until the relay answered a mail. */
+  #isKnown = false;
+
+  /** `changed` is called with the new state for people; undefined if it is not known any more. */
+  constructor(ctx: Ctx, changed: (record: RelayRecord | undefined) => void) {
+    this.#ctx = ctx;
+    this.#changed = changed;
+  }
+
+  get figures(): RelayFigures {
+    const { since = null, reply = null } = this.#failures ?? {};
+    return { isAvailable: this.isAvailable, since, reply };
+  }
+
+  get isAvailable(): boolean {
+    return this.#failures === undefined;
+  }
+
+  /** Returns the wait in ms until one mail may try the relay again; 0 if it is available. */
+  waitMs(): number {
+    return this.#failures ? Math.max(0, this.#failures.retryAt - this.#ctx.clock.monotonic()) : 0;
+  }
+
+  /** Records a failure. Mails that began together share one wait; the next one is twice as long. */
+  fail(reply: Reply): void {
+    const now = this.#ctx.clock.monotonic();
+    const { count = 0, retryAt = now } = this.#failures ?? {};
+    const waitMs = relayWaitMs(count);
+    if (now < retryAt) this.#set(reply, { count, retryAt });
+    else this.#set(reply, { count: count + 1, retryAt: now + waitMs });
+  }
+
+  /** Records that the relay answered no mail of late. Mails are tried one at a time, and do not wait. */
+  suspect(reply: Reply): void {
+    const { count = 0, retryAt = this.#ctx.clock.monotonic() } = this.#failures ?? {};
+    this.#set(reply, { count, retryAt });
+  }
+
+  #set(reply: Reply, { count, retryAt }: Pick<Failures, "count" | "retryAt">): void {
+    const { clock, log } = this.#ctx;
+    const now = clock.monotonic();
+    const earlier = this.#failures;
+    const words = withoutAddresses(formatReply(reply));
+    if (!earlier) {
+      log.warn({ ...reply, text: withoutAddresses(reply.text) }, "the mail relay is unavailable");
+    }
+    const since = earlier?.since ?? clock.now();
+    this.#failures = { since, count, failedAt: now, retryAt, reply };
+    if (earlier && earlier.retryAt === retryAt) return;
+    this.#isKnown = true;
+    const nextTryAt = clock.now() + Math.max(0, retryAt - now);
+    this.#changed({ isAvailable: false, since, reply: words, nextTryAt });
+  }
+
+  /** Records an answer to a mail that began at `begunAt` (monotonic ms): after a failure, or it proves nothing. */
+  succeed(begunAt: number): void {
+    if (!this.#failures && this.#isKnown) return;
+    if (this.#failures && begunAt <= this.#failures.failedAt) return;
+    if (this.#failures) this.#ctx.log.info({}, "the mail relay is available again");
+    this.#failures = undefined;
+    this.#isKnown = true;
+    const since = this.#ctx.clock.now();
+    this.#changed({ isAvailable: true, since, reply: null, nextTryAt: null });
+  }
+
+  /** Forgets failures, such as after a change of the settings. */
+  reset(): void {
+    this.#failures = undefined;
+    this.#isKnown = false;
+    // Another process or an earlier start may have stored one.
+    this.#changed(undefined);
+  }
+}
 
 /** Time after which a stop of all mailings is written again. */
 const HOLD_AGAIN_MS = 1_000;
 
 const CLASSES: readonly MailClass[] = [1, 2, 3];
 
-/** Cleans up the queue of mails. Failed writes are logged and found again by the next scan. */
-class MailCleanup {
-  readonly #ctx: Ctx;
-  readonly #changes: QueueChanges;
-  readonly #beingCancelled = new Set<string>();
+/** Changes of the queue of mails besides results. */
+class MailCleanup extends QueueCleanup {
   #unwrittenHold: { since: number } | undefined;
-
-  constructor(
-    ctx: Ctx,
-    /** Called after each write. */
-    ended: () => void,
-  ) {
-    this.#ctx = ctx;
-    this.#changes = new QueueChanges(ctx, "the queue of mails could not be cleaned up", ended);
-  }
 
   /** True if all mailings are to be stopped, but the database does not say so yet. */
   get hasUnwrittenHold(): boolean {
     return this.#unwrittenHold !== undefined;
   }
 
-  get underWay(): number {
-    return this.#changes.underWay;
-  }
-
-  stop(): void {
-    this.#changes.stop();
-  }
-
   /** Cancels the pending mails of a stopped mailing, some per transaction. */
-  async cancelAll(mailingId: string): Promise<void> {
-    if (this.#beingCancelled.has(mailingId)) return;
-    this.#beingCancelled.add(mailingId);
-    const cancelSome = (tx: Tx) => cancelMailsOfMailing(this.#ctx, tx, mailingId, ROWS_PER_BATCH);
-    await this.#changes.runAll(ROWS_PER_BATCH, cancelSome);
-    this.#beingCancelled.delete(mailingId);
+  cancelAll(mailingId: string): Promise<void> {
+    return this.runCancelling(mailingId, (tx, limit) =>
+      cancelMailsOfMailing(this.ctx, tx, mailingId, limit),
+    );
   }
 
   /** Ends mails whose time is over, also while nothing can be sent. */
   async expireAll(): Promise<void> {
     if (!this.#hasExpired()) return;
-    const expireSome = (tx: Tx) => expireMails(this.#ctx, tx, ROWS_PER_BATCH);
-    await this.#changes.runAll(ROWS_PER_BATCH, expireSome);
+    await this.runAll((tx, limit) => expireMails(this.ctx, tx, limit));
   }
 
   #hasExpired(): boolean {
-    const { clock, db, log } = this.#ctx;
+    const { clock, db, log } = this.ctx;
     try {
       return hasExpired(db, clock.now());
     } catch (error) {
@@ -555,16 +494,17 @@ class MailCleanup {
     const latest = now + LONGEST_WAIT_MS;
     let count = 0;
     for (const one of CLASSES) {
-      const limits = { class: one, now, latest, limit: ROWS_PER_BATCH };
-      count += await this.#changes.runAll(ROWS_PER_BATCH, (tx) => capDueTimesAfter(tx, limits));
+      count += await this.runAll((tx, limit) =>
+        capDueTimesAfter(tx, { class: one, now, latest, limit }),
+      );
     }
     if (count > 0) capped();
   }
 
   /** Stores the state of the relay for people; undefined if it is not known any more. */
   async record(relay: RelayRecord | undefined): Promise<void> {
-    const { clock } = this.#ctx;
-    await this.#changes.run((tx) => storeRelayRecord(tx, relay, clock.now()));
+    const { clock } = this.ctx;
+    await this.run((tx) => storeRelayRecord(tx, relay, clock.now()));
   }
 
   /** Stops all mailings, since too many of their mails failed. A failed write is repeated. */
@@ -576,19 +516,16 @@ class MailCleanup {
 
   async #writeHold(): Promise<void> {
     const hold = this.#unwrittenHold;
-    if (!hold || this.#changes.isStopped) return;
-    const isNew = await this.#changes.run((tx) =>
-      holdAllMailings(this.#ctx, tx, { reason: "failures", since: hold.since }),
+    if (!hold || this.isStopped) return;
+    const isNew = await this.run((tx) =>
+      holdAllMailings(this.ctx, tx, { reason: "failures", since: hold.since }),
     );
     if (isNew === undefined) {
-      this.#ctx.clock.after(HOLD_AGAIN_MS, () => void this.#writeHold());
+      this.ctx.clock.after(HOLD_AGAIN_MS, () => void this.#writeHold());
       return;
     }
     this.#unwrittenHold = undefined;
     if (!isNew) return;
-    this.#ctx.log.error(
-      {},
-      "mailings are held, since more than a fifth of their last mails failed",
-    );
+    this.ctx.log.error({}, "mailings are held, since more than a fifth of their last mails failed");
   }
 }

@@ -1,11 +1,12 @@
 /* Verbs of maintenance schedules: create, change, delete. Then the occurrences: the maintenance that a schedule plans. */
+import { composed } from "../../../base/validation";
 import { type Static, Type } from "@sinclair/typebox";
 import { type Actor, authorOf, SYSTEM_ACTOR } from "../../../base/actor";
 import { conflict } from "../../../base/errors";
 import { freeRef, type ManagedMetadata } from "../../../base/ids";
 import { toRef } from "../../../base/text";
 import { HOUR_MS, MINUTE_MS } from "../../../base/time";
-import { FieldErrors, schemaErrors } from "../../../base/validation";
+import { FieldErrors, schemaErrors, type Valid } from "../../../base/validation";
 import type { Ctx } from "../../../context";
 import { changedRow, type Reader, type Tx } from "../../../db/statements";
 import { audit } from "../../../events/audit";
@@ -39,7 +40,7 @@ import {
   type ScheduleRow,
   updateScheduleRow,
 } from "./store";
-import { CreateScheduleBody, ScheduleFields } from "./wire";
+import { type CreateScheduleBody, ScheduleFields } from "./wire";
 
 /** Maximum number of schedules of one page. */
 export const SCHEDULES_PER_PAGE_MAX = 25;
@@ -61,7 +62,7 @@ type DesiredSchedule = Omit<
 export function createSchedule(
   ctx: Ctx,
   tx: Tx,
-  input: CreateScheduleBody,
+  input: Valid<CreateScheduleBody>,
   actor: Actor,
   metadata: ManagedMetadata = {},
 ): ScheduleRecord {
@@ -101,7 +102,7 @@ export function updateSchedule(
   ctx: Ctx,
   tx: Tx,
   id: string,
-  input: Partial<CreateScheduleBody>,
+  input: Valid<Partial<CreateScheduleBody>>,
   actor: Actor,
   metadata: Pick<ManagedMetadata, "ref"> = {},
 ): ScheduleRecord {
@@ -194,22 +195,23 @@ function readSchedule(
 }
 
 /**
- * Returns the unknown references and the impossible times in the valid fields of the body of a new schedule, or of a
+ * Adds the errors of unknown references and impossible times in the valid fields of the body of a new schedule, or of a
  * change of the schedule with an id.
  */
-export function scheduleErrors(
+export function addScheduleErrors(
   ctx: Ctx,
+  errors: FieldErrors,
   valid: Partial<CreateScheduleBody>,
   id?: string,
-): FieldErrors {
-  const errors = new FieldErrors();
+): void {
   const record = id === undefined ? undefined : findSchedule(ctx.db, id);
-  if (id !== undefined && !record) return errors;
-  const named = valid.page === undefined ? undefined : findNamedPage(ctx.db, errors, valid.page);
+  if (id !== undefined && !record) return;
+  const further = new FieldErrors();
+  const named = valid.page === undefined ? undefined : findNamedPage(ctx.db, further, valid.page);
   const page = record ? getPage(ctx.db, record.row.pageId) : named;
   const input = { ...(record ? inputOf(record) : HARMLESS), ...valid };
-  readSchedule(ctx, ctx.db, errors, { input, page, ref: "" });
-  return errors;
+  readSchedule(ctx, ctx.db, further, { input, page, ref: "" });
+  errors.addMissing(further);
 }
 
 /** Stands for the fields of a new schedule that are missing or invalid, which have an error already. */
@@ -397,7 +399,7 @@ function removeUntouched(
     ({ at, isReminded }) => !staying.has(at) || !(isMoved || isReminded),
   );
   for (const { id, isReminded } of removed) {
-    if (isReminded) cancelMaintenance(ctx, tx, id, actor, { notify: true });
+    if (isReminded) cancelMaintenance(ctx, tx, id, actor, composed({ notify: true }));
     else recordRemoval(ctx, tx, id, actor);
   }
   const gone = removed.filter(({ isReminded }) => !isReminded).map(({ id }) => id);

@@ -24,7 +24,7 @@ import {
   NEW_SCHEDULE_PATH,
 } from "../../../ui/frame/paths";
 import { Icon } from "../../../ui/icons";
-import { CellNote, OneLine, RowLink, DataTable, type DataColumn } from "../../../ui/list";
+import { CellNote, type DataColumn, DataTable, OneLine, RowLink } from "../../../ui/list";
 import { PageHead } from "../../../ui/navigation";
 import { createArea } from "../../../ui/screens/area";
 import { FormScreen, ManagedByFile, RecreatedByFile } from "../../../ui/screens/form-screen";

@@ -1,13 +1,13 @@
+import { charsetOf } from "../../../base/charset";
 import { Fault } from "../../../egress/model";
 import type { StepRecorder } from "../../../egress/steps";
-import { charsetOf } from "../../../base/charset";
+import { type Assertion, isLengthOp } from "./assertions";
 import { evaluate, type Subject } from "./evaluate";
 import { type AssertionEvaluator, type Evaluated, outcomeOf } from "./evaluator";
-import { type Assertion, isLengthOp } from "./assertions";
-import { describeAssertion, statusFailure } from "./words";
+import { describeAssertion, type Failure } from "./words";
 
 /** A response to check by assertions. */
-export interface Observed extends Omit<Subject, "body"> {
+interface Observed extends Omit<Subject, "body"> {
   /** Called only if an assertion needs the body. */
   body(): Promise<{ bytes: Uint8Array; isTruncated: boolean } | Fault>;
 }
@@ -147,4 +147,12 @@ function recordAssertions(
     }
     steps.add("assertion", true, describeAssertion(assertion));
   }
+}
+
+/**
+ * Returns the failure of a response that is not 2xx, for assertions without one about the status.
+ */
+function statusFailure(status: number): Failure {
+  const message = `The status is ${status}; it should be 2xx.`;
+  return { message, publicMessage: `The status is ${status}.` };
 }

@@ -1,5 +1,5 @@
 import { decodeText, UNREAD_CHARSET } from "../../../base/charset";
-import { lengthOf, NOTHING, parseJsonPath, valueAt } from "./json-path";
+import { plural } from "../../../base/text";
 import {
   type Assertion,
   type Expected,
@@ -8,8 +8,9 @@ import {
   type Op,
   parseStatusRange,
 } from "./assertions";
+import { lengthOf, NOTHING, parseJsonPath, valueAt } from "./json-path";
 import { parsePattern, PATTERN_LOOKS_AT, type ReadPattern } from "./pattern";
-import { describeAssertion, describeFailure, type Failure, sizeInWords } from "./words";
+import { describeAssertion, describeFailure, type Failure } from "./words";
 
 /** Parts of a response that assertions use. Plain data, so that it can be sent to a thread. */
 export interface Subject {
@@ -286,4 +287,9 @@ const NUMBER = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*$/i;
 function numberIn(value: unknown): number {
   if (typeof value === "number") return value;
   return typeof value === "string" && NUMBER.test(value) ? Number(value) : Number.NaN;
+}
+
+/** Describes a number of bytes: "256 KiB", or the exact number. */
+function sizeInWords(bytes: number): string {
+  return bytes > 0 && bytes % 1024 === 0 ? `${bytes / 1024} KiB` : plural(bytes, "byte");
 }

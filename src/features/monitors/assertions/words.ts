@@ -1,7 +1,7 @@
-import { nameOfExpiring } from "../../../egress/model";
 import { plural } from "../../../base/text";
-import { lengthOf, NOTHING } from "./json-path";
+import { nameOfExpiring } from "../../../egress/model";
 import { type Assertion, isLengthOp, LENGTH_OPS, type Op } from "./assertions";
+import { lengthOf, NOTHING } from "./json-path";
 
 const SHOULD: Readonly<Record<Exclude<Op, "exists" | keyof typeof LENGTH_OPS>, string>> = {
   eq: "be",
@@ -31,19 +31,6 @@ export interface Failure {
   publicMessage: string;
   /** True if it is not known that the response is other than expected. */
   isUndecided?: boolean;
-}
-
-/** Describes a number of bytes: "256 KiB", or the exact number. */
-export function sizeInWords(bytes: number): string {
-  return bytes > 0 && bytes % 1024 === 0 ? `${bytes / 1024} KiB` : plural(bytes, "byte");
-}
-
-/**
- * Returns the failure of a response that is not 2xx, for assertions without one about the status.
- */
-export function statusFailure(status: number): Failure {
-  const message = `The status is ${status}; it should be 2xx.`;
-  return { message, publicMessage: `The status is ${status}.` };
 }
 
 /**

@@ -12,7 +12,8 @@ import type { Ctx } from "../../../context";
 import { createEgress, type Egress } from "../../../egress/egress";
 import type { StepRecorder } from "../../../egress/steps";
 import type { Alarms } from "../../alarms/alarms";
-import { type CheckRow, findLiveness } from "../checks-store";
+import type { CheckRow } from "../checks-store";
+import { findLiveness } from "../spans-store";
 import { closing, type Heartbeat, type Monitoring, type ProbeResult } from "../monitoring";
 import type { MonitorConfig } from "../probes";
 import { SHORT_TIMEOUT_MS } from "../wire";
@@ -85,7 +86,7 @@ export function createMonitoring(
 }
 
 /** Runs the checks of all monitors when they are due, and passes on their results. */
-export class Engine implements Monitoring {
+class Engine implements Monitoring {
   readonly #ctx: Ctx;
   readonly #prober: Prober;
   readonly #stalls: Stalls;

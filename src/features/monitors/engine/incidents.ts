@@ -16,6 +16,7 @@ import {
   reopenAutomatic,
 } from "../../incidents/automatic";
 import {
+  type AutomaticRow,
   findLastWritten,
   findOpenOutage,
   findOutageOfMonitor,
@@ -23,7 +24,7 @@ import {
   listOpenOutagesOf,
   listReopenable,
 } from "../../incidents/outage-store";
-import { findIncident } from "../../incidents/store";
+import { findIncident, type IncidentRow } from "../../incidents/store";
 import {
   asMarkdown,
   hasDueWords,
@@ -31,7 +32,8 @@ import {
   writeDueWords,
 } from "../../incidents/automatic-updates";
 import { findPage } from "../../pages/store";
-import { findOutageStart, listRecoveredMonitors, listUnlinkedMonitors } from "../evaluation-store";
+import { listRecoveredMonitors, listUnlinkedMonitors } from "../evaluation-store";
+import { findOutageStart } from "../spans-store";
 import { probeOf } from "../probes";
 import type { AffectedComponent } from "../records";
 import { findMonitor, findMonitorState, listComponentsOfMonitors, type MonitorRow } from "../store";
@@ -120,10 +122,10 @@ function place(
     pageId,
     componentIds: JSON.stringify(componentIds),
     resolvedFrom: startedAt - REOPEN_MS,
-  }).find((incident) => {
-    const { incidentId, resolvedAt } = incident.automatic;
+  }).find(({ automatic, incident }) => {
+    const { incidentId, resolvedAt } = automatic;
     if (incident.draft) {
-      return isDraft && !isChanged(incident) && !findOpenOutage(tx, { incidentId });
+      return isDraft && !isChanged(incident, automatic) && !findOpenOutage(tx, { incidentId });
     }
     const isOver = incident.status === "resolved";
     // An outage may have begun before the end, and get its incident long after: when its monitor is changed.
@@ -134,18 +136,45 @@ function place(
     const isOwn = findOutageOfMonitor(tx, { incidentId, monitorId: monitor.id }) !== undefined;
     return (!isDraft || isOwn) && hasRoom(incidentId);
   });
-  const isAgain = ended !== undefined && !ended.draft;
+  const isAgain = ended !== undefined && !ended.incident.draft;
   const sentence = `Automatic checks are failing${isAgain ? " again" : ""}.`;
   const body = bodyOf(monitor, sentence, failure);
   if (!ended) openAutomatic(ctx, tx, pageId, outage, { isDraft, body });
-  else if (ended.draft) moveDraft(ctx, tx, ended.automatic.incidentId, outage, body);
+  else if (ended.incident.draft) moveDraft(ctx, tx, ended.automatic.incidentId, outage, body);
   else reopenAutomatic(ctx, tx, ended.automatic.incidentId, outage, body);
 }
 
-/** Returns true if a person has changed a draft without taking it over. */
-function isChanged(incident: ReturnType<typeof listReopenable>[number]): boolean {
-  const { automatic, name, externalRef, postmortemBody } = incident;
-  return name !== automatic.name || externalRef !== null || postmortemBody !== null;
+/** Columns of an incident; true for those that only a person sets, and can set without taking the incident over. */
+const IS_SET_BY_PEOPLE: Readonly<Record<keyof IncidentRow, boolean>> = {
+  id: false,
+  pageId: false,
+  name: true,
+  status: false,
+  impact: false,
+  impactOverride: false,
+  source: false,
+  draft: false,
+  externalRef: true,
+  startedAt: false,
+  identifiedAt: false,
+  monitoringAt: false,
+  resolvedAt: false,
+  postmortemBody: true,
+  postmortemPublishedAt: false,
+  postmortemFirstPublishedAt: false,
+  version: false,
+  createdAt: false,
+  updatedAt: false,
+  deletedAt: false,
+};
+
+/** Returns true if a person has changed a draft without taking it over. Allclear gave it nothing but its name. */
+function isChanged(incident: IncidentRow, { name }: AutomaticRow): boolean {
+  const given: Partial<IncidentRow> = { name };
+  const columns = Object.keys(IS_SET_BY_PEOPLE) as (keyof IncidentRow)[];
+  return columns.some(
+    (column) => IS_SET_BY_PEOPLE[column] && incident[column] !== (given[column] ?? null),
+  );
 }
 
 /**

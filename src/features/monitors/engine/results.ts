@@ -2,7 +2,8 @@ import { Problem, unavailable } from "../../../base/errors";
 import type { CheckOutcome } from "../../../base/status";
 import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db/statements";
-import { type CheckRow, insertCheck, saveLiveness } from "../checks-store";
+import { type CheckRow, insertCheck } from "../checks-store";
+import { saveLiveness } from "../spans-store";
 import { findFailingParent } from "../dependency-store";
 import {
   type EvaluationInput,
@@ -629,11 +630,11 @@ function keepResult(tx: Tx, entry: Entry, monitor: Evaluated): CheckRow {
   const latencyMs = entry.latencyMs === null ? null : Math.round(entry.latencyMs);
   const check = { monitorNum, at, outcome: entry.outcome, latencyMs, message: entry.message };
   insertCheck(tx, check);
-  if (entry.kind === "heartbeat") saveHeartbeat(tx, { monitorNum, at });
+  if (entry.kind === "heartbeat") saveHeartbeat(tx, { monitorNum, heartbeatAt: at });
   const expiresAt = entry.certificate?.expiresAt;
   if (expiresAt !== undefined && expiresAt !== monitor.certificateExpiresAt) {
     monitor.certificateExpiresAt = expiresAt;
-    saveCertificate(tx, { monitorNum, expiresAt });
+    saveCertificate(tx, { monitorNum, certificateExpiresAt: expiresAt });
   }
   return check;
 }

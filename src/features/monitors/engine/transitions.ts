@@ -11,21 +11,18 @@ import {
   deleteSpan,
   endNoData,
   endSpan,
+  findLastKnown,
   findLiveness,
+  findOpenNoData,
   findOpenSpan,
+  findOutageStart,
   findSpanBefore,
+  findUnknownSince,
   insertSpan,
-  reopenSpan,
   rewriteSpan,
   saveNoData,
   type SpanRow,
-} from "../checks-store";
-import {
-  findLastKnown,
-  findOpenNoData,
-  findOutageStart,
-  findUnknownSince,
-} from "../evaluation-store";
+} from "../spans-store";
 import type { SeenCertificate } from "../monitoring";
 import type { MonitorConfig } from "../probes";
 import { scheduleOf } from "../probes/push";
@@ -258,7 +255,7 @@ function dropHeldSpans(tx: Tx, newest: SpanRow, at: number): SpanRow {
     const before = findSpanBefore(tx, { monitorNum, startedAt });
     if (!before) break;
     deleteSpan(tx, { monitorNum, startedAt });
-    reopenSpan(tx, { monitorNum, startedAt: before.startedAt });
+    endSpan(tx, { monitorNum, startedAt: before.startedAt, endedAt: null });
     open = { ...before, endedAt: null };
   }
   return open;

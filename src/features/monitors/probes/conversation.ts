@@ -30,6 +30,9 @@ export class CheckFailure extends Error {
   }
 }
 
+/** Failure by bytes that anyone could have sent. */
+export const EARLY_DATA = "The server sent data between its consent to TLS and the handshake.";
+
 /** A fault of the connection as an error, for code that awaits several steps. */
 class ConnectionFault extends Error {
   constructor(readonly fault: Fault) {
@@ -135,7 +138,7 @@ export class Conversation {
   /** Begins TLS. Bytes that came before it are refused, since anyone could have sent them. */
   async secure(verify: boolean): Promise<void> {
     if ((this.#reader?.buffered ?? 0) + this.#socket.readableLength > 0) {
-      throw new CheckFailure("The server sent data between its consent to TLS and the handshake.");
+      throw new CheckFailure(EARLY_DATA);
     }
     const { bytesLeft } = this.#socket;
     this.#reader?.stop();

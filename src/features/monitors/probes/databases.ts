@@ -1,22 +1,20 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Text } from "../../../base/schema";
 import { LineText } from "../../../base/texts";
-import { CheckFailure } from "./conversation";
-import { Secret, shownSchema, withoutSecrets } from "../../../base/secrets";
+import { CheckFailure, type Conversation } from "./conversation";
+import { Secret } from "../../../base/secrets";
 import {
-  AllowPlainPassword,
   HostText,
   Password,
   portField,
   serverTarget,
-  TLS_FIELDS,
+  SIGN_IN_FIELDS,
   TlsField,
   UserName,
   validateHostField,
-  WarningDays,
   withPasswordDefaults,
 } from "./fields";
-import { secretRules, usesByFields } from "./secret-uses";
+import { partsWithSecrets, usesByFields } from "./secret-uses";
 
 /** Query of a check that names none. */
 export const DEFAULT_QUERY = "SELECT 1";
@@ -49,28 +47,23 @@ export function databaseParts(defaultPort: number) {
           description: "Text of the first value in the first row. Default: any.",
         }),
       ),
-      ...TLS_FIELDS,
-      certificate_warning_days: Type.Optional(WarningDays),
-      allow_plain_password: Type.Optional(AllowPlainPassword),
+      ...SIGN_IN_FIELDS,
     },
     { additionalProperties: false, examples: [{ host: "db.example.com", user: "monitor" }] },
   );
   type DatabaseConfig = Static<typeof config>;
 
   const completed = (stored: DatabaseConfig) => withPasswordDefaults(stored, defaultPort);
-  const rules = secretRules<DatabaseConfig>(
-    config,
-    usesByFields(config, ["password", "expected", "certificate_warning_days"], completed),
-  );
   return {
     /** Returns a config with its defaults. */
     completed,
     parts: {
-      config,
-      shown: shownSchema(config),
-      ...rules,
+      ...partsWithSecrets<DatabaseConfig>(
+        config,
+        completed,
+        usesByFields(config, ["password", "expected", "certificate_warning_days"], completed),
+      ),
       validate: validateHostField,
-      present: (stored: DatabaseConfig) => withoutSecrets(config, completed(stored)),
       targetOf: ({ database, ...server }: DatabaseConfig) =>
         `${serverTarget(server, defaultPort)}${database === undefined ? "" : `/${database}`}`,
     },
@@ -83,9 +76,18 @@ export type DatabaseConfig = Parameters<ReturnType<typeof databaseParts>["comple
 /** Config of a database with its defaults. */
 export type CompletedDatabaseConfig = ReturnType<ReturnType<typeof databaseParts>["completed"]>;
 
+/** Rejection of a request for the password in clear text, by a server that may be any. */
+export const CLEAR_TEXT_REFUSED =
+  "The server asks for the password in clear text, which is sent only over verified TLS, or with allow_plain_password.";
+
 /** Throws a failure unless the first value of a row is as expected. Messages never repeat it. */
-export function compareValue(row: readonly unknown[] | undefined, expected?: string): void {
+export function compareValue(
+  conversation: Conversation,
+  row: readonly unknown[] | undefined,
+  expected: string | undefined,
+): void {
   if (expected === undefined) return;
+  conversation.begin("comparing the value", "assertion");
   if (!row) throw new CheckFailure("The query returned no row.");
   if (row[0] !== expected) throw new CheckFailure("The result is not as expected.");
 }

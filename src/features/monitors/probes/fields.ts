@@ -2,9 +2,10 @@ import { type Static, Type } from "@sinclair/typebox";
 import { formatHost } from "../../../base/config/parse";
 import { type FieldError, pointer } from "../../../base/errors";
 import { OneOf, Text } from "../../../base/schema";
-import { Secret, type Uses } from "../../../base/secrets";
+import { Secret } from "../../../base/secrets";
 import { LineText } from "../../../base/texts";
 import { DAY_MS } from "../../../base/time";
+import { headerError } from "../../../egress/http-headers";
 import {
   type Certificate,
   type Fault,
@@ -13,7 +14,6 @@ import {
   type TlsVersion,
 } from "../../../egress/model";
 import { hostError, monitorPolicy } from "../../../egress/policy";
-import { headerError } from "../../../egress/http-headers";
 import { certificateSentence } from "../assertions/words";
 import type { ProbeContext, ProbeResult, SeenCertificate } from "../monitoring";
 import { certificatesProblem } from "./client-certificate";
@@ -76,6 +76,12 @@ export const TLS_FIELDS = {
   ),
 };
 
+/** Schemas of the types that check and warn about a certificate. */
+export const CERTIFICATE_FIELDS = {
+  ...TLS_FIELDS,
+  certificate_warning_days: Type.Optional(WarningDays),
+};
+
 /** Rules for TLS in a config. */
 export interface TlsFields {
   ca?: string | null;
@@ -85,11 +91,6 @@ export interface TlsFields {
 /** Returns the rules for TLS of a config as a connection gets them. */
 export function tlsRulesOf({ ca, tls_min: tlsMin }: TlsFields): TlsRules {
   return { ca: ca ?? undefined, tlsMin: tlsMin ?? undefined };
-}
-
-/** Names the servers that authorities certify in the place of another one; none without authorities. */
-export function certifiedBy(ca: string | null | undefined): Uses {
-  return ca == null ? [] : [`server certified by ${ca}`];
 }
 
 const CREDENTIAL_MAX = 1_000;
@@ -116,10 +117,16 @@ interface ServerFields {
   tls?: string | null;
 }
 
-export const AllowPlainPassword = Type.Boolean({
+const AllowPlainPassword = Type.Boolean({
   description:
     "True to send the password without TLS, or to a server whose certificate is not verified. Default: false.",
 });
+
+/** Schemas of the types that sign in with a password and may use TLS. */
+export const SIGN_IN_FIELDS = {
+  ...CERTIFICATE_FIELDS,
+  allow_plain_password: Type.Optional(AllowPlainPassword),
+};
 
 /** Fields of a config with a password that is sent as it is. */
 interface PlainPasswordFields {
@@ -272,7 +279,6 @@ export function validateConnectTo({
 }
 
 /* Parts of the configs that name a URL. */
-
 const LONGEST_TARGET = 200;
 
 type Scheme = "http" | "https" | "ws" | "wss";

@@ -7,18 +7,17 @@ import { headerError } from "../../../egress/http-headers";
 import { VERSION } from "../../../version";
 import type { Probe, ProbeContext, ProbeResult } from "../monitoring";
 import { CheckFailure, checkServer, type Conversation } from "./conversation";
-import { givenValues, SecretValues, shownSchema, withoutSecrets } from "../../../base/secrets";
+import { givenValues, SecretValues } from "../../../base/secrets";
 import {
+  CERTIFICATE_FIELDS,
   HostText,
   PortNumber,
   serverTarget,
-  TLS_FIELDS,
   TlsField,
   validateHostField,
-  WarningDays,
   withServerDefaults,
 } from "./fields";
-import { secretRules, usesByFields } from "./secret-uses";
+import { partsWithSecrets, usesByFields } from "./secret-uses";
 
 /** Used where a port is required, so that it never applies. */
 const NO_PORT = 0;
@@ -37,8 +36,7 @@ const GrpcConfig = Type.Object(
       }),
     ),
     metadata: Type.Optional(SecretValues({ description: "Metadata of each call, by name." })),
-    ...TLS_FIELDS,
-    certificate_warning_days: Type.Optional(WarningDays),
+    ...CERTIFICATE_FIELDS,
   },
   { additionalProperties: false, examples: [{ host: "orders.example.com", port: 50051 }] },
 );
@@ -48,21 +46,16 @@ const completed = (config: GrpcConfig) => withServerDefaults(config, NO_PORT);
 
 type CompletedGrpcConfig = ReturnType<typeof completed>;
 
-const RULES = secretRules<GrpcConfig>(
-  GrpcConfig,
-  usesByFields(GrpcConfig, ["metadata", "certificate_warning_days"], completed),
-);
-
 /** Checks that a service is `SERVING`, by the health protocol of gRPC. */
 export const grpcProbe = {
   type: "grpc",
   label: "gRPC service",
-  config: GrpcConfig,
-  shown: shownSchema(GrpcConfig),
+  ...partsWithSecrets<GrpcConfig>(
+    GrpcConfig,
+    completed,
+    usesByFields(GrpcConfig, ["metadata", "certificate_warning_days"], completed),
+  ),
   validate: (config) => [...validateHostField(config), ...validateMetadata(config.metadata ?? {})],
-  validateChange: RULES.validateChange,
-  present: (config) => withoutSecrets(GrpcConfig, completed(config)),
-  merge: RULES.merge,
   targetOf: ({ service, ...config }) =>
     [serverTarget(config, NO_PORT), ...(service === undefined ? [] : [service])].join(" "),
   run: (config, context) => checkGrpc(completed(config), context),

@@ -1,7 +1,8 @@
 import { lazy } from "../../../base/lazy";
-import { type Uses, withoutSecrets } from "../../../base/secrets";
+import type { Uses } from "../../../base/secrets";
 import { oneLine } from "../../../base/text";
 import { readBody } from "../../../egress/body";
+import { headerError } from "../../../egress/http-headers";
 import {
   type Certificate,
   type ClientCertificate,
@@ -9,12 +10,10 @@ import {
   type HttpAnswer,
   type IpFamily,
 } from "../../../egress/model";
-import { headerError } from "../../../egress/http-headers";
 import { checkAssertions, needBody } from "../assertions/check";
 import type { Probe, ProbeContext, ProbeResult } from "../monitoring";
 import { certificatesIn } from "./client-certificate";
 import {
-  certifiedBy,
   daysLeft,
   DEFAULT_TLS_MIN,
   elapsedMs,
@@ -37,7 +36,7 @@ import {
   validateHttp,
 } from "./http-config";
 import { completedOAuth2, DigestSignIn, sendWithToken } from "./http-sign-in";
-import { secretRules, steeringUsesOf, usesByFields, versionsOf } from "./secret-uses";
+import { partsWithSecrets, steeringUsesOf, usesByFields, versionsOf } from "./secret-uses";
 
 /** Names the uses of the secrets of a field. */
 function usesOf(config: HttpConfig, field: string): Uses {
@@ -64,8 +63,6 @@ function usesOf(config: HttpConfig, field: string): Uses {
       return requestedUsesOf(config);
   }
 }
-
-const RULES = secretRules<HttpConfig>(HttpConfigBody, usesOf);
 
 /** Fields that decide no use, and those whose uses are named by their parts. */
 const fieldUsesOf = usesByFields<HttpConfig>(
@@ -100,6 +97,11 @@ function requestedUsesOf(config: HttpConfig): Uses {
     ...certifiedBy(config.client_certificate?.ca),
     ...proxiesOf(config),
   ];
+}
+
+/** Names the servers that authorities certify in the place of another one; none without authorities. */
+function certifiedBy(ca: string | null | undefined): Uses {
+  return ca == null ? [] : [`server certified by ${ca}`];
 }
 
 /** Names the server of the URL, with its host and the address at which it is reached. */
@@ -154,25 +156,19 @@ function named(role: string, url: string, { verify_tls: verifyTls }: HttpConfig)
   return [`${role} ${origin}`, ...(isUnverified ? [`unverified ${role} ${origin}`] : [])];
 }
 
-/** Returns the config as it is shown, with defaults and without secrets. */
-function presentHttp(config: HttpConfig): Record<string, unknown> {
+/** Returns a config with its defaults and those of its objects. */
+function completedForAnswers(config: HttpConfig) {
   const { oauth2 } = config;
-  return withoutSecrets(HttpConfigBody, {
-    ...completed(config),
-    oauth2: oauth2 ? completedOAuth2(oauth2) : null,
-  });
+  return { ...completed(config), oauth2: oauth2 ? completedOAuth2(oauth2) : null };
 }
 
 /** Checks the response of a web server by assertions. */
 export const httpProbe = {
   type: "http",
   label: "HTTP(S)",
-  config: HttpConfigBody,
+  ...partsWithSecrets<HttpConfig>(HttpConfigBody, completedForAnswers, usesOf),
   shown: HttpConfigShown,
   validate: validateHttp,
-  validateChange: RULES.validateChange,
-  present: presentHttp,
-  merge: RULES.merge,
   targetOf: urlTarget,
   run,
 } satisfies Probe<"http", HttpConfig>;

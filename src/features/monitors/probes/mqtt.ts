@@ -7,23 +7,20 @@ import { checkAssertions } from "../assertions/check";
 import type { Evaluated } from "../assertions/evaluator";
 import type { Probe, ProbeContext, ProbeResult } from "../monitoring";
 import { CheckFailure, checkServer, type Conversation, tlsOf } from "./conversation";
-import { shownSchema, withoutSecrets } from "../../../base/secrets";
 import {
-  AllowPlainPassword,
   HostText,
   Password,
   portField,
   serverTarget,
-  TLS_FIELDS,
+  SIGN_IN_FIELDS,
   TlsField,
   UserName,
   validateHostField,
   validatePlainPassword,
-  WarningDays,
   withPasswordDefaults,
   withPlainPassword,
 } from "./fields";
-import { secretRules, usesByFields } from "./secret-uses";
+import { partsWithSecrets, usesByFields } from "./secret-uses";
 
 const DEFAULT_PORT = 1883;
 const ASSERTIONS_MAX = 30;
@@ -51,9 +48,7 @@ const MqttConfig = Type.Object(
           "Conditions with the sources body and json that a message must all meet. Messages that do not are ignored until the timeout.",
       }),
     ),
-    ...TLS_FIELDS,
-    certificate_warning_days: Type.Optional(WarningDays),
-    allow_plain_password: Type.Optional(AllowPlainPassword),
+    ...SIGN_IN_FIELDS,
   },
   {
     additionalProperties: false,
@@ -67,8 +62,9 @@ const completed = (config: MqttConfig) =>
 
 type CompletedMqttConfig = ReturnType<typeof completed>;
 
-const RULES = secretRules<MqttConfig>(
+const PARTS = partsWithSecrets<MqttConfig>(
   MqttConfig,
+  completed,
   usesByFields(MqttConfig, ["password", "assertions", "certificate_warning_days"], completed),
 );
 
@@ -76,16 +72,13 @@ const RULES = secretRules<MqttConfig>(
 export const mqttProbe = {
   type: "mqtt",
   label: "MQTT broker",
-  config: MqttConfig,
-  shown: shownSchema(MqttConfig),
+  ...PARTS,
   validate: (config) => [
     ...validateHostField(config),
     ...validateSession(config),
     ...validatePlainPassword(config),
   ],
-  validateChange: RULES.validateChange,
-  present: (config) => withoutSecrets(MqttConfig, completed(config)),
-  merge: (before, change) => RULES.merge(withPlainPassword(before), change),
+  merge: (before, change) => PARTS.merge(withPlainPassword(before), change),
   targetOf: ({ topic, ...config }) =>
     [serverTarget(config, DEFAULT_PORT), ...(topic === undefined ? [] : [topic])].join(" "),
   run: (config, context) => checkMqtt(completed(config), context),

@@ -1,7 +1,8 @@
 import type { AuthPlugin, Connection } from "mysql2";
 import type { Probe, ProbeContext, ProbeResult } from "../monitoring";
-import { CheckFailure, checkServer, type Conversation } from "./conversation";
+import { CheckFailure, checkServer, type Conversation, EARLY_DATA } from "./conversation";
 import {
+  CLEAR_TEXT_REFUSED,
   compareValue,
   type CompletedDatabaseConfig,
   type DatabaseConfig,
@@ -22,8 +23,6 @@ export const mysqlProbe = {
 
 /** The library, loaded with the first check. */
 type Library = typeof import("mysql2");
-
-const EARLY_DATA = "The server sent data between its consent to TLS and the handshake.";
 
 /** COM_QUIT, the end of a session. */
 const QUIT = Buffer.from([1, 0, 0, 0, 1]);
@@ -67,8 +66,7 @@ async function checkMysql(
     const rows = await run(query).catch((error: unknown) => {
       throw failureOf(error, "The query failed");
     });
-    if (expected !== undefined) conversation.begin("comparing the value", "assertion");
-    compareValue(rows[0], expected);
+    compareValue(conversation, rows[0], expected);
     await conversation.finish(QUIT);
   });
 }
@@ -197,11 +195,7 @@ function safePlugins(
 }
 
 function refuseClearText(): Promise<never> {
-  return Promise.reject(
-    new CheckFailure(
-      "The server asks for the password in clear text, which is sent only over verified TLS, or with allow_plain_password.",
-    ),
-  );
+  return Promise.reject(new CheckFailure(CLEAR_TEXT_REFUSED));
 }
 
 function refuseWithoutTls(): Promise<never> {

@@ -3,6 +3,7 @@ import type { Client } from "pg";
 import type { Probe, ProbeContext, ProbeResult } from "../monitoring";
 import { CheckFailure, checkServer, type Conversation } from "./conversation";
 import {
+  CLEAR_TEXT_REFUSED,
   compareValue,
   type CompletedDatabaseConfig,
   type DatabaseConfig,
@@ -47,8 +48,7 @@ async function checkPostgres(
       const { rows } = await client.query<unknown[]>(statement).catch((error: unknown) => {
         throw failureOf(error, "The query failed");
       });
-      if (expected !== undefined) conversation.begin("comparing the value", "assertion");
-      compareValue(rows[0], expected);
+      compareValue(conversation, rows[0], expected);
       await conversation.finish(TERMINATE);
     } finally {
       client.removeAllListeners();
@@ -106,10 +106,7 @@ function createClient(
     const internals = client as unknown as Internals;
     // Bound by `connect`.
     internals._handleAuthCleartextPassword = () => {
-      const rejection = new CheckFailure(
-        "The server asks for the password in clear text, which is sent only over verified TLS, or with allow_plain_password.",
-      );
-      internals.connection.emit("error", rejection);
+      internals.connection.emit("error", new CheckFailure(CLEAR_TEXT_REFUSED));
     };
   }
   return client;

@@ -2,23 +2,20 @@ import { type Static, Type } from "@sinclair/typebox";
 import { OneOf } from "../../../base/schema";
 import type { Probe, ProbeContext, ProbeResult } from "../monitoring";
 import { CheckFailure, checkServer, type Conversation, tlsOf } from "./conversation";
-import { shownSchema, withoutSecrets } from "../../../base/secrets";
 import {
-  AllowPlainPassword,
   HostText,
   Password,
   portField,
   serverTarget,
-  TLS_FIELDS,
+  SIGN_IN_FIELDS,
   TlsField,
   UserName,
   validateHostField,
   validatePlainPassword,
-  WarningDays,
   withPasswordDefaults,
   withPlainPassword,
 } from "./fields";
-import { secretRules, usesByFields } from "./secret-uses";
+import { partsWithSecrets, usesByFields } from "./secret-uses";
 
 const DEFAULT_PORT = 6379;
 const ROLES = ["master", "replica"] as const;
@@ -36,9 +33,7 @@ const RedisConfig = Type.Object(
     role: Type.Optional(
       OneOf(ROLES, { description: "Role that the server must have. Default: any." }),
     ),
-    ...TLS_FIELDS,
-    certificate_warning_days: Type.Optional(WarningDays),
-    allow_plain_password: Type.Optional(AllowPlainPassword),
+    ...SIGN_IN_FIELDS,
   },
   { additionalProperties: false, examples: [{ host: "cache.example.com", role: "master" }] },
 );
@@ -49,8 +44,9 @@ const completed = (config: RedisConfig) =>
 
 type CompletedRedisConfig = ReturnType<typeof completed>;
 
-const RULES = secretRules<RedisConfig>(
+const PARTS = partsWithSecrets<RedisConfig>(
   RedisConfig,
+  completed,
   usesByFields(RedisConfig, ["password", "role", "certificate_warning_days"], completed),
 );
 
@@ -58,12 +54,9 @@ const RULES = secretRules<RedisConfig>(
 export const redisProbe = {
   type: "redis",
   label: "Redis or Valkey",
-  config: RedisConfig,
-  shown: shownSchema(RedisConfig),
+  ...PARTS,
   validate: (config) => [...validateHostField(config), ...validatePlainPassword(config)],
-  validateChange: RULES.validateChange,
-  present: (config) => withoutSecrets(RedisConfig, completed(config)),
-  merge: (before, change) => RULES.merge(withPlainPassword(before), change),
+  merge: (before, change) => PARTS.merge(withPlainPassword(before), change),
   targetOf: (config) => serverTarget(config, DEFAULT_PORT),
   run: (config, context) => checkRedis(completed(config), context),
 } satisfies Probe<"redis", RedisConfig>;

@@ -1,14 +1,23 @@
 import type { TObject } from "@sinclair/typebox";
 import { type FieldError, pointer } from "../../../base/errors";
-import { addsUse, keptSecrets, mergeSecrets, type Uses } from "../../../base/secrets";
+import {
+  addsUse,
+  keptSecrets,
+  mergeSecrets,
+  shownSchema,
+  type Uses,
+  withoutSecrets,
+} from "../../../base/secrets";
 import { TLS_VERSIONS } from "../../../egress/model";
 
 /**
- * Returns the functions of a probe that concern the secrets of its config. `usesOf` names the uses of the secrets of a
- * field: if a change adds one, secrets that it does not give again are dropped.
+ * Returns the members of a probe that follow from the schema of a config with secrets. `completed` returns a config with
+ * its defaults. `usesOf` names the uses of the secrets of a field: if a change adds one, secrets that it does not give
+ * again are dropped.
  */
-export function secretRules<Config extends object>(
+export function partsWithSecrets<Config extends object>(
   schema: TObject,
+  completed: (config: Config) => object,
   usesOf: (config: Config, field: string) => Uses,
 ) {
   const exposureBy = (before: Config, change: Partial<Config>) => {
@@ -16,14 +25,13 @@ export function secretRules<Config extends object>(
     return (field: string) => addsUse(usesOf(before, field), usesOf(after, field));
   };
   return {
-    /** Returns the config after a change; null removes a field. */
+    config: schema,
+    shown: shownSchema(schema),
+    present: (config: Config) => withoutSecrets(schema, completed(config)),
     merge: (before: Config, change: Partial<Config>) =>
       mergeSecrets(schema, before, change, exposureBy(before, change)),
 
-    /**
-     * Returns errors for secrets that a change would drop; the caller must give them again, or null to
-     * remove them.
-     */
+    /** Returns errors for secrets that a change would drop: the caller must give them again, or null to remove them. */
     validateChange(before: Config, change: Partial<Config>): FieldError[] {
       const isExposed = exposureBy(before, change);
       return keptSecrets(schema, before, change)

@@ -4,21 +4,18 @@ import { OneOf } from "../../../base/schema";
 import type { StepName } from "../../../egress/steps";
 import type { Probe, ProbeContext, ProbeResult } from "../monitoring";
 import { CheckFailure, checkServer, type Conversation } from "./conversation";
-import { shownSchema, withoutSecrets } from "../../../base/secrets";
 import {
-  AllowPlainPassword,
   DEFAULT_TLS_MIN,
   DEFAULT_WARNING_DAYS,
   HostText,
   Password,
   portField,
   serverTarget,
-  TLS_FIELDS,
+  SIGN_IN_FIELDS,
   UserName,
   validateHostField,
-  WarningDays,
 } from "./fields";
-import { secretRules, usesByFields } from "./secret-uses";
+import { partsWithSecrets, usesByFields } from "./secret-uses";
 
 const DEFAULT_PORT = 25;
 const MODES = ["off", "starttls", "starttls_if_offered", "tls"] as const;
@@ -35,9 +32,7 @@ const SmtpConfig = Type.Object(
     ),
     user: Type.Optional(UserName),
     password: Type.Optional(Password),
-    ...TLS_FIELDS,
-    certificate_warning_days: Type.Optional(WarningDays),
-    allow_plain_password: Type.Optional(AllowPlainPassword),
+    ...SIGN_IN_FIELDS,
   },
   { additionalProperties: false, examples: [{ host: "mail.example.com", tls: "starttls" }] },
 );
@@ -54,21 +49,16 @@ const completed = (config: SmtpConfig) => ({
 
 type CompletedSmtpConfig = ReturnType<typeof completed>;
 
-const RULES = secretRules<SmtpConfig>(
-  SmtpConfig,
-  usesByFields(SmtpConfig, ["password", "certificate_warning_days"], completed),
-);
-
 /** Checks that a mail server greets, encrypts and signs in. No mail is sent. */
 export const smtpProbe = {
   type: "smtp",
   label: "Mail server (SMTP)",
-  config: SmtpConfig,
-  shown: shownSchema(SmtpConfig),
+  ...partsWithSecrets<SmtpConfig>(
+    SmtpConfig,
+    completed,
+    usesByFields(SmtpConfig, ["password", "certificate_warning_days"], completed),
+  ),
   validate: validateSmtp,
-  validateChange: RULES.validateChange,
-  present: (config) => withoutSecrets(SmtpConfig, completed(config)),
-  merge: RULES.merge,
   targetOf: (config) => serverTarget(config, DEFAULT_PORT),
   run: (config, context) => checkSmtp(completed(config), context),
 } satisfies Probe<"smtp", SmtpConfig>;

@@ -5,25 +5,18 @@ import { type FieldError, pointer } from "../../../base/errors";
 import { Text } from "../../../base/schema";
 import type { Probe, ProbeContext, ProbeResult } from "../monitoring";
 import { CheckFailure, checkServer, type Conversation } from "./conversation";
+import { givenValues, Secret, SecretValues } from "../../../base/secrets";
 import {
-  givenValues,
-  Secret,
-  SecretValues,
-  shownSchema,
-  withoutSecrets,
-} from "../../../base/secrets";
-import {
+  CERTIFICATE_FIELDS,
   DEFAULT_TLS_MIN,
   DEFAULT_WARNING_DAYS,
-  TLS_FIELDS,
   Url,
   urlError,
   urlTarget,
   validateHeaders,
   VerifyTls,
-  WarningDays,
 } from "./fields";
-import { secretRules, steeringUsesOf, usesByFields } from "./secret-uses";
+import { partsWithSecrets, steeringUsesOf, usesByFields } from "./secret-uses";
 
 const SCHEMES = ["ws", "wss"] as const;
 const SUBPROTOCOLS_MAX = 10;
@@ -73,8 +66,7 @@ const WebSocketConfig = Type.Object(
           "Codes of which one must be in the server's closing frame. Default: it is not awaited.",
       }),
     ),
-    ...TLS_FIELDS,
-    certificate_warning_days: Type.Optional(WarningDays),
+    ...CERTIFICATE_FIELDS,
   },
   { additionalProperties: false, examples: [{ url: "wss://example.com/updates" }] },
 );
@@ -95,21 +87,15 @@ const fieldUsesOf = usesByFields(
   completed,
 );
 
-const RULES = secretRules<WebSocketConfig>(WebSocketConfig, (config) => [
-  ...fieldUsesOf(config),
-  ...steeringUsesOf(config.headers),
-]);
-
 /** Checks that a WebSocket opens, and answers. */
 export const websocketProbe = {
   type: "websocket",
   label: "WebSocket",
-  config: WebSocketConfig,
-  shown: shownSchema(WebSocketConfig),
+  ...partsWithSecrets<WebSocketConfig>(WebSocketConfig, completed, (config) => [
+    ...fieldUsesOf(config),
+    ...steeringUsesOf(config.headers),
+  ]),
   validate: validateWebSocket,
-  validateChange: RULES.validateChange,
-  present: (config) => withoutSecrets(WebSocketConfig, completed(config)),
-  merge: RULES.merge,
   targetOf: urlTarget,
   run: (config, context) => checkWebSocket(completed(config), context),
 } satisfies Probe<"websocket", WebSocketConfig>;

@@ -38,7 +38,7 @@ import {
   webhookPath,
 } from "../../../ui/frame/paths";
 import { Icon } from "../../../ui/icons";
-import { DenseRow, DenseTable, FigureCell, TextCell } from "../../../ui/list";
+import { DenseDataTable } from "../../../ui/list";
 import { PageHead, Tabs } from "../../../ui/navigation";
 import { type TimeBand, TimeChart, type TimePoint } from "../../../ui/time-chart";
 import { RelativeTime, shortDay } from "../../../ui/times";
@@ -57,9 +57,11 @@ import {
   intervalInWords,
   LastResult,
   latencyInWords,
+  latencyOrNone,
   Since,
   Tags,
   targetOf,
+  TimeOfDay,
   timeInWords,
   typeInWords,
   UnreachableThrough,
@@ -234,7 +236,6 @@ function Figures({ view, now }: { view: MonitorView; now: number }) {
   const { times, total, outageCount, cutAt, range, record } = view;
   // Uptime of only a part of the range would be misleading.
   const isCut = cutAt !== undefined;
-  const latency = (ms: number | null) => (ms === null ? "–" : latencyInWords(ms));
   const last = range.isZoomed ? "in this time" : range.label;
   return (
     <Numbers
@@ -243,11 +244,11 @@ function Figures({ view, now }: { view: MonitorView; now: number }) {
       items={[
         {
           label: "Now",
-          value: latency(record.lastCheck?.latencyMs ?? null),
+          value: latencyOrNone(record.lastCheck?.latencyMs),
           note: <LastResult check={record.lastCheck} now={now} />,
         },
-        { label: "Median", value: latency(total.p50Ms), note: last },
-        { label: "95th percentile", value: latency(total.p95Ms), note: last },
+        { label: "Median", value: latencyOrNone(total.p50Ms), note: last },
+        { label: "95th percentile", value: latencyOrNone(total.p95Ms), note: last },
         {
           label: "Uptime",
           value: isCut ? "–" : percent(uptimeOf(times), 3),
@@ -383,29 +384,61 @@ function checkFacts({ record: { row, state }, job }: MonitorView, now: number) {
   ];
 }
 
-const TROUBLE_COLUMNS = [
-  { label: "First failure" },
-  { label: "Started" },
-  { label: "Duration", isNumeric: true },
-  { label: "Incident" },
-];
-
 const TROUBLE_WORDS = { down: "Down", degraded: "Slow", unreachable: "Unreachable" } as const;
 
 /** Outages and slow times of a monitor, newest first, each with a link that zooms into it. */
 function Troubles({ view, now }: { view: MonitorView; now: number }) {
   const { troubles, troubleCount, range, cutAt } = view;
   const earlier = troubleCount - troubles.length;
+  const zoomLink = ({ startedAt, endedAt }: ListedTrouble) => {
+    const zoom = zoomQuery(range, { from: startedAt, to: endedAt ?? now }, now);
+    return (
+      <a href={`${monitorPath(view.record.row.id)}${zoom}`} title="Show it in the chart">
+        <RelativeTime at={toIso(startedAt)} now={now} />
+      </a>
+    );
+  };
   return (
     <DetailCard title="Outages and slow times" liveId="monitor-outages" count={range.label} isTable>
       {troubles.length === 0 ? (
         <p class="muted detail-body">No outages or slow times {inRange(range)}.</p>
       ) : (
-        <DenseTable columns={TROUBLE_COLUMNS} caption={`Outages and slow times, ${range.label}`}>
-          {troubles.map((trouble) => (
-            <TroubleRow key={trouble.startedAt} trouble={trouble} view={view} now={now} />
-          ))}
-        </DenseTable>
+        <DenseDataTable
+          caption={`Outages and slow times, ${range.label}`}
+          entries={troubles}
+          columns={[
+            {
+              label: "First failure",
+              cell: ({ state, message }) => (
+                <>
+                  <State tone={MONITOR_TONES[state]}>{TROUBLE_WORDS[state]}</State>
+                  {message === null ? null : <span class="note">{message}</span>}
+                </>
+              ),
+            },
+            { label: "Started", isBars: true, cell: zoomLink },
+            {
+              label: "Duration",
+              isNumeric: true,
+              cell: ({ durationMs, endedAt }) => (
+                <>
+                  {timeInWords(durationMs)}
+                  {endedAt === null ? " so far" : null}
+                </>
+              ),
+            },
+            {
+              label: "Incident",
+              isMiddle: true,
+              cell: ({ incident }) =>
+                incident ? (
+                  <a href={incidentPath(incident.id)}>{incident.name}</a>
+                ) : (
+                  <span class="quiet-text">None</span>
+                ),
+            },
+          ]}
+        />
       )}
       {earlier > 0 || cutAt !== undefined ? (
         <p class="muted detail-body">
@@ -416,42 +449,6 @@ function Troubles({ view, now }: { view: MonitorView; now: number }) {
     </DetailCard>
   );
 }
-
-function TroubleRow(props: { trouble: ListedTrouble; view: MonitorView; now: number }) {
-  const { trouble, view, now } = props;
-  const { state, startedAt, endedAt, durationMs, message, incident } = trouble;
-  const zoom = zoomQuery(view.range, { from: startedAt, to: endedAt ?? now }, now);
-  return (
-    <DenseRow>
-      <TextCell>
-        <State tone={MONITOR_TONES[state]}>{TROUBLE_WORDS[state]}</State>
-        {message === null ? null : <span class="note">{message}</span>}
-      </TextCell>
-      <TextCell isBars>
-        <a href={`${monitorPath(view.record.row.id)}${zoom}`} title="Show it in the chart">
-          <RelativeTime at={toIso(startedAt)} now={now} />
-        </a>
-      </TextCell>
-      <FigureCell>
-        {timeInWords(durationMs)}
-        {endedAt === null ? " so far" : null}
-      </FigureCell>
-      <TextCell isMiddle>
-        {incident ? (
-          <a href={incidentPath(incident.id)}>{incident.name}</a>
-        ) : (
-          <span class="quiet-text">None</span>
-        )}
-      </TextCell>
-    </DenseRow>
-  );
-}
-
-const CHECK_COLUMNS = [
-  { label: "Result" },
-  { label: "Time (UTC)" },
-  { label: "Duration", isNumeric: true },
-];
 
 interface LastChecksProps {
   checks: readonly CheckRow[];
@@ -467,24 +464,35 @@ function LastChecks({ checks, slowAboveMs, now }: LastChecksProps) {
       {checks.length === 0 ? (
         <p class="muted detail-body">No recent results. They appear here after the next check.</p>
       ) : (
-        <DenseTable columns={CHECK_COLUMNS} caption="Last results">
-          {checks.map(({ at, outcome, latencyMs, message }) => (
-            <DenseRow key={at}>
-              <TextCell>
-                {outcome === "ok" && slowAboveMs !== null && (latencyMs ?? 0) > slowAboveMs ? (
-                  <State tone="degraded">Slow</State>
-                ) : (
-                  <CheckLabel outcome={outcome} />
-                )}
-                {message === null ? null : <span class="note">{message}</span>}
-              </TextCell>
-              <TextCell isBars>
-                {toIso(at).slice(11, 19)} · <RelativeTime at={toIso(at)} now={now} />
-              </TextCell>
-              <FigureCell>{latencyMs === null ? "–" : latencyInWords(latencyMs)}</FigureCell>
-            </DenseRow>
-          ))}
-        </DenseTable>
+        <DenseDataTable
+          caption="Last results"
+          entries={checks}
+          columns={[
+            {
+              label: "Result",
+              cell: ({ outcome, latencyMs, message }) => (
+                <>
+                  {outcome === "ok" && slowAboveMs !== null && (latencyMs ?? 0) > slowAboveMs ? (
+                    <State tone="degraded">Slow</State>
+                  ) : (
+                    <CheckLabel outcome={outcome} />
+                  )}
+                  {message === null ? null : <span class="note">{message}</span>}
+                </>
+              ),
+            },
+            {
+              label: "Time (UTC)",
+              isBars: true,
+              cell: ({ at }) => <TimeOfDay at={at} now={now} />,
+            },
+            {
+              label: "Duration",
+              isNumeric: true,
+              cell: ({ latencyMs }) => latencyOrNone(latencyMs),
+            },
+          ]}
+        />
       )}
     </DetailCard>
   );
@@ -759,12 +767,6 @@ function stateOf(webhook: NotifiedWebhook): string {
   return isFailing(webhook) ? " · failing" : "";
 }
 
-const COLUMNS = [
-  { label: "Step" },
-  { label: "Course", isSecondary: true },
-  { label: "Duration", isNumeric: true },
-];
-
 const STEP_WORDS: Readonly<Record<StepName, string>> = {
   look_up: "Look-up",
   connect: "Connection",
@@ -789,33 +791,46 @@ const STEP_WORDS: Readonly<Record<StepName, string>> = {
 /** Steps of one check with their times; nothing without steps. */
 export function CheckSteps({ steps }: { steps: readonly Step[] }) {
   if (steps.length === 0) return null;
-  const totalMs = sum(steps.map(({ durationMs }) => durationMs));
+  const durations = steps.map(({ durationMs }) => durationMs);
+  const totalMs = sum(durations);
   const percentOf = (ms: number) => (totalMs === 0 ? 0 : Math.round((ms / totalMs) * 1_000) / 10);
   return (
     <DetailCard title="Steps of the check" liveId="check-steps" isStill isTable>
-      <DenseTable columns={COLUMNS} caption="Steps of the check">
-        {steps.map(({ name, isOk, durationMs, detail }, index) => {
-          const before = sum(steps.slice(0, index).map((step) => step.durationMs));
-          const tone = isOk ? "ok" : "major";
-          return (
-            <DenseRow key={index}>
-              <TextCell>
-                <State tone={tone}>
+      <DenseDataTable
+        caption="Steps of the check"
+        entries={steps.map((step, index) => ({ ...step, index }))}
+        columns={[
+          {
+            label: "Step",
+            cell: ({ name, isOk, detail }) => (
+              <>
+                <State tone={isOk ? "ok" : "major"}>
                   {STEP_WORDS[name]}
                   {isOk ? null : " failed"}
                 </State>
                 {detail === null ? null : <span class="note">{detail}</span>}
-              </TextCell>
-              <TextCell isSecondary>
-                {durationMs === 0 ? null : (
-                  <StepBar tone={tone} start={percentOf(before)} share={percentOf(durationMs)} />
-                )}
-              </TextCell>
-              <FigureCell>{durationMs === 0 ? "–" : latencyInWords(durationMs)}</FigureCell>
-            </DenseRow>
-          );
-        })}
-      </DenseTable>
+              </>
+            ),
+          },
+          {
+            label: "Course",
+            isSecondary: true,
+            cell: ({ isOk, durationMs, index }) =>
+              durationMs === 0 ? null : (
+                <StepBar
+                  tone={isOk ? "ok" : "major"}
+                  start={percentOf(sum(durations.slice(0, index)))}
+                  share={percentOf(durationMs)}
+                />
+              ),
+          },
+          {
+            label: "Duration",
+            isNumeric: true,
+            cell: ({ durationMs }) => (durationMs === 0 ? "–" : latencyInWords(durationMs)),
+          },
+        ]}
+      />
     </DetailCard>
   );
 }

@@ -8,7 +8,7 @@ import {
   type SupportedType,
 } from "../../../base/status";
 import { DESCRIPTION_MAX, NAME_MAX } from "../../../base/texts";
-import { validate } from "../../../base/validation";
+import { type Valid, validate } from "../../../base/validation";
 import { STATUS_WORDS } from "../../../ui/blocks";
 import { CheckboxList } from "../../../ui/choices";
 import { TextField } from "../../../ui/form";
@@ -138,7 +138,7 @@ export function storedParts(type: MonitorType, config: object = {}): MonitorCont
 }
 
 /** Returns the body for a new monitor of a type. Throws `validation_failed` with every invalid field. */
-export function toCreation(type: SupportedType, input: MonitorInput): CreateMonitorBody {
+export function toCreation(type: SupportedType, input: MonitorInput): Valid<CreateMonitorBody> {
   const { config, settings } = split(input, type);
   const { retry_interval_seconds: retry, name = "", ...rest } = settings;
   const entries = Object.entries(config).filter(([, value]) => value !== null);
@@ -155,7 +155,7 @@ export function toCreation(type: SupportedType, input: MonitorInput): CreateMoni
  * Returns the body for a change of a monitor. An empty retry interval becomes the default. A type
  * without this input keeps the stored one. Both are lowered to the check interval. Throws as `toCreation` does.
  */
-export function toChange(input: Partial<MonitorInput>, monitor: Monitor): UpdateMonitorBody {
+export function toChange(input: Partial<MonitorInput>, monitor: Monitor): Valid<UpdateMonitorBody> {
   const { config, settings } = split(input, monitor.type, monitor);
   if (monitor.type === "unsupported") {
     const { retry_interval_seconds: _, ...changed } = settings;

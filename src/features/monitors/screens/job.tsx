@@ -5,13 +5,13 @@ import { Card, CodeBlock, Shape, State } from "../../../ui/blocks";
 import { ButtonLink } from "../../../ui/buttons";
 import { DetailCard, DetailRow } from "../../../ui/detail";
 import { Icon } from "../../../ui/icons";
-import { DenseRow, DenseTable, FigureCell, TextCell } from "../../../ui/list";
+import { DenseDataTable } from "../../../ui/list";
 import { RelativeTime } from "../../../ui/times";
 import type { SignalRow } from "../job-store";
 import type { MonitorToken } from "../tokens";
 import { monitorPath } from "../../../ui/frame/paths";
 import type { JobView } from "./view";
-import { latencyInWords } from "./words";
+import { latencyOrNone, TimeOfDay } from "./words";
 
 const SIGNALS: Readonly<Record<SignalKind, { tone: Tone; word: string }>> = {
   start: { tone: "none", word: "Started" },
@@ -19,12 +19,6 @@ const SIGNALS: Readonly<Record<SignalKind, { tone: Tone; word: string }>> = {
   fail: { tone: "major", word: "Failed" },
   log: { tone: "none", word: "Message" },
 };
-
-const SIGNAL_COLUMNS = [
-  { label: "Signal" },
-  { label: "Time (UTC)" },
-  { label: "Duration", isNumeric: true },
-];
 
 /** Last starts, ends and messages of a job, newest first. */
 export function Signals({ job: { signals }, now }: { job: JobView; now: number }) {
@@ -35,43 +29,45 @@ export function Signals({ job: { signals }, now }: { job: JobView; now: number }
           None yet. Starts, exit codes and messages that the job reports appear here.
         </p>
       ) : (
-        <DenseTable columns={SIGNAL_COLUMNS} caption="Runs and messages">
-          {signals.map((signal) => (
-            <SignalEntry key={signal.position} signal={signal} now={now} />
-          ))}
-        </DenseTable>
+        <DenseDataTable
+          caption="Runs and messages"
+          entries={signals}
+          columns={[
+            { label: "Signal", cell: (signal) => <SignalFacts signal={signal} now={now} /> },
+            {
+              label: "Time (UTC)",
+              isBars: true,
+              cell: ({ at }) => <TimeOfDay at={at} now={now} />,
+            },
+            {
+              label: "Duration",
+              isNumeric: true,
+              cell: ({ durationMs }) => latencyOrNone(durationMs),
+            },
+          ]}
+        />
       )}
     </DetailCard>
   );
 }
 
-function SignalEntry({ signal, now }: { signal: SignalRow; now: number }) {
-  const { at, kind, rid, exitCode, startedAt, durationMs, message } = signal;
+function SignalFacts({ signal, now }: { signal: SignalRow; now: number }) {
+  const { kind, rid, exitCode, startedAt, message } = signal;
   const { tone, word } = SIGNALS[kind];
   return (
-    <DenseRow>
-      <TextCell>
-        <State tone={tone}>{word}</State>
-        {exitCode === null ? null : <span class="note">Exit code {exitCode}</span>}
-        {startedAt === null ? null : (
-          <span class="note">
-            Started at {toIso(startedAt).slice(11, 19)},{" "}
-            <RelativeTime at={toIso(startedAt)} now={now} />
-          </span>
-        )}
-        {rid === "" ? null : <RunId rid={rid} />}
-        {message === null ? null : <span class="note">{message}</span>}
-      </TextCell>
-      <TextCell isBars>
-        {toIso(at).slice(11, 19)} · <RelativeTime at={toIso(at)} now={now} />
-      </TextCell>
-      <FigureCell>{durationMs === null ? "–" : latencyInWords(durationMs)}</FigureCell>
-    </DenseRow>
+    <>
+      <State tone={tone}>{word}</State>
+      {exitCode === null ? null : <span class="note">Exit code {exitCode}</span>}
+      {startedAt === null ? null : (
+        <span class="note">
+          Started at {toIso(startedAt).slice(11, 19)},{" "}
+          <RelativeTime at={toIso(startedAt)} now={now} />
+        </span>
+      )}
+      {rid === "" ? null : <span class="note">Run {rid}</span>}
+      {message === null ? null : <span class="note">{message}</span>}
+    </>
   );
-}
-
-function RunId({ rid }: { rid: string }) {
-  return <span class="note">Run {rid}</span>;
 }
 
 /** Runs whose end was not reported yet; nothing without one. */

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { type Role, roleAllows } from "../../../base/actor";
 import { percent, sum } from "../../../base/numbers";
-import { EXPIRES_SOON_MS, toIso } from "../../../base/time";
 import {
   MONITOR_STATES,
   MONITOR_TONES,
@@ -11,10 +10,11 @@ import {
   type Tone,
 } from "../../../base/status";
 import { plural } from "../../../base/text";
+import { EXPIRES_SOON_MS, toIso } from "../../../base/time";
 import type { Reader } from "../../../db/statements";
 import { EmptyState, MONITOR_WORDS, Shape } from "../../../ui/blocks";
 import { Button, ButtonLink } from "../../../ui/buttons";
-import { labelAmong } from "../../../ui/frame/page-choice";
+import { HalfHourBars } from "../../../ui/charts";
 import {
   componentPath,
   monitorPath,
@@ -23,22 +23,17 @@ import {
   SELECTED_MONITORS_PATH,
   withQuery,
 } from "../../../ui/frame/paths";
-import { type ListQuery, NoMatch, readListQuery, readSearch } from "../../../ui/screens/list";
-import { HalfHourBars } from "../../../ui/small-charts";
 import { Icon } from "../../../ui/icons";
-import {
-  BulkBar,
-  DenseRow,
-  DenseTable,
-  FigureCell,
-  FilterSelect,
-  ListCard,
-  ListToolbar,
-  NameCell,
-  PickCell,
-  TextCell,
-} from "../../../ui/list";
+import { BulkBar, DenseDataTable, ListCard, ListToolbar } from "../../../ui/list";
 import { PageHead, Pagination, Tabs } from "../../../ui/navigation";
+import {
+  type ListQuery,
+  NoMatch,
+  pageSelect,
+  readListQuery,
+  readSearch,
+  Selects,
+} from "../../../ui/screens/list";
 import { RelativeTime } from "../../../ui/times";
 import {
   countMonitorsMatching,
@@ -54,7 +49,7 @@ import type { MonitorRecord } from "../records";
 import { TYPE_FORMS } from "./types";
 import {
   intervalInWords,
-  latencyInWords,
+  latencyOrNone,
   Since,
   Tags,
   targetOf,
@@ -63,21 +58,7 @@ import {
   UnreachableThrough,
 } from "./words";
 
-const PICK_COLUMN = { label: "Select", isHidden: true };
-
 const ORDER_WORDS = { state: "worst first", name: "by name" } as const;
-
-/** Returns the first column, whose link changes the order. */
-function nameColumn(list: MonitorListing) {
-  const isByName = list.order === "name";
-  return {
-    label: `Monitor, ${ORDER_WORDS[list.order]}`,
-    sort: {
-      order: isByName ? ("ascending" as const) : ("other" as const),
-      href: filteredPath(list, { sort: isByName ? undefined : "name" }),
-    },
-  };
-}
 
 /** `/admin/monitors`: monitors with state, last 24 hours and figures, worst first. */
 export function MonitorList(props: { list: MonitorListing; role: Role; now: number }) {
@@ -92,23 +73,7 @@ export function MonitorList(props: { list: MonitorListing; role: Role; now: numb
       </>
     );
   }
-  const rows = (
-    <DenseTable
-      columns={[...(canChange ? [PICK_COLUMN] : []), nameColumn(list), ...COLUMNS]}
-      caption={`Monitors, ${ORDER_WORDS[list.order]}`}
-      liveId="monitor-rows"
-    >
-      {records.map((record) => (
-        <MonitorRow
-          key={record.row.id}
-          record={record}
-          recent={list.recent.get(record.row.num)}
-          canPick={canChange}
-          now={now}
-        />
-      ))}
-    </DenseTable>
-  );
+  const rows = <MonitorTable list={list} canPick={canChange} now={now} />;
   return (
     <>
       <PageHead title="Monitors" actions={canChange ? <CreateLink /> : undefined} />
@@ -194,57 +159,77 @@ function NoMonitors({ canCreate }: { canCreate: boolean }) {
 const COMPONENTS_NAMED = 2;
 const TAGS_SHOWN = 3;
 
-/** Columns of the list of monitors after the first. */
-const COLUMNS = [
-  { label: "Component", isSecondary: true },
-  { label: "Last 24 hours" },
-  { label: "24 h", isNumeric: true },
-  { label: "30 days", isNumeric: true, isSecondary: true },
-  { label: "Response", isNumeric: true },
-  { label: "Checked", isNumeric: true, isSecondary: true },
-];
-
-interface RowProps {
-  record: MonitorRecord;
-  recent: RecentTimes | undefined;
-  /** True if the row has a checkbox. */
-  canPick: boolean;
-  now: number;
-}
-
-/** Row of a monitor. */
-function MonitorRow({ record, recent, canPick, now }: RowProps) {
-  const { row, state, components, lastCheck } = record;
+/** Table of the listed monitors. The link of its first heading changes their order. */
+function MonitorTable(props: { list: MonitorListing; canPick: boolean; now: number }) {
+  const { list, canPick, now } = props;
+  const isByName = list.order === "name";
+  const order = ORDER_WORDS[list.order];
+  const recentOf = ({ row }: MonitorRecord) => list.recent.get(row.num);
   return (
-    <DenseRow>
-      {canPick ? <PickCell name="id" value={row.id} label={`Select ${row.name}`} /> : null}
-      <NameCell
-        shape={<StateShape state={state.state} />}
-        href={monitorPath(row.id)}
-        name={row.name}
-        state={<RowState record={record} now={now} />}
-        note={<RowNote record={record} now={now} />}
-        tags={<Tags group={row.group} tags={row.tags} max={TAGS_SHOWN} />}
-      />
-      <TextCell isSecondary>
-        <ComponentLinks components={components} />
-      </TextCell>
-      <TextCell isBars>
-        <LastDay name={row.name} recent={recent} />
-      </TextCell>
-      <FigureCell isMiddle>{percent(recent?.dayUptime ?? null, 2)}</FigureCell>
-      <FigureCell isSecondary>{percent(recent?.monthUptime ?? null, 2)}</FigureCell>
-      <FigureCell>
-        {lastCheck?.latencyMs === undefined || lastCheck.latencyMs === null
-          ? "–"
-          : latencyInWords(lastCheck.latencyMs)}
-      </FigureCell>
-      <FigureCell isSecondary>
-        <span class="quiet-text">
-          {lastCheck ? <RelativeTime at={toIso(lastCheck.at)} now={now} /> : "–"}
-        </span>
-      </FigureCell>
-    </DenseRow>
+    <DenseDataTable
+      caption={`Monitors, ${order}`}
+      liveId="monitor-rows"
+      entries={list.records}
+      pick={
+        canPick
+          ? ({ row }) => ({ name: "id", value: row.id, label: `Select ${row.name}` })
+          : undefined
+      }
+      name={{
+        label: `Monitor, ${order}`,
+        sort: {
+          order: isByName ? "ascending" : "other",
+          href: filteredPath(list, { sort: isByName ? undefined : "name" }),
+        },
+        cell: (record) => ({
+          shape: <StateShape state={record.state.state} />,
+          href: monitorPath(record.row.id),
+          name: record.row.name,
+          state: <RowState record={record} now={now} />,
+          note: <RowNote record={record} now={now} />,
+          tags: <Tags group={record.row.group} tags={record.row.tags} max={TAGS_SHOWN} />,
+        }),
+      }}
+      columns={[
+        {
+          label: "Component",
+          isSecondary: true,
+          cell: ({ components }) => <ComponentLinks components={components} />,
+        },
+        {
+          label: "Last 24 hours",
+          isBars: true,
+          cell: (record) => <LastDay name={record.row.name} recent={recentOf(record)} />,
+        },
+        {
+          label: "24 h",
+          isNumeric: true,
+          isMiddle: true,
+          cell: (record) => percent(recentOf(record)?.dayUptime ?? null, 2),
+        },
+        {
+          label: "30 days",
+          isNumeric: true,
+          isSecondary: true,
+          cell: (record) => percent(recentOf(record)?.monthUptime ?? null, 2),
+        },
+        {
+          label: "Response",
+          isNumeric: true,
+          cell: ({ lastCheck }) => latencyOrNone(lastCheck?.latencyMs),
+        },
+        {
+          label: "Checked",
+          isNumeric: true,
+          isSecondary: true,
+          cell: ({ lastCheck }) => (
+            <span class="quiet-text">
+              {lastCheck ? <RelativeTime at={toIso(lastCheck.at)} now={now} /> : "–"}
+            </span>
+          ),
+        },
+      ]}
+    />
   );
 }
 
@@ -386,12 +371,13 @@ export function StateShape({ state }: { state: MonitorState }) {
 function MonitorToolbar({ list }: { list: MonitorListing }) {
   const { pages, page, state, type, tag, group, search, order } = list;
   const folded = tag?.toLowerCase();
-  const offered = list.tags.find((each) => each.toLowerCase() === folded);
-  const tags = tag === undefined || offered !== undefined ? list.tags : [tag, ...list.tags];
-  const groups =
-    group === undefined || list.groups.includes(group) ? list.groups : [group, ...list.groups];
-  const isFiltered =
-    search !== "" || [page, type, tag, group].some((filter) => filter !== undefined);
+  const shownTag = list.tags.find((each) => each.toLowerCase() === folded) ?? tag;
+  const filters = { page: page?.slug, type, tag: shownTag, group };
+  const isFiltered = search !== "" || Object.values(filters).some((each) => each !== undefined);
+  const kept = {
+    ...(state === undefined ? {} : { state }),
+    ...(order === "name" ? { sort: order } : {}),
+  };
   return (
     <ListToolbar
       action={MONITORS_PATH}
@@ -400,67 +386,43 @@ function MonitorToolbar({ list }: { list: MonitorListing }) {
         label: "Search by name, address or component",
         placeholder: "Name, address or component",
       }}
-      hidden={{
-        ...(state === undefined ? {} : { state }),
-        ...(order === "name" ? { sort: order } : {}),
-      }}
-      clearHref={
-        isFiltered
-          ? filteredPath(list, {
-              q: undefined,
-              page: undefined,
-              type: undefined,
-              tag: undefined,
-              group: undefined,
-            })
-          : undefined
-      }
+      hidden={kept}
+      clearHref={isFiltered ? withQuery(MONITORS_PATH, kept) : undefined}
       count={plural(countOf(list, state), "monitor")}
     >
-      <FilterSelect
-        label="Type"
-        name="type"
-        options={[
-          { value: "", label: "Every type" },
-          ...MONITOR_TYPES.map((value) => ({ value, label: typeLabel(value) })),
+      <Selects
+        filters={filters}
+        selects={[
+          {
+            label: "Type",
+            name: "type",
+            every: "Every type",
+            options: MONITOR_TYPES.map((value) => ({ value, label: typeLabel(value) })),
+          },
+          {
+            label: "Group",
+            name: "group",
+            every: "Every group",
+            options: optionsOf(list.groups, group),
+          },
+          {
+            label: "Tag",
+            name: "tag",
+            every: "Every tag",
+            options: optionsOf(list.tags, shownTag),
+          },
+          pageSelect(pages),
         ]}
-        value={type ?? ""}
       />
-      {groups.length === 0 ? null : (
-        <FilterSelect
-          label="Group"
-          name="group"
-          options={[
-            { value: "", label: "Every group" },
-            ...groups.map((value) => ({ value, label: value })),
-          ]}
-          value={group ?? ""}
-        />
-      )}
-      {tags.length === 0 ? null : (
-        <FilterSelect
-          label="Tag"
-          name="tag"
-          options={[
-            { value: "", label: "Every tag" },
-            ...tags.map((value) => ({ value, label: value })),
-          ]}
-          value={offered ?? tag ?? ""}
-        />
-      )}
-      {pages.length < 2 ? null : (
-        <FilterSelect
-          label="Page"
-          name="page"
-          options={[
-            { value: "", label: "Every page" },
-            ...pages.map((each) => ({ value: each.slug, label: labelAmong(pages, each) })),
-          ]}
-          value={page?.slug ?? ""}
-        />
-      )}
     </ListToolbar>
   );
+}
+
+/** Returns the options of a filter: the offered texts, after the chosen one if that is another. */
+function optionsOf(offered: readonly string[], chosen: string | undefined) {
+  const isAnother = chosen !== undefined && !offered.includes(chosen);
+  const texts = isAnother ? [chosen, ...offered] : offered;
+  return texts.map((value) => ({ value, label: value }));
 }
 
 /**

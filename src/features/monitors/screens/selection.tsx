@@ -1,3 +1,7 @@
+/*
+ * Actions on the monitors that were selected in the list, some after a question. `addSelectionRoutes` is the entrance.
+ * Monitors are changed a few per transaction, and the message counts them by result.
+ */
 import { Type } from "@sinclair/typebox";
 import type { Actor } from "../../../base/actor";
 import { OneOf } from "../../../base/schema";
@@ -35,51 +39,6 @@ const PER_WRITE = 10;
 /** Chosen monitors that are checked at the same time, in addition to due checks. */
 const CHECKS_AT_ONCE = 10;
 
-/**
- * True if a monitor was changed. `full`: it has the maximum number of tags. `unsupported`: this version
- * cannot check its type.
- */
-type Result = boolean | "full" | "unsupported";
-
-/** Change of one selected monitor. */
-interface SelectionChange {
-  /** Returns true if the monitor was changed, or the reason for which it cannot be. */
-  change(ctx: Ctx, tx: Tx, row: MonitorRow, actor: Actor): Result;
-  /** Words after "2 monitors are" for changed, unchanged and unreached monitors. */
-  words: { done: string; already: string; left: string };
-  /** True if a monitor that does not exist any more needs no change, as when a form is repeated. */
-  isGoneFine?: boolean;
-}
-
-/** Changes by the intent of their button. */
-const CHANGES = {
-  pause: {
-    change: (ctx, tx, { id, version }, actor) =>
-      pauseMonitor(ctx, tx, id, actor).row.version !== version,
-    words: { done: "paused", already: "paused already", left: "not paused" },
-  },
-  resume: {
-    change: (ctx, tx, { id, type, version }, actor) =>
-      type === "unsupported"
-        ? "unsupported"
-        : resumeMonitor(ctx, tx, id, actor).row.version !== version,
-    words: { done: "resumed", already: "running already", left: "not resumed" },
-  },
-  delete: {
-    change(ctx, tx, { id }, actor) {
-      deleteMonitor(ctx, tx, id, actor);
-      return true;
-    },
-    words: { done: "deleted", already: "deleted already", left: "not deleted" },
-    isGoneFine: true,
-  },
-} as const satisfies Record<string, SelectionChange>;
-
-interface Message {
-  tone: Tone;
-  text: string;
-}
-
 /** Numbers of monitors by result. */
 interface Counts {
   done: number;
@@ -97,6 +56,48 @@ interface Counts {
   push: number;
   /** Not reached, because a write failed. */
   left: number;
+}
+
+type Result = keyof Counts;
+
+/** Change of one selected monitor. */
+interface SelectionChange {
+  change(ctx: Ctx, tx: Tx, row: MonitorRow, actor: Actor): Result;
+  /** Words after "2 monitors are" for changed, unchanged and unreached monitors. */
+  words: { done: string; already: string; left: string };
+  /** True if a monitor that does not exist any more needs no change, as when a form is repeated. */
+  isGoneFine?: boolean;
+}
+
+const doneIf = (isChanged: boolean): Result => (isChanged ? "done" : "unchanged");
+
+/** Changes by the intent of their button. */
+const CHANGES = {
+  pause: {
+    change: (ctx, tx, { id, version }, actor) =>
+      doneIf(pauseMonitor(ctx, tx, id, actor).row.version !== version),
+    words: { done: "paused", already: "paused already", left: "not paused" },
+  },
+  resume: {
+    change: (ctx, tx, { id, type, version }, actor) =>
+      type === "unsupported"
+        ? "unsupported"
+        : doneIf(resumeMonitor(ctx, tx, id, actor).row.version !== version),
+    words: { done: "resumed", already: "running already", left: "not resumed" },
+  },
+  delete: {
+    change(ctx, tx, { id }, actor) {
+      deleteMonitor(ctx, tx, id, actor);
+      return "done";
+    },
+    words: { done: "deleted", already: "deleted already", left: "not deleted" },
+    isGoneFine: true,
+  },
+} as const satisfies Record<string, SelectionChange>;
+
+interface Message {
+  tone: Tone;
+  text: string;
 }
 
 const noCounts = (): Counts => ({
@@ -128,7 +129,7 @@ function tagChange(intent: "add" | "remove", tag: string): SelectionChange {
       const changed = isAddition ? withTag(tags, tag) : withoutTag(tags, tag);
       if (changed.length > TAGS_MAX) return "full";
       const body = validate(UpdateMonitorBody, { tags: changed });
-      return updateMonitor(ctx, tx, id, body, actor).row.version !== version;
+      return doneIf(updateMonitor(ctx, tx, id, body, actor).row.version !== version);
     },
     words: isAddition
       ? { done: `tagged “${tag}”`, already: `tagged “${tag}” already`, left: "not tagged" }
@@ -159,52 +160,21 @@ async function changeMonitors(
   const counts = noCounts();
   for (let index = 0; index < ids.length; index += PER_WRITE) {
     const part = ids.slice(index, index + PER_WRITE);
-    const writing = write((tx) => {
-      const rows = selectedMonitors(tx, part);
-      const results = rows.map((row) => change(ctx, tx, row, actor));
-      const count = (result: Result) => results.filter((each) => each === result).length;
-      return {
-        found: rows.length,
-        changed: count(true),
-        full: count("full"),
-        unsupported: count("unsupported"),
-      };
-    });
-    if (index === 0) {
-      add(counts, part, await writing);
-      continue;
-    }
-    const [result] = await Promise.allSettled([writing]);
-    if (result.status === "rejected") {
+    const writing = write((tx) =>
+      part.map((id): Result => {
+        const row = findMonitor(tx, { id });
+        return row ? change(ctx, tx, row, actor) : isGoneFine ? "unchanged" : "gone";
+      }),
+    );
+    const [written] = await Promise.allSettled([writing]);
+    if (written.status === "rejected") {
+      if (index === 0) throw written.reason;
       counts.left = ids.length - index;
       break;
     }
-    add(counts, part, result.value);
+    for (const result of written.value) counts[result] += 1;
   }
-  return messageOf(
-    isGoneFine ? { ...counts, unchanged: counts.unchanged + counts.gone, gone: 0 } : counts,
-    words,
-  );
-}
-
-function add(
-  counts: Counts,
-  part: readonly string[],
-  {
-    found,
-    changed,
-    full,
-    unsupported,
-  }: Pick<Counts, "full" | "unsupported"> & {
-    found: number;
-    changed: number;
-  },
-): void {
-  counts.done += changed;
-  counts.unchanged += found - changed - full - unsupported;
-  counts.full += full;
-  counts.unsupported += unsupported;
-  counts.gone += part.length - found;
+  return messageOf(counts, words);
 }
 
 /**
@@ -301,7 +271,7 @@ export function addSelectionRoutes(area: Area, deps: AdminDependencies) {
   async function ask(
     at: SentAt,
     ids: readonly string[],
-    screen: (monitors: ReturnType<typeof selectedMonitors>, backPath: string) => Screen,
+    screen: (monitors: readonly MonitorRow[], backPath: string) => Screen,
   ): Promise<Response> {
     const monitors = selectedMonitors(ctx.db, ids);
     if (monitors.length === 0) {
@@ -310,7 +280,7 @@ export function addSelectionRoutes(area: Area, deps: AdminDependencies) {
     return render.screen(at, screen(monitors, backOf(at.query)));
   }
 
-  const webhooksOf = (monitors: ReturnType<typeof selectedMonitors>) =>
+  const webhooksOf = (monitors: readonly MonitorRow[]) =>
     listWebhooksOnlyFor(ctx.db, new Set(monitors.map((row) => row.id)));
 
   function askForTag(
@@ -334,10 +304,9 @@ export function addSelectionRoutes(area: Area, deps: AdminDependencies) {
   return area.routes
     .post(
       "/selected",
-      ({ request, requestContext, query, body }) => {
-        const at = { request, requestContext, query, body };
-        return withSelected(at, async (ids) => {
-          const intent = body.text("intent");
+      (at) =>
+        withSelected(at, async (ids) => {
+          const intent = at.body.text("intent");
           switch (intent) {
             case "check":
               return back(at, checkMonitors(ctx, monitoring, ids));
@@ -356,25 +325,19 @@ export function addSelectionRoutes(area: Area, deps: AdminDependencies) {
             default:
               return back(at, { tone: "major", text: "Select an action for the monitors." });
           }
-        });
-      },
+        }),
       { ...formBody(), ...screenOperation(session("admin")) },
     )
-    .post(
-      "/selected/delete",
-      ({ request, requestContext, query, body }) => {
-        const at = { request, requestContext, query, body };
-        return withSelected(at, (ids) => change(at, ids, CHANGES.delete));
-      },
-      { ...formBody(), ...screenOperation(session("admin")) },
-    )
+    .post("/selected/delete", (at) => withSelected(at, (ids) => change(at, ids, CHANGES.delete)), {
+      ...formBody(),
+      ...screenOperation(session("admin")),
+    })
     .post(
       "/selected/tag",
-      ({ request, requestContext, query, body }) => {
-        const at = { request, requestContext, query, body };
-        return withSelected(at, async (ids) => {
-          const values = TAG_FORM.read(body);
-          const kept = keptNotice(body);
+      (at) =>
+        withSelected(at, async (ids) => {
+          const values = TAG_FORM.read(at.body);
+          const kept = keptNotice(at.body);
           if (kept !== undefined)
             return askForTag(at, ids, { ...TAG_FORM.state(values, {}), kept });
           const { tag, action } = TAG_FORM.parse(values, {}).body;
@@ -382,8 +345,7 @@ export function addSelectionRoutes(area: Area, deps: AdminDependencies) {
           return errors.isEmpty
             ? change(at, ids, tagChange(action, tag))
             : askForTag(at, ids, TAG_FORM.rejected(values, errors.all, {}), 422);
-        });
-      },
+        }),
       {
         ...formBody(),
         ...screenOperation(session("admin"), KEEPS_TYPED),

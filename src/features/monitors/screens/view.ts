@@ -9,11 +9,12 @@ import { listIncidentsOfOutage } from "../../incidents/outage-store";
 import { listSelectiveWebhooks } from "../../webhooks/monitors";
 import { findPausedUntil } from "../../webhooks/records";
 import { listAllWebhooks, type WebhookRow } from "../../webhooks/store";
-import { type CheckRow, listChecksBefore, listNewestSpans } from "../checks-store";
+import { type CheckRow, listChecksBefore } from "../checks-store";
+import { listNewestSpans } from "../spans-store";
 import { listDependents } from "../dependency-store";
 import { pageIdOf } from "../engine/transitions";
 import { type LatencyFigures, latencyOfEach } from "../latency";
-import { WORST_FIRST } from "../overview-store";
+import { listIncidentsOfMonitor, WORST_FIRST } from "../overview-store";
 import { graceSecondsOf, occurrencesOf } from "../probes/push";
 import { getMonitorRecord, type MonitorRecord } from "../records";
 import {
@@ -25,7 +26,6 @@ import {
   troublesOf,
 } from "../uptime";
 import { listRuns, listSignals, type SignalRow } from "../job-store";
-import { listIncidentsOfMonitor } from "../store";
 import { type MonitorToken, tokensOf } from "../tokens";
 import type { Range } from "./range";
 

@@ -69,6 +69,21 @@ export function latencyInWords(ms: number): string {
   return `${(ms / SECOND_MS).toLocaleString("en", { maximumFractionDigits: 2 })} s`;
 }
 
+/** Returns a response time as text, or a dash for none. */
+export function latencyOrNone(ms: number | null | undefined): string {
+  return ms == null ? "–" : latencyInWords(ms);
+}
+
+/** Time of a recent result or signal, "14:30:05 · 2 min ago". Both in unix ms. */
+export function TimeOfDay({ at, now }: { at: number; now: number }) {
+  const iso = toIso(at);
+  return (
+    <>
+      {iso.slice(11, 19)} · <RelativeTime at={iso} now={now} />
+    </>
+  );
+}
+
 /** Time since `at` as text, "for 4 min 20 s", with the date on hover. Both in unix ms. */
 export function Since({ at, now }: { at: number; now: number }) {
   const iso = toIso(at);

@@ -17,12 +17,13 @@ import { Icon } from "../../../ui/icons";
 import { listOpenCausesOf } from "../../components/cause-store";
 import { listFailingWithoutIncident } from "../../incidents/outage-store";
 import { SERVER_OFFLINE } from "../../monitors/engine/stalls";
+import { findLongestGap } from "../../monitors/spans-store";
+import { listOpenIncidentsOfMonitors, listTroubledMonitors } from "../../monitors/overview-store";
 import {
-  findLongestGap,
-  listOpenIncidentsOfMonitors,
-  listTroubledMonitors,
-} from "../../monitors/store";
-import {
+  type AttentionEntry,
+  type AttentionKind,
+  type AttentionRow,
+  type AttentionSource,
   certificateRows,
   componentRows,
   draftRows,
@@ -31,13 +32,7 @@ import {
   monitorRows,
   offlineRows,
   webhookRows,
-} from "./attention-objects";
-import type {
-  AttentionEntry,
-  AttentionKind,
-  AttentionRow,
-  AttentionSource,
-} from "./attention-source";
+} from "./attention-rows";
 import type { CurrentState } from "./current-state";
 
 /** Maximum number of rows; further entries are counted. */

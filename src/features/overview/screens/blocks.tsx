@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { sum } from "../../../base/numbers";
 import {
   COMPONENT_STATUSES,
@@ -32,7 +33,7 @@ import { isUnderWay } from "../../maintenance/rules";
 import type { MaintenanceRecord } from "../../maintenance/store";
 import { headlineText, toneOf } from "../../status/rules";
 import type { CurrentState, ShownComponent } from "./current-state";
-import { Block, Elapsed } from "./parts";
+import { Elapsed } from "./parts";
 
 /** Icons of changes by the start of their action. */
 const ICONS: Readonly<Record<string, IconName>> = {
@@ -428,5 +429,27 @@ function LaneRow({ lane: { component, spans, troubledMs } }: { lane: Lane }) {
       </svg>
       <span>{time}</span>
     </li>
+  );
+}
+
+interface BlockProps {
+  /** Stable id, by which `live.js` finds the block. */
+  id: string;
+  title: string;
+  /** Text or link at the end of the head. */
+  aside?: ComponentChildren;
+  children: ComponentChildren;
+}
+
+/** Block of the overview with a heading. */
+function Block({ id, title, aside, children }: BlockProps) {
+  return (
+    <section class="card" id={id} data-live="" aria-labelledby={`${id}-title`}>
+      <div class="card-head">
+        <h2 id={`${id}-title`}>{title}</h2>
+        {aside}
+      </div>
+      {children}
+    </section>
   );
 }

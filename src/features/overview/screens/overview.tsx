@@ -15,10 +15,19 @@ import { formBody } from "../../../http/form-body";
 import { session } from "../../../http/operation";
 import { actorOf, type RequestContext, sessionOf } from "../../../http/request-context";
 import { Notice } from "../../../ui/blocks";
-import { ButtonLink, safeHref } from "../../../ui/buttons";
+import { ButtonLink, PostButton, safeHref } from "../../../ui/buttons";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
-import { FirstPage } from "../../../ui/frame/page-choice";
-import { FLEET_PATH, HOME_PATH, PLAN_PATH } from "../../../ui/frame/paths";
+import { choosePage, FirstPage } from "../../../ui/frame/page-choice";
+import {
+  FLEET_PATH,
+  HOME_PATH,
+  KEYS_PATH,
+  NEW_MONITOR_PATH,
+  NEW_WEBHOOK_PATH,
+  newComponentPath,
+  PAGES_PATH,
+  PLAN_PATH,
+} from "../../../ui/frame/paths";
 import { shareRead } from "../../../ui/frame/shared-read";
 import { Icon } from "../../../ui/icons";
 import { PageHead } from "../../../ui/navigation";
@@ -28,14 +37,16 @@ import { linksOf } from "../../activity/screens/target-links";
 import type { Alarm } from "../../alarms/alarms";
 import { createIncidentCache } from "../../incidents/records";
 import { ReportLink } from "../../incidents/screens/list";
+import { countKeys } from "../../keys/records";
 import { findRelayRecord, mailReadiness, type RelayRecord } from "../../mail/settings";
 import {
   type HeldMailings,
   HeldNotices,
   NOTHING_HELD,
   readHeldMailings,
-} from "../../mailings/screens/list";
-import { setFirstStepsHidden } from "../../settings/settings";
+} from "../../mailings/screens/mailings";
+import type { PageRow } from "../../pages/store";
+import { areFirstStepsHidden, setFirstStepsHidden } from "../../settings/settings";
 import { listCrowdedPages } from "../../subscribers/sign-up";
 import { countSubscribers } from "../../subscribers/store";
 import { type Attention, AttentionList, Calm, readAttention } from "./attention";
@@ -48,14 +59,6 @@ import {
   readLastDay,
 } from "./blocks";
 import { type CurrentState, readCurrentState } from "./current-state";
-import {
-  type FirstSteps as Steps,
-  FirstStepsBlock,
-  HIDE_STEPS_PATH,
-  readFirstSteps,
-  SHOW_STEPS_PATH,
-  ShowFirstSteps,
-} from "./first-steps";
 import { createHealthReader, type Health, HealthBlock } from "./health";
 
 /** Changes that the overview shows. */
@@ -143,7 +146,7 @@ interface OverviewData {
   day: LastDay;
   mail: MailTroubles;
   /** First steps after the set-up; undefined once they are done, and for roles below admin. */
-  firstSteps: Steps | undefined;
+  firstSteps: FirstSteps | undefined;
   /** Latest changes with the paths of their objects; undefined for roles that may not see them. */
   changes: { entries: readonly AuditRow[]; links: ReadonlyMap<string, string> } | undefined;
 }
@@ -370,5 +373,147 @@ function RelayNotice({ relay, now }: { relay: RelayRecord | undefined; now: numb
       Since <RelativeTime at={toIso(relay.since)} now={now} />: {relay.reply} Mails wait and are
       sent once it is available again.
     </Notice>
+  );
+}
+
+/** Paths of the buttons that hide the steps and show them again. */
+const HIDE_STEPS_PATH = "/admin/first-steps/hide";
+const SHOW_STEPS_PATH = "/admin/first-steps/show";
+
+/** One of the first steps after the set-up. */
+interface FirstStep {
+  title: string;
+  note: string;
+  isDone: boolean;
+  /** Button that leads to the form of the step; undefined if an earlier step is needed first. */
+  action: { href: string; label: string } | undefined;
+}
+
+/** First steps, while at least one is not done. */
+interface FirstSteps {
+  steps: readonly FirstStep[];
+  /** True if an admin hid them. */
+  isHidden: boolean;
+}
+
+/**
+ * Returns the first steps. A step is done if an object of its kind exists, except on the sample
+ * page. Undefined if all are done, and for roles that may not perform them.
+ */
+function readFirstSteps(
+  reader: Reader,
+  {
+    pages,
+    components: [component],
+    health,
+    role,
+    now,
+  }: Pick<CurrentState, "pages" | "components"> & { health: Health; role: Role; now: number },
+): FirstSteps | undefined {
+  if (!roleAllows(role, "admin")) return undefined;
+  const page: PageRow | undefined = choosePage(
+    pages.map(({ page: each }) => each).filter(({ isSample }) => !isSample),
+    undefined,
+  );
+  const steps: FirstStep[] = [
+    {
+      title: "Create your page",
+      note: page
+        ? `${page.name}, at /status/${page.slug}`
+        : "A status page shows your customers what works.",
+      isDone: page !== undefined,
+      action: { href: `${PAGES_PATH}/new`, label: "Create page" },
+    },
+    {
+      title: "Add a component",
+      note: `${component ? `${component.name}. ` : ""}A component is a part of your service that users notice, such as a website.`,
+      isDone: component !== undefined,
+      action: page && { href: newComponentPath(page.slug), label: "Add component" },
+    },
+    {
+      title: "Watch it with a monitor",
+      note: "Allclear checks an address every minute and marks the component when a check fails.",
+      isDone: health.monitors.size > 0,
+      action: { href: NEW_MONITOR_PATH, label: "Create monitor" },
+    },
+    {
+      title: "Get notified",
+      note: "A webhook to Slack, Discord, Teams, Telegram, ntfy or your own program.",
+      isDone: health.attempts.endpoints > 0,
+      action: { href: NEW_WEBHOOK_PATH, label: "Create webhook" },
+    },
+    {
+      title: "Create an API key",
+      note: "Report incidents from a script or a pipeline. Optional.",
+      isDone: countKeys(reader, now).all > 0,
+      action: { href: `${KEYS_PATH}/new`, label: "Create API Key" },
+    },
+  ];
+  if (steps.every(({ isDone }) => isDone)) return undefined;
+  return { steps, isHidden: areFirstStepsHidden(reader) };
+}
+
+/** First steps after the set-up. The next step has the primary button. */
+function FirstStepsBlock({ steps }: { steps: readonly FirstStep[] }) {
+  const next = steps.find(({ isDone }) => !isDone);
+  const done = steps.filter(({ isDone }) => isDone).length;
+  return (
+    <section class="card steps" id="first-steps" aria-labelledby="first-steps-title">
+      <div class="card-head">
+        <h2 id="first-steps-title">
+          First steps{" "}
+          <span class="count">
+            {done} of {steps.length} done
+          </span>
+        </h2>
+        <PostButton action={HIDE_STEPS_PATH}>
+          Hide<span class="visually-hidden"> the first steps</span>
+        </PostButton>
+      </div>
+      <ol class="rows">
+        {steps.map((step, index) => (
+          <Step key={step.title} step={step} number={index + 1} isNext={step === next} />
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+/** Button at the end of the overview that shows the steps again. */
+function ShowFirstSteps() {
+  return (
+    <div class="steps-again">
+      <PostButton action={SHOW_STEPS_PATH}>Show the first steps</PostButton>
+    </div>
+  );
+}
+
+function Step(props: { step: FirstStep; number: number; isNext: boolean }) {
+  const { step, number, isNext } = props;
+  const { title, note, isDone, action } = step;
+  return (
+    <li class={isDone ? "row is-done" : isNext ? "row is-next" : "row"}>
+      <span class="tick">
+        {isDone ? (
+          <>
+            <Icon name="check" />
+            <span class="visually-hidden">Done: </span>
+          </>
+        ) : (
+          number
+        )}
+      </span>
+      <div>
+        <p class="row-title">{title}</p>
+        <p class="row-note">{note}</p>
+      </div>
+      {isDone || !action ? null : (
+        <div class="row-side">
+          <ButtonLink href={action.href} kind={isNext ? "primary" : "quiet"}>
+            {action.label}
+          </ButtonLink>
+        </div>
+      )}
+    </li>
   );
 }

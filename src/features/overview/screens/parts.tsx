@@ -1,4 +1,3 @@
-import type { ComponentChildren } from "preact";
 import { MINUTE_MS, SECOND_MS, toIso } from "../../../base/time";
 import { exactTime, lasting } from "../../../ui/times";
 
@@ -19,16 +18,6 @@ export function Elapsed({ since, now }: { since: number; now: number }) {
   );
 }
 
-/** Time since an incident's newest update, as the end of a clause. */
-export function LastUpdate({ at, now }: { at: number | null; now: number }) {
-  if (at === null) return null;
-  return (
-    <>
-      , last update <Elapsed since={at} now={now} /> ago
-    </>
-  );
-}
-
 /** Maximum number of links; further objects are counted. */
 const NAMED_MAX = 3;
 
@@ -46,27 +35,5 @@ export function Links({ items }: { items: readonly { href?: string; name: string
       ))}
       {more > 0 ? ` and ${more} more` : ""}
     </>
-  );
-}
-
-interface BlockProps {
-  /** Stable id, by which `live.js` finds the block. */
-  id: string;
-  title: string;
-  /** Text or link at the end of the head. */
-  aside?: ComponentChildren;
-  children: ComponentChildren;
-}
-
-/** Block of the overview with a heading. */
-export function Block({ id, title, aside, children }: BlockProps) {
-  return (
-    <section class="card" id={id} data-live="" aria-labelledby={`${id}-title`}>
-      <div class="card-head">
-        <h2 id={`${id}-title`}>{title}</h2>
-        {aside}
-      </div>
-      {children}
-    </section>
   );
 }

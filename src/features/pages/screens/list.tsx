@@ -1,5 +1,5 @@
 /* Screens of pages: routes of the list, to create and to delete a page, then what they show. `settings.tsx` has one page. */
-
+import { composed, validate } from "../../../base/validation";
 import { type Role, roleAllows } from "../../../base/actor";
 import { type FieldError, invalidFields } from "../../../base/errors";
 import { toIso } from "../../../base/time";
@@ -31,7 +31,7 @@ import {
   validatePageInput,
 } from "../pages";
 import type { PageRow } from "../store";
-import type { PageInput } from "../wire";
+import { PageInput } from "../wire";
 import { DELETE_FORM, NEW_PAGE_FORM } from "./forms";
 import { addPageSettingRoutes, PageChips, takenSlugErrors } from "./settings";
 
@@ -69,7 +69,7 @@ export function pageAdminRoutes(deps: AdminDependencies) {
     submit(tx, body, actor) {
       const errors = newPageErrors(tx, body);
       if (errors.length > 0) throw invalidFields(errors);
-      return createPage(ctx, tx, body, actor).id;
+      return createPage(ctx, tx, validate(PageInput, body), actor).id;
     },
     done: (id) => ({
       path: componentsOfPagePath(getPage(ctx.db, id).slug),
@@ -114,7 +114,7 @@ export function pageAdminRoutes(deps: AdminDependencies) {
     role: "admin",
     run(tx, { params: { id } }, actor) {
       if (getPage(tx, id).isDefault) return false;
-      updatePage(ctx, tx, id, { default: true }, actor);
+      updatePage(ctx, tx, id, composed({ default: true }), actor);
       return true;
     },
     done: (isChanged, { params }) => ({

@@ -4,6 +4,7 @@ import { type Actor, type Role, roleAllows } from "../../../base/actor";
 import { type FieldError, invalidFields } from "../../../base/errors";
 import { plural } from "../../../base/text";
 import { toIso } from "../../../base/time";
+import { validate } from "../../../base/validation";
 import type { Reader, Tx } from "../../../db/statements";
 import { sessionOf } from "../../../http/request-context";
 import { Card, Chip, Chips, Facts, Notice } from "../../../ui/blocks";
@@ -29,13 +30,20 @@ import type { Area } from "../../../ui/screens/area";
 import { Day, RelativeTime } from "../../../ui/times";
 import { ReportLink } from "../../incidents/screens/list";
 import { mailReadiness } from "../../mail/settings";
-import { subscribersOfPagePath } from "../../subscribers/screens/read";
+import { subscribersOfPagePath } from "../../subscribers/screens/list";
 import { hostNameOf, logoPath, logoSize, pageUrl, toDomain } from "../addresses";
 import { deleteLogo, putLogo } from "../logo";
-import { MAIL_FOOTER_MAX, mailSettingsOf, type PageMailInput } from "../mail";
-import { getPage, listOldSlugs, type OldSlug, updatePage, updatePageMail } from "../pages";
+import { MAIL_FOOTER_MAX, mailSettingsOf, PageMailInput } from "../mail";
+import {
+  addPageErrors,
+  getPage,
+  listOldSlugs,
+  type OldSlug,
+  updatePage,
+  updatePageMail,
+} from "../pages";
 import { findPageBySlug, type PageRow } from "../store";
-import type { PageInput } from "../wire";
+import { type PageInput, PartialPageInput } from "../wire";
 import {
   COMPAT_FORM,
   DOMAINS_FORM,
@@ -64,7 +72,8 @@ export function addPageSettingRoutes(area: Area, deps: AdminDependencies): void 
   }
 
   function update(tx: Tx, changes: Partial<PageInput>, actor: Actor, { params }: AtPage): void {
-    updatePage(ctx, tx, params.id, changes, actor);
+    const body = validate(PartialPageInput, changes, addPageErrors);
+    updatePage(ctx, tx, params.id, body, actor);
   }
 
   const edit = { load, update, role: "admin" } as const;
@@ -505,7 +514,7 @@ function addPageMailRoutes(area: Area, { ctx }: AdminDependencies): void {
       return { resource: mailSettingsOf(page), version: page.version, context: { page } };
     },
     update(tx, changes, actor, { params }) {
-      updatePageMail(ctx, tx, params.id, changes, actor);
+      updatePageMail(ctx, tx, params.id, validate(PageMailInput, changes), actor);
     },
     show(state, { requestContext }) {
       const { page } = state.context;

@@ -48,7 +48,7 @@ import { type KeyListing, listKeyPage } from "../../keys/records";
 import { searchMaintenances } from "../../maintenance/store";
 import { searchMonitors } from "../../monitors/overview-store";
 import { targetOf } from "../../monitors/screens/words";
-import { IMPORT_PATH } from "../../subscribers/screens/read";
+import { IMPORT_PATH } from "../../subscribers/screens/list";
 import { listUsers } from "../../users/users";
 import { webhookName } from "../../webhooks/records";
 import { listAllWebhooks } from "../../webhooks/store";

@@ -11,7 +11,7 @@ import { formatMailbox } from "../../../base/mail-address";
 import { describeStore } from "../../../base/store-address";
 import { plural } from "../../../base/text";
 import { DetailCard } from "../../../ui/detail";
-import { DenseRow, DenseTable, TextCell } from "../../../ui/list";
+import { DenseDataTable } from "../../../ui/list";
 import type { MailSettings } from "../../mail/settings";
 
 /** Settings in force: those of the configuration and of the dashboard. */
@@ -133,11 +133,11 @@ const SETTINGS: Readonly<Record<OptionName, Setting>> = {
   },
   purgeUrl: {
     label: "Purge address",
-    show: ({ config }) => (config.purgeUrl === undefined ? NONE : "Set"),
+    show: ({ config }) => setOrNone(config.purgeUrl),
   },
   purgeHeader: {
     label: "Credential for the purge address",
-    show: ({ config }) => (config.purgeHeader === undefined ? NONE : "Set"),
+    show: ({ config }) => setOrNone(config.purgeHeader),
   },
   smtpHost: { label: "Mail relay", isCode: true, show: ({ mail }) => mail?.host ?? NONE },
   smtpPort: { label: "Port of the relay", show: ({ mail }) => String(mail?.port ?? NONE) },
@@ -145,12 +145,12 @@ const SETTINGS: Readonly<Record<OptionName, Setting>> = {
   smtpCa: {
     label: "Certificates for the relay",
     isCode: true,
-    show: ({ config, mail }) => config.smtpCa?.path ?? (mail?.ca === undefined ? NONE : "Set"),
+    show: ({ config, mail }) => config.smtpCa?.path ?? setOrNone(mail?.ca),
   },
   smtpUser: { label: "User at the relay", isCode: true, show: ({ mail }) => mail?.user ?? NONE },
   smtpPassword: {
     label: "Password for the relay",
-    show: ({ mail }) => (mail?.password === undefined ? NONE : "Set"),
+    show: ({ mail }) => setOrNone(mail?.password),
   },
   smtpConnections: {
     label: "Connections to the relay",
@@ -178,15 +178,15 @@ const SETTINGS: Readonly<Record<OptionName, Setting>> = {
   mirror: { label: "Mirror", isCode: true, show: ({ config }) => placeOf(config.mirror) },
   mirrorKeyId: {
     label: "Access key of the mirror",
-    show: ({ config }) => (config.mirrorKeyId === undefined ? NONE : "Set"),
+    show: ({ config }) => setOrNone(config.mirrorKeyId),
   },
   mirrorSecret: {
     label: "Secret of the mirror",
-    show: ({ config }) => (config.mirrorSecret === undefined ? NONE : "Set"),
+    show: ({ config }) => setOrNone(config.mirrorSecret),
   },
   fleetSecret: {
     label: "Secret of the fleet",
-    show: ({ config }) => (config.fleetSecret === undefined ? NONE : "Set"),
+    show: ({ config }) => setOrNone(config.fleetSecret),
   },
   fleetListen: {
     label: "Private listen address",
@@ -205,11 +205,11 @@ const SETTINGS: Readonly<Record<OptionName, Setting>> = {
   },
   fleetStoreKeyId: {
     label: "Access key id for the store",
-    show: ({ config }) => (config.fleetStoreKeyId === undefined ? NONE : "Set"),
+    show: ({ config }) => setOrNone(config.fleetStoreKeyId),
   },
   fleetStoreSecret: {
     label: "Secret for the store",
-    show: ({ config }) => (config.fleetStoreSecret === undefined ? NONE : "Set"),
+    show: ({ config }) => setOrNone(config.fleetStoreSecret),
   },
   failover: { label: "Failover", show: ({ config }) => config.failover },
   ack: { label: "Writes are acknowledged when", show: ({ config }) => config.ack },
@@ -225,25 +225,26 @@ const SETTINGS: Readonly<Record<OptionName, Setting>> = {
 /** Text of an empty list. */
 const NONE = "None";
 
-const COLUMNS = [{ label: "Setting" }, { label: "Value" }, { label: "Set by" }];
-
 /** Settings in force, each with its origin. */
 export function SettingsTable({ settings }: { settings: SettingsInForce }) {
   return (
     <DetailCard title="Settings in force" liveId="settings-in-force" isStill isTable>
-      <DenseTable columns={COLUMNS} caption="Settings in force">
-        {(Object.keys(SETTINGS) as OptionName[]).map((name) => (
-          <DenseRow key={name}>
-            <TextCell>{SETTINGS[name].label}</TextCell>
-            <TextCell>
-              <Value setting={SETTINGS[name]} settings={settings} />
-            </TextCell>
-            <TextCell isBars>
-              <span class="setting-source">{originOf(settings, name)}</span>
-            </TextCell>
-          </DenseRow>
-        ))}
-      </DenseTable>
+      <DenseDataTable
+        caption="Settings in force"
+        entries={Object.keys(SETTINGS) as OptionName[]}
+        columns={[
+          { label: "Setting", cell: (name) => SETTINGS[name].label },
+          {
+            label: "Value",
+            cell: (name) => <Value setting={SETTINGS[name]} settings={settings} />,
+          },
+          {
+            label: "Set by",
+            isBars: true,
+            cell: (name) => <span class="setting-source">{originOf(settings, name)}</span>,
+          },
+        ]}
+      />
     </DetailCard>
   );
 }
@@ -258,6 +259,11 @@ function originOf({ config, stored }: SettingsInForce, name: OptionName): Compon
   const setter = setterOf(config, name);
   if (setter !== undefined) return <code>{setter}</code>;
   return stored.has(name) ? "Set here" : "Default";
+}
+
+/** Text for a value that must not be shown. */
+function setOrNone(value: unknown): string {
+  return value === undefined ? NONE : "Set";
 }
 
 function rateOf(perMinute: number): string {

@@ -28,7 +28,7 @@ import {
   SOURCE_WORDS,
   subscribersOfPagePath,
   SubscriberState,
-} from "./read";
+} from "./list";
 
 /** A subscriber with everything that its screen shows. */
 export interface SubscriberView {

@@ -41,8 +41,14 @@ import {
   REACTIVATE_FORM,
   readChoicesContext,
 } from "./forms";
-import { SubscriberList, SubscriberNumbers } from "./list";
-import { newSubscriberPath, readPageOf, readSubscriberList, subscribersOfPagePath } from "./read";
+import {
+  newSubscriberPath,
+  readPageOf,
+  readSubscriberList,
+  SubscriberList,
+  SubscriberNumbers,
+  subscribersOfPagePath,
+} from "./list";
 
 /** Returns what has to be done before people can subscribe to a page; undefined if they can. */
 function closedText(page: PageRow, isMailReady: boolean): string | undefined {

@@ -54,7 +54,7 @@ import {
   requireImportable,
   RESULT_WORDS,
 } from "../transfer";
-import { ERASE_PATH, EXPORT_PATH, IMPORT_FILE_MAX_BYTES, IMPORT_PATH } from "./read";
+import { ERASE_PATH, EXPORT_PATH, IMPORT_FILE_MAX_BYTES, IMPORT_PATH } from "./list";
 
 const TABS = [
   { href: IMPORT_PATH, label: "Import" },

@@ -1,14 +1,14 @@
 import { ALERT_TEMPLATE } from "../../../base/mail-address";
 import { DAY_MS, MINUTE_MS } from "../../../base/time";
 import type { Ctx } from "../../../context";
-import type { Reader } from "../../../db/statements";
+import type { Reader, Tx } from "../../../db/statements";
 import { queueDirectly } from "../../mail/mail";
 import { withoutAddresses } from "../../mail/reply";
 import { findRelayRecord } from "../../mail/settings";
 import { deleteCancelledMail, findMail, type MailRow } from "../../mail/store";
 import { findSuppression } from "../../mail/suppressions";
 import { addressHmac, findMailKey } from "../../mail/tokens";
-import { QueueChanges } from "../../outgoing/waiting-rows";
+import { tryWrite } from "../../sending/loop";
 import type { Begun } from "../deliver/delivery-queue";
 import { type NoTry, type Outgoing, type TryResult, writeMessage } from "../deliver/message";
 import { type DeliveryRow, findForTry } from "../delivery-store";
@@ -40,8 +40,6 @@ interface MailDelivery extends Outgoing {
 export function createMailAttempt(
   ctx: Ctx,
 ): (outgoing: MailDelivery) => Promise<TryResult | NoTry> {
-  const changes = new QueueChanges(ctx, "an alert could not be queued", () => undefined);
-
   return async (outgoing) => {
     const { delivery, event, gathered, webhook } = outgoing;
     if (!isOpenToEvents(ctx.db, webhook)) return "no_message";
@@ -64,7 +62,7 @@ export function createMailAttempt(
       ctx.log.error({ err: error, delivery: delivery.id }, "an alert could not be written");
       return { ...NO_ANSWER, at, latencyMs: 0, error: "The message could not be written." };
     }
-    const isQueued = await changes.run((tx) => {
+    const queue = (tx: Tx) => {
       if (isForFormerAddress) deleteCancelledMail(tx, { id });
       queueDirectly(ctx, tx, {
         id,
@@ -77,7 +75,8 @@ export function createMailAttempt(
         expiresAt: at + LIFE_MS,
       });
       return true;
-    });
+    };
+    const isQueued = await tryWrite(ctx, queue, "an alert could not be queued");
     return isQueued === true ? "awaits_mail" : "local_fault";
   };
 }

@@ -1,13 +1,18 @@
 import { ALERT_TEMPLATE } from "../../../base/mail-address";
 import type { Ctx } from "../../../context";
 import type { Reader } from "../../../db/statements";
-import type {
-  ComposedMail,
-  MailTemplate,
-  TemplateEnvironment,
-  Templates,
-} from "../../mail/compose";
-import { type Block, type Letter, renderLetter } from "../../mail/letter";
+import { composeMail, domainOf, type MailTemplate, type Templates } from "../../mail/compose";
+import {
+  type Block,
+  button,
+  type Letter,
+  link,
+  muted,
+  ownLetter,
+  paragraph,
+  renderLetter,
+  title,
+} from "../../mail/letter";
 import { findEarlierMail, type MailRow } from "../../mail/store";
 import { addressHmac, findMailKey, tokenOf } from "../../mail/tokens";
 import { contextOf, outgoingOf } from "../deliver/message";
@@ -25,7 +30,7 @@ import { CONFIRMATION_TEMPLATE, isStillAsked } from "./confirmation";
 const PRODUCT = "Allclear";
 
 const alert: MailTemplate = (mail, env) => {
-  const { ctx } = env;
+  const { ctx, settings } = env;
   const members = membersOfMail(ctx.db, mail);
   const row = members[0] && findForTry(ctx.db, members[0].delivery);
   if (!row || !isWanted(ctx, row.webhook, mail)) return "unwanted";
@@ -37,16 +42,15 @@ const alert: MailTemplate = (mail, env) => {
   const earlier = { subjectId: mail.subjectId, recipient: mail.recipient, before: mail.id };
   const isFirst = findEarlierMail(ctx.db, earlier) === undefined;
   const subject = alertSubject(notification, context);
-  const thread = `<${mail.subjectId}@${domainOf(env)}>`;
-  return {
-    ...teamMail(mail, env, {
-      ...alertLetter(event, notification, context),
-      footer: footerOfAlert(ctx.baseUrl, row.webhook),
-    }),
+  const thread = `<${mail.subjectId}@${domainOf(settings)}>`;
+  const footer = footerOfAlert(ctx.baseUrl, row.webhook);
+  return composeMail(mail, env, {
+    fromName: settings.from.name ?? PRODUCT,
+    ...renderLetter({ ...alertLetter(event, notification, context), footer }),
     subject: isFirst ? subject : `Re: ${subject}`,
     references: thread,
     inReplyTo: isFirst ? undefined : thread,
-  };
+  });
 };
 
 /** Returns the deliveries that a mail sends, oldest first. One that a person queued again meanwhile has another mail. */
@@ -74,25 +78,17 @@ export function footerOfAlert(
   webhook: NamedWebhook & Pick<WebhookRow, "id">,
 ): Block[] {
   return [
-    {
-      type: "paragraph",
-      isMuted: true,
-      text: [
-        "You get this mail from the webhook ",
-        { name: webhookName(webhook) },
-        ` of ${new URL(baseUrl).host}.`,
-      ],
-    },
-    {
-      type: "link",
-      label: "Open the webhook",
-      url: `${baseUrl}/admin/settings/webhooks/${webhook.id}`,
-    },
+    muted(
+      "You get this mail from the webhook ",
+      { name: webhookName(webhook) },
+      ` of ${new URL(baseUrl).host}.`,
+    ),
+    link("Open the webhook", `${baseUrl}/admin/settings/webhooks/${webhook.id}`),
   ];
 }
 
 const confirmation: MailTemplate = (mail, env) => {
-  const { ctx } = env;
+  const { ctx, settings } = env;
   const key = findMailKey(ctx.db);
   if (!key) return "unwanted";
   // It may have waited for hours: the webhook may be deleted, or its address open to events.
@@ -100,58 +96,28 @@ const confirmation: MailTemplate = (mail, env) => {
   if (!isStillAsked(ctx.db, mail.recipient, mark)) return "unwanted";
   const url = `${ctx.baseUrl}/mail/alerts/${tokenOf(key, "alerts", { id: mail.id })}`;
   const { host } = new URL(ctx.baseUrl);
-  return {
-    ...teamMail(mail, env, confirmationLetter(host, url)),
+  return composeMail(mail, env, {
+    fromName: settings.from.name ?? PRODUCT,
+    ...renderLetter(confirmationLetter(host, url)),
     subject: `Confirm alerts from ${host}`,
-  };
+  });
 };
 
 /** Returns the mail that asks an address to confirm alerts. It contains nothing that a stranger wrote. */
 function confirmationLetter(host: string, url: string): Letter {
-  return {
-    locale: "en",
-    sender: PRODUCT,
+  return ownLetter({
     preheader: "Open the link within 7 days to get alerts by e-mail.",
-    tone: "none",
     blocks: [
-      { type: "title", text: ["Confirm alerts by e-mail"] },
-      {
-        type: "paragraph",
-        text: [
-          "Someone on the team of ",
-          { name: host },
-          " wants alerts about incidents, maintenance and monitors sent to this address. Open the link within 7 days and confirm, or decline.",
-        ],
-      },
-      { type: "button", label: "Confirm or decline", url },
-      {
-        type: "paragraph",
-        isMuted: true,
-        text: ["If you do nothing, you get no alerts."],
-      },
+      title("Confirm alerts by e-mail"),
+      paragraph(
+        "Someone on the team of ",
+        { name: host },
+        " wants alerts about incidents, maintenance and monitors sent to this address. Open the link within 7 days and confirm, or decline.",
+      ),
+      button("Confirm or decline", url),
+      muted("If you do nothing, you get no alerts."),
     ],
-    footer: [],
-  };
-}
-
-type TeamMail = Omit<ComposedMail, "subject" | "references" | "inReplyTo">;
-
-/** Returns a mail of the installation to one person, without its subject. */
-function teamMail(mail: MailRow, env: TemplateEnvironment, letter: Letter): TeamMail {
-  const { ctx, settings } = env;
-  return {
-    from: { name: settings.from.name ?? PRODUCT, address: settings.from.address },
-    replyTo: settings.replyTo,
-    to: mail.recipient,
-    ...renderLetter(letter),
-    headers: {},
-    messageId: `<${mail.id}@${domainOf(env)}>`,
-    date: ctx.clock.now(),
-  };
-}
-
-function domainOf({ settings: { from } }: TemplateEnvironment): string {
-  return from.address.slice(from.address.lastIndexOf("@") + 1);
+  });
 }
 
 /** Mails of endpoints for e-mail. */

@@ -7,7 +7,7 @@ import type { Tx } from "../../../db/statements";
 import { readBody } from "../../../egress/body";
 import type { Egress } from "../../../egress/egress";
 import { Fault, type HttpAnswer } from "../../../egress/model";
-import { attemptOnce, QueueChanges } from "../../outgoing/waiting-rows";
+import { attemptOnce, tryWrite } from "../../sending/loop";
 import { createMailAttempt } from "../alerts/alerts";
 import { type DeliveryRow, findForTry } from "../delivery-store";
 import type { Message } from "../formats/format";
@@ -80,7 +80,8 @@ interface Prepared {
 export function createAttempt(ctx: Ctx, egress: Egress, readHeadline?: ReadHeadline): Attempt {
   const { clock } = ctx;
   const attemptByMail = createMailAttempt(ctx);
-  const changes = new QueueChanges(ctx, "a group of deliveries could not be stored", () => {});
+  const writeGroup = <T>(change: (tx: Tx) => T) =>
+    tryWrite(ctx, change, "a group of deliveries could not be stored");
 
   /** Reads a delivery that can be sent. */
   function readSendable(id: string): ReturnType<typeof findForTry> {
@@ -95,7 +96,7 @@ export function createAttempt(ctx: Ctx, egress: Egress, readHeadline?: ReadHeadl
     if (!row) return "ended";
     const { delivery, webhook } = row;
     if (!needsGroup(delivery, webhook)) return groupOf(delivery) ?? deliveryId;
-    const isClosed = await changes.run((tx) => {
+    const isClosed = await writeGroup((tx) => {
       closeGroup(ctx, tx, webhook);
       return true;
     });
@@ -115,7 +116,7 @@ export function createAttempt(ctx: Ctx, egress: Egress, readHeadline?: ReadHeadl
     const overtaken = new Set(overtakenAmong(ctx.db, members, row.webhook));
     if (overtaken.size > 0) {
       const supersede = (tx: Tx) => supersedeDeliveries(tx, [...overtaken], { now: clock.now() });
-      if ((await changes.run(supersede)) === undefined) return "local_fault";
+      if ((await writeGroup(supersede)) === undefined) return "local_fault";
     }
     const [first, ...others] = members.filter(({ delivery }) => !overtaken.has(delivery.id));
     // The next one of its group stands for the others then.

@@ -1,105 +1,34 @@
+import { SYSTEM_ACTOR } from "../../../base/actor";
 import { lazy } from "../../../base/lazy";
-import { MINUTE_MS, SECOND_MS } from "../../../base/time";
-import { GROUP_SECONDS } from "../../../base/webhook";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../base/time";
+import { type DeliveryStatus, GROUP_SECONDS } from "../../../base/webhook";
 import type { Ctx } from "../../../context";
-import type { Tx } from "../../../db/statements";
+import { changedRow, type Tx } from "../../../db/statements";
 import { createEgress, type Egress } from "../../../egress/egress";
-import {
-  Backoff,
-  createLoadThrottle,
-  type LoadThrottle,
-  monotonicWallClock,
-  SendingLoop,
-} from "../../outgoing/sending-loop";
-import { QueueChanges } from "../../outgoing/waiting-rows";
+import { audit } from "../../../events/audit";
+import { Backoff, monotonicWallClock, QueueCleanup, SendingLoop } from "../../sending/loop";
+import { drawChance, ResultRecorder } from "../../sending/results";
+import { createLoadThrottle, type LoadThrottle } from "../../sending/throttle";
 import { AwaitedMails } from "../alerts/alerts";
 import {
+  addToWebhookHour,
   cancelDelivery,
   cancelPending,
   capDueTimesAfter,
   deleteUntried,
+  findDeliveryProgress,
   hasBatches,
+  insertTry,
+  setDeliveryProgress,
+  type TryRow,
 } from "../delivery-store";
 import { writeBatchedDeliveries } from "../enqueue";
-import { isSuccess, LONGEST_WAIT_MS } from "../rules";
+import { clipTo } from "../formats/markup";
+import { nameInWords, wakeDeliverer } from "../records";
+import { canRetry, classifyAttempt, classifyRefusal, isSuccess, LONGEST_WAIT_MS } from "../rules";
+import { findWebhook, setFailingSince, setPause, updateWebhookRow } from "../store";
 import { type Begun, DeliveryQueue, type Slot } from "./delivery-queue";
 import { isPutOff, type NoTry, type ReadHeadline, type TryResult } from "./message";
-import { createRecorder, type Pause, type Recorder } from "./recorder";
-
-/** Limit of rows per transaction, which keeps it short. */
-const ROWS_PER_BATCH = 500;
-
-/** Cleans up the delivery queue. Failed writes are logged and found again by the next scan. */
-class QueueCleanup {
-  readonly #ctx: Ctx;
-  readonly #beingCancelled = new Set<string>();
-  #isWritingBatches = false;
-  #hasNewBatches = false;
-  readonly #changes: QueueChanges;
-
-  constructor(
-    ctx: Ctx,
-    /** Called after each write. */
-    ended: () => void,
-  ) {
-    this.#ctx = ctx;
-    this.#changes = new QueueChanges(ctx, "the delivery queue could not be cleaned up", ended);
-  }
-
-  get underWay(): number {
-    return this.#changes.underWay;
-  }
-
-  stop(): void {
-    this.#changes.stop();
-  }
-
-  /** Cancels the pending deliveries of a disabled endpoint, some per transaction. */
-  async cancelAll(webhookId: string): Promise<void> {
-    if (this.#beingCancelled.has(webhookId)) return;
-    this.#beingCancelled.add(webhookId);
-    const cancelSome = (tx: Tx) =>
-      cancelPending(tx, { webhookId, now: this.#ctx.clock.now(), limit: ROWS_PER_BATCH });
-    await this.#changes.runAll(ROWS_PER_BATCH, cancelSome);
-    this.#beingCancelled.delete(webhookId);
-  }
-
-  /** Writes batched deliveries as rows, some per transaction. */
-  async writeBatches(): Promise<void> {
-    this.#hasNewBatches = true;
-    if (this.#isWritingBatches) return;
-    this.#isWritingBatches = true;
-    const writeSome = (tx: Tx) => writeBatchedDeliveries(this.#ctx, tx);
-    while (this.#hasNewBatches) {
-      // Reset before the transaction, so that a batch added meanwhile causes another pass.
-      this.#hasNewBatches = false;
-      await this.#changes.repeat(async () => (await this.#changes.run(writeSome)) === true);
-    }
-    this.#isWritingBatches = false;
-  }
-
-  /**
-   * Makes deliveries due whose due time is later than any delay allows, which happens if the clock
-   * was set back. Returns true if there were any.
-   */
-  async capDueTimes(now: number): Promise<boolean> {
-    const latest = now + LONGEST_WAIT_MS;
-    const gatheredUntil = now + GROUP_SECONDS.max * SECOND_MS;
-    const capSome = (tx: Tx) =>
-      capDueTimesAfter(tx, { now, gatheredUntil, latest, limit: ROWS_PER_BATCH });
-    return (await this.#changes.runAll(ROWS_PER_BATCH, capSome)) > 0;
-  }
-
-  /**
-   * Discards a delivery without a message: deletes it, or cancels it if it had attempts. Returns
-   * true on success.
-   */
-  async discardDelivery(id: string): Promise<boolean> {
-    const discardDelivery = (tx: Tx) =>
-      deleteUntried(tx, { id }) > 0 || cancelDelivery(tx, { id, now: this.#ctx.clock.now() }) > 0;
-    return (await this.#changes.run(discardDelivery)) !== undefined;
-  }
-}
 
 /** Load and counters of the deliverer. */
 export interface DelivererFigures {
@@ -115,22 +44,8 @@ type TryOutcome = (typeof TRY_OUTCOMES)[number];
 
 type EndedTries = Record<TryOutcome, number>;
 
-/** Counts ended attempts by endpoint. */
-class TryCounts {
-  readonly #counts = new Map<string, EndedTries>();
-
-  get byEndpoint(): ReadonlyMap<string, EndedTries> {
-    return this.#counts;
-  }
-
-  add(webhookId: string, outcome: TryOutcome): void {
-    const before = this.#counts.get(webhookId) ?? { succeeded: 0, failed: 0, refused: 0 };
-    this.#counts.set(webhookId, { ...before, [outcome]: before[outcome] + 1 });
-  }
-}
-
 /** Runs deliveries while the server runs. */
-export interface Deliverer {
+interface Deliverer {
   /** Lets attempts in progress end for `drainMs`, aborts the rest for a later retry, and records results. */
   stop(drainMs: number): Promise<void>;
   stats(): DelivererFigures;
@@ -168,7 +83,7 @@ class Delivering implements Deliverer {
   readonly #awaited: AwaitedMails;
   /** Number of attempts whose message is not written yet in this turn. */
   #starting = 0;
-  readonly #cleanup: QueueCleanup;
+  readonly #cleanup: DeliveryCleanup;
   readonly #loop: SendingLoop;
   readonly #unfollow: (() => void)[];
   readonly #backoff = new Backoff(BACKOFF_MS.first, BACKOFF_MS.longest);
@@ -185,7 +100,9 @@ class Delivering implements Deliverer {
     this.#steadyNow = monotonicWallClock(clock);
     this.#queue = new DeliveryQueue(ctx, this.#steadyNow, (id) => void this.#cleanup.cancelAll(id));
     this.#recorder = createRecorder(ctx, this.#steadyNow);
-    this.#cleanup = new QueueCleanup(ctx, () => this.#loop.schedule());
+    this.#cleanup = new DeliveryCleanup(ctx, "the delivery queue could not be cleaned up", () =>
+      this.#loop.schedule(),
+    );
     this.#loop = new SendingLoop(ctx, {
       begin: () => this.#beginAll(),
       isActive: () => this.#queue.isActive,
@@ -345,4 +262,221 @@ class Delivering implements Deliverer {
   #retryLater(begun: Begun, waitMs: number = AGAIN_AFTER_MS): void {
     this.#ctx.clock.after(waitMs, () => this.#release(begun));
   }
+}
+
+/** Counts ended attempts by endpoint. */
+class TryCounts {
+  readonly #counts = new Map<string, EndedTries>();
+
+  get byEndpoint(): ReadonlyMap<string, EndedTries> {
+    return this.#counts;
+  }
+
+  add(webhookId: string, outcome: TryOutcome): void {
+    const before = this.#counts.get(webhookId) ?? { succeeded: 0, failed: 0, refused: 0 };
+    this.#counts.set(webhookId, { ...before, [outcome]: before[outcome] + 1 });
+  }
+}
+
+/** Changes of the delivery queue besides results. */
+class DeliveryCleanup extends QueueCleanup {
+  #isWritingBatches = false;
+  #hasNewBatches = false;
+
+  /** Cancels the pending deliveries of a disabled endpoint, some per transaction. */
+  cancelAll(webhookId: string): Promise<void> {
+    return this.runCancelling(webhookId, (tx, limit) =>
+      cancelPending(tx, { webhookId, now: this.ctx.clock.now(), limit }),
+    );
+  }
+
+  /** Writes batched deliveries as rows, some per transaction. */
+  async writeBatches(): Promise<void> {
+    this.#hasNewBatches = true;
+    if (this.#isWritingBatches) return;
+    this.#isWritingBatches = true;
+    const writeSome = (tx: Tx) => writeBatchedDeliveries(this.ctx, tx);
+    while (this.#hasNewBatches) {
+      // Reset before the transaction, so that a batch added meanwhile causes another pass.
+      this.#hasNewBatches = false;
+      await this.repeat(async () => (await this.run(writeSome)) === true);
+    }
+    this.#isWritingBatches = false;
+  }
+
+  /**
+   * Makes deliveries due whose due time is later than any delay allows, which happens if the clock
+   * was set back. Returns true if there were any.
+   */
+  async capDueTimes(now: number): Promise<boolean> {
+    const latest = now + LONGEST_WAIT_MS;
+    const gatheredUntil = now + GROUP_SECONDS.max * SECOND_MS;
+    const capped = await this.runAll((tx, limit) =>
+      capDueTimesAfter(tx, { now, gatheredUntil, latest, limit }),
+    );
+    return capped > 0;
+  }
+
+  /**
+   * Discards a delivery without a message: deletes it, or cancels it if it had attempts. Returns
+   * true on success.
+   */
+  async discardDelivery(id: string): Promise<boolean> {
+    const discardDelivery = (tx: Tx) =>
+      deleteUntried(tx, { id }) > 0 || cancelDelivery(tx, { id, now: this.ctx.clock.now() }) > 0;
+    return (await this.run(discardDelivery)) !== undefined;
+  }
+}
+
+/** An ended attempt of a delivery. */
+interface EndedAttempt {
+  /** The oldest one of a group. */
+  deliveryId: string;
+  result: TryResult;
+  /** Pause that it begins at its destination. */
+  pause?: Pause | undefined;
+}
+
+/** Pause of a destination. */
+interface Pause {
+  /** Digest of the destination. */
+  destination: string;
+  /** End in unix ms. */
+  until: number;
+  /** As `Destination` counts it. */
+  refusingMs: number;
+}
+
+/** Writes results of attempts; `add` resolves with the time of the next one, if there is one. */
+type Recorder = ResultRecorder<EndedAttempt, number | undefined>;
+
+export function createRecorder(ctx: Ctx, steadyNow: () => number): Recorder {
+  return new ResultRecorder(ctx, {
+    write(tx, { deliveryId, result, pause }) {
+      if (pause) setPause(tx, pause);
+      if (!isPutOff(result)) return recordTry(ctx, tx, deliveryId, result, steadyNow());
+      recordRefusal(ctx, tx, deliveryId, result, pause?.refusingMs ?? 0);
+      return undefined;
+    },
+    describe: ({ deliveryId }) => ({ delivery: deliveryId }),
+    waiting: "deliveries wait until their results can be recorded",
+    lost: "a delivery's result cannot be recorded",
+  });
+}
+
+/** Length of the response that is kept with each delivery of a group but the oldest, which has all of it. */
+const SHORT_ANSWER = 1_000;
+
+/**
+ * Writes the result of an attempt with its consequences for delivery and endpoint. `steadyNow` is
+ * the start of delays, from `monotonicWallClock`. Returns the time of the next attempt by that
+ * clock, if there is one.
+ */
+export function recordTry(
+  ctx: Ctx,
+  tx: Tx,
+  deliveryId: string,
+  result: TryResult,
+  steadyNow: number,
+): number | undefined {
+  const { permanent, refused: _, members = [deliveryId], ...stored } = result;
+  const progress = members
+    .values()
+    .map((id) => findDeliveryProgress(tx, { id }))
+    .find((found) => found !== undefined);
+  // All were deleted meanwhile with their events or pages.
+  if (!progress) return undefined;
+  const { webhookId, tries, triesBefore, eventType, failingSince } = progress;
+  const endedAt = result.at + result.latencyMs;
+  const outcome = classifyAttempt({
+    statusCode: result.statusCode,
+    permanent,
+    endedAt,
+    failuresBefore: tries - triesBefore,
+    canRetry: canRetry(eventType),
+    failingSince,
+    chance: drawChance(ctx),
+  });
+  const nextTryAt =
+    outcome.status === "pending" && outcome.waitMs !== undefined
+      ? steadyNow + outcome.waitMs
+      : null;
+  for (const [index, id] of members.entries()) {
+    const answer = index === 0 ? stored.answer : shortened(stored.answer);
+    recordFor(ctx, tx, id, { ...stored, answer }, { ...outcome, nextTryAt, endedAt });
+  }
+  const hasSucceeded = isSuccess(result.statusCode);
+  addToWebhookHour(tx, {
+    webhookId,
+    hour: endedAt - (endedAt % HOUR_MS),
+    succeeded: hasSucceeded ? 1 : 0,
+    failed: hasSucceeded ? 0 : 1,
+  });
+  if (outcome.failingSince !== failingSince) {
+    setFailingSince(tx, { id: webhookId, failingSince: outcome.failingSince });
+  }
+  if (outcome.disable !== undefined) disable(ctx, tx, webhookId, outcome.disable);
+  return nextTryAt ?? undefined;
+}
+
+/** Writes the result of an attempt for one of the deliveries that were sent together. */
+function recordFor(
+  ctx: Ctx,
+  tx: Tx,
+  deliveryId: string,
+  stored: Omit<TryRow, "deliveryId" | "number">,
+  outcome: { status: DeliveryStatus; nextTryAt: number | null; endedAt: number },
+): void {
+  const progress = findDeliveryProgress(tx, { id: deliveryId });
+  // It was deleted meanwhile.
+  if (!progress) return;
+  const tries = progress.tries + 1;
+  insertTry(tx, { deliveryId, number: tries, ...stored });
+  tx.afterCommit(() => ctx.signals.deliveryTried.emit(deliveryId));
+  // A delivery that was cancelled meanwhile stays cancelled, unless it succeeded.
+  const isCalledOff = progress.status === "cancelled" && outcome.status !== "delivered";
+  const nextTryAt = isCalledOff ? null : outcome.nextTryAt;
+  setDeliveryProgress(tx, {
+    id: deliveryId,
+    status: isCalledOff ? "cancelled" : outcome.status,
+    tries,
+    nextTryAt,
+    finishedAt: nextTryAt === null ? outcome.endedAt : null,
+  });
+}
+
+function shortened(answer: string | null): string | null {
+  return answer === null ? null : clipTo(answer, SHORT_ANSWER);
+}
+
+/** Writes a refusal with its consequence for the endpoint. The delivery stays due, and the refusal is no attempt of it. */
+function recordRefusal(
+  ctx: Ctx,
+  tx: Tx,
+  deliveryId: string,
+  { at, latencyMs }: TryResult,
+  refusingMs: number,
+): void {
+  const progress = findDeliveryProgress(tx, { id: deliveryId });
+  if (!progress) return;
+  const { webhookId, failingSince } = progress;
+  const outcome = classifyRefusal({ endedAt: at + latencyMs, refusingMs, failingSince });
+  if (outcome.failingSince !== failingSince) {
+    setFailingSince(tx, { id: webhookId, failingSince: outcome.failingSince });
+  }
+  if (outcome.disable !== undefined) disable(ctx, tx, webhookId, outcome.disable);
+}
+
+/**
+ * Disables an endpoint. The deliverer cancels its waiting deliveries in small steps, since there
+ * can be many.
+ */
+function disable(ctx: Ctx, tx: Tx, id: string, reason: string): void {
+  const row = findWebhook(tx, { id });
+  if (!row?.enabled) return;
+  const changed = changedRow(ctx, row);
+  const disabledAt = changed.updatedAt;
+  updateWebhookRow(tx, { ...changed, enabled: false, disabledReason: reason, disabledAt });
+  audit(ctx, tx, SYSTEM_ACTOR, "webhook.disable", id, `Disabled ${nameInWords(row)}: ${reason}`);
+  wakeDeliverer(ctx, tx, id);
 }

@@ -4,7 +4,7 @@ import { sha256Hex } from "../../../base/hash";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../base/time";
 import { isForPeople, type WebhookFormat } from "../../../base/webhook";
 import type { Ctx } from "../../../context";
-import { Backoff } from "../../outgoing/sending-loop";
+import { Backoff } from "../../sending/loop";
 import { findNextDue, listAwaited, listDue } from "../delivery-store";
 import { FORMATS } from "../formats";
 import type { Limit } from "../formats/format";
@@ -305,7 +305,7 @@ function isWorthSearching(queue: EndpointQueue): boolean {
 }
 
 /** Properties of a due delivery that the queue needs. */
-export interface Due {
+interface Due {
   id: string;
   subjectId: string;
   /** True if there was no attempt since it was queued. */

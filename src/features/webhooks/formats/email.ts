@@ -2,7 +2,17 @@ import { Type } from "@sinclair/typebox";
 import { COMPONENT_STATUSES, STATUS_TONES } from "../../../base/status";
 import type { RecordedEvent } from "../../../events/outbox";
 import { headerText } from "../../mail/compose";
-import { type Block, type ComponentEntry, type Letter, renderLetter } from "../../mail/letter";
+import {
+  type Block,
+  button,
+  type ComponentEntry,
+  heading,
+  type Letter,
+  muted,
+  paragraph,
+  renderLetter,
+  title as titleBlock,
+} from "../../mail/letter";
 import type { Format, FormatContext } from "./format";
 import { type Block as TextBlock, cleanLine, clipTo } from "./markup";
 import { buildNotification, isResolved, nameOf, words } from "./notification";
@@ -63,17 +73,14 @@ export function alertLetter(
     tone,
     blocks: [
       { type: "status", tone, text: [what] },
-      { type: "title", text: [{ name: name || title }] },
-      ...facts.map((fact): Block => ({ type: "paragraph", isMuted: true, text: [textIn(fact)] })),
+      titleBlock({ name: name || title }),
+      ...facts.map((fact) => muted(textIn(fact))),
       ...(gathered ? textBlocks([...body, ...components]) : bodyBlocks(event, notification)),
       ...(entries.length > 0
-        ? ([
-            { type: "heading", text: ["Components"] },
-            { type: "components", entries },
-          ] as const)
+        ? [heading("Components"), { type: "components", entries } as const]
         : []),
-      { type: "paragraph", isMuted: true, text: [{ name: source }] },
-      { type: "button", label: buttonOf(event), url },
+      muted({ name: source }),
+      button(buttonOf(event), url),
     ],
     footer: [],
   };
@@ -100,7 +107,7 @@ function bodyBlocks({ type, data }: RecordedEvent, { body, url }: Notification):
 }
 
 function textBlocks(blocks: readonly TextBlock[]): Block[] {
-  return blocks.map((block) => ({ type: "paragraph", text: [textIn(block)] }));
+  return blocks.map((block) => paragraph(textIn(block)));
 }
 
 function textIn({ spans }: TextBlock): string {

@@ -5,6 +5,7 @@
 import type { MarkdownIt, Token } from "markdown-it";
 import { lazy } from "../../../base/lazy";
 import { withLineFeeds } from "../../../base/text";
+import { hasUserInfo, parseWebUrl } from "../../../base/web-url";
 
 type Style = "bold" | "italic" | "strike" | "code";
 
@@ -26,7 +27,7 @@ export interface Block {
   spans: readonly Span[];
 }
 
-const ELLIPSIS: Span = { text: "…", styles: [] };
+const ELLIPSIS_SPAN: Span = { text: "…", styles: [] };
 
 /** Returns a paragraph of spans; plain texts are cleaned. */
 export function paragraph(...parts: (string | Span)[]): Block {
@@ -119,7 +120,7 @@ export function withEllipsis(block: Block): Block {
   const spans = [...block.spans];
   const end = spans.pop();
   if (end === undefined || end.href !== undefined) {
-    return { ...block, spans: [...block.spans, ELLIPSIS] };
+    return { ...block, spans: [...block.spans, ELLIPSIS_SPAN] };
   }
   const text = `${end.text.replace(/[\ud800-\udbff]$/, "").trimEnd()}…`;
   return { ...block, spans: [...spans, { ...end, text }] };
@@ -129,7 +130,7 @@ export function withEllipsis(block: Block): Block {
 const UNSAFE =
   // oxlint-disable-next-line no-control-regex
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
-const CUT_MARK = "…";
+const ELLIPSIS = "…";
 
 /** Returns a text without control characters, direction overrides and unpaired surrogates. */
 export function clean(text: string): string {
@@ -148,7 +149,7 @@ export function cleanLine(text: string): string {
 function clip(text: string, fits: (text: string) => boolean): string {
   if (fits(text)) return text;
   const points = Array.from(text);
-  const beginning = (length: number) => points.slice(0, length).join("").trimEnd() + CUT_MARK;
+  const beginning = (length: number) => points.slice(0, length).join("").trimEnd() + ELLIPSIS;
   return beginning(largestCount(points.length - 1, (length) => fits(beginning(length))));
 }
 
@@ -172,7 +173,6 @@ function largestCount(max: number, holds: (count: number) => boolean): number {
   return low;
 }
 
-const SCHEMES: ReadonlySet<string> = new Set(["http:", "https:"]);
 // Characters that are allowed in a URL but end one in some markup.
 const ENDS_MARKUP = /[\s<>"'`|\\^{}()]/g;
 
@@ -182,10 +182,8 @@ const ENDS_MARKUP = /[\s<>"'`|\\^{}()]/g;
  * (`https://bank.example@elsewhere.example`).
  */
 export function webAddress(text: string): string | undefined {
-  const url = URL.parse(text);
-  if (!url || !SCHEMES.has(url.protocol) || url.username !== "" || url.password !== "") {
-    return undefined;
-  }
+  const url = parseWebUrl(text);
+  if (!url || hasUserInfo(url)) return undefined;
   return url.href.replace(ENDS_MARKUP, (character) => {
     return `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;
   });

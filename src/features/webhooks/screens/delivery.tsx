@@ -8,8 +8,13 @@ import { session } from "../../../http/operation";
 import { actorOf, type RequestContext, sessionOf } from "../../../http/request-context";
 import { Card, CodeBlock, EmptyState, Facts, Section, SideBySide, State } from "../../../ui/blocks";
 import { ButtonLink, PostButton } from "../../../ui/buttons";
-import type { TimeZoneContext } from "../../../ui/forms/fields";
-import { keptNotice, type StateOf } from "../../../ui/forms/form";
+import {
+  DATE_TIME_ERROR,
+  dateTimeField,
+  parseDateTimeInput,
+  type TimeZoneContext,
+} from "../../../ui/forms/fields";
+import { defineForm, InvalidInput, keptNotice, type StateOf } from "../../../ui/forms/form";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { webhookPath, WEBHOOKS_PATH, withQuery } from "../../../ui/frame/paths";
 import type { Screen } from "../../../ui/frame/render";
@@ -44,7 +49,6 @@ import type { Failure } from "../health";
 import { type DeliveryRecord, getWebhookRecord, webhookName } from "../records";
 import { isSuccess } from "../rules";
 import type { WebhookRow } from "../store";
-import { REDELIVER_FORM } from "./forms";
 import type { WebhookView } from "./read";
 
 interface DeliveryDetailProps {
@@ -514,15 +518,15 @@ function NoDeliveries({ view: { record, status, isContinued } }: { view: Webhook
   );
 }
 
-type TryAnswer = Omit<Failure, "at">;
+type FailureCause = Omit<Failure, "at">;
 
 /** Returns the response of an attempt as text: "503 Service Unavailable", or the reason for a missing response. */
-export function describeFailure({ statusCode, error }: TryAnswer): string {
+export function describeFailure({ statusCode, error }: FailureCause): string {
   return error ?? (statusCode === null ? "No response" : nameOf(statusCode));
 }
 
 /** Returns the reason of a failed attempt as a sentence. */
-export function reasonOf({ statusCode, error }: TryAnswer): string {
+export function reasonOf({ statusCode, error }: FailureCause): string {
   // A mail relay's reply has a code and words.
   if (statusCode !== null && error !== null)
     return `The mail relay answered: ${error}`.replace(/(?<!\.)$/, ".");
@@ -531,7 +535,7 @@ export function reasonOf({ statusCode, error }: TryAnswer): string {
 }
 
 /** Returns the next step after a failed attempt as a sentence; undefined if the reason itself names one. */
-export function adviceFor({ statusCode, error }: TryAnswer): string | undefined {
+export function adviceFor({ statusCode, error }: FailureCause): string | undefined {
   if (statusCode !== null && error !== null) return CHECK_ADDRESS;
   if (statusCode !== null) return adviceForStatus(statusCode);
   if (error === null) return CHECK_RECEIVER;
@@ -546,11 +550,14 @@ function nameOf(statusCode: number): string {
 
 const CHECK_RECEIVER =
   "Check that the receiver runs, and that this server can reach the host and port of the URL.";
+
 /** Reply of a mail relay that took a mail. */
 const ACCEPTED_BY_RELAY = 250;
 
 const CHECK_ADDRESS = "Check the address, and the log of the mail relay.";
+
 const CHECK_HOST = "Check the host in the URL.";
+
 const READ_RESPONSE = "Open a delivery to read the response, which may give the reason.";
 
 function adviceForStatus(statusCode: number): string {
@@ -589,3 +596,12 @@ const ADVICE_BY_REASON: readonly [RegExp, string][] = [
     "Check the settings of the webhook, and the log of this server.",
   ],
 ];
+
+/** Form for the time from which failed deliveries are sent again. */
+const REDELIVER_FORM = defineForm<{ since: string }, TimeZoneContext>()({
+  since: {
+    ...dateTimeField({ label: "Queued since (UTC)", isRequired: true }),
+    // No service validates this time.
+    toBody: (typed) => parseDateTimeInput(typed) ?? new InvalidInput(DATE_TIME_ERROR),
+  },
+});

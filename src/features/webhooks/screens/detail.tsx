@@ -1,26 +1,13 @@
 import { maskAddress } from "../../../base/mail-address";
 import { percent } from "../../../base/numbers";
 import { plural } from "../../../base/text";
-import { SECOND_MS, toIso } from "../../../base/time";
-import { ANY_EVENT, type DeliveryStatus, isForPeople } from "../../../base/webhook";
-import type { Ctx } from "../../../context";
-import {
-  Card,
-  Chip,
-  Chips,
-  CodeBlock,
-  Facts,
-  Notice,
-  Secret,
-  Section,
-  State,
-} from "../../../ui/blocks";
+import { toIso } from "../../../base/time";
+import { ANY_EVENT, isForPeople } from "../../../base/webhook";
+import { Card, Chip, Chips, Facts, Notice, Section, State } from "../../../ui/blocks";
 import { ButtonLink, PostButton } from "../../../ui/buttons";
 import { MoreMenu } from "../../../ui/detail";
-import { Actions } from "../../../ui/form";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { monitorPath, pagePath, webhookPath, WEBHOOKS_PATH } from "../../../ui/frame/paths";
-import type { Screen } from "../../../ui/frame/render";
 import { Icon } from "../../../ui/icons";
 import { CellNote, OneLine } from "../../../ui/list";
 import { PageHead } from "../../../ui/navigation";
@@ -28,16 +15,15 @@ import type { Area } from "../../../ui/screens/area";
 import { ManagedByFile } from "../../../ui/screens/form-screen";
 import { RelativeTime, SecondTime, secondTime } from "../../../ui/times";
 import { describeQuestion, type Question } from "../alerts/confirmation";
-import { getDelivery } from "../deliveries";
 import { FORMATS } from "../formats/index";
 import type { Backlog, Failure } from "../health";
 import { recipientOf } from "../recipient";
-import { type DeliveryRecord, webhookName, type WebhookRecord } from "../records";
+import { webhookName, type WebhookRecord } from "../records";
 import type { WebhookRow } from "../store";
 import { requestConfirmation } from "../webhooks";
 import { presentWebhook } from "../wire";
 import { adviceFor, DeliveryList, describeFailure, reasonOf } from "./delivery";
-import { javaScriptSnippet, settingsOf, shellSnippet } from "./forms";
+import { settingsOf } from "./forms";
 import type { WebhookView } from "./read";
 
 interface WebhookDetailProps {
@@ -425,105 +411,6 @@ export function DisabledNotice({ row, now, isLink = false }: DisabledNoticeProps
   );
 }
 
-interface RevealedSecretProps {
-  title: string;
-  /** Endpoint with the new secret. */
-  row: WebhookRow;
-  /**
-   * Identifies this rendering of the test button, so that a repeated click sends one test event.
-   */
-  formToken: string;
-  now: number;
-}
-
-/** Screen that shows an endpoint's secret once, with instructions. */
-export function RevealedSecret({ title, row, formToken, now }: RevealedSecretProps) {
-  const { secret, previousSecretEndsAt } = row;
-  const { label } = FORMATS[row.format];
-  const name = webhookName(row);
-  return (
-    <>
-      <PageHead
-        title={title}
-        crumbs={[
-          { href: WEBHOOKS_PATH, label: "Webhooks" },
-          { href: webhookPath(row.id), label: name },
-        ]}
-      />
-      <Notice tone="degraded" title="This secret is shown only once">
-        {isForPeople(row.format)
-          ? `Every request is signed with this secret. ${label} does not check signatures, so you need it only for a program in between that does.`
-          : "Every request is signed with this secret, so that your program can verify it. If you lose the secret, rotate it."}
-      </Notice>
-      <Card title={name}>
-        <Secret text={secret} copyLabel="Copy secret" />
-        {previousSecretEndsAt === null ? null : (
-          <p class="muted">
-            The previous secret also signs requests, and stops{" "}
-            <RelativeTime at={toIso(previousSecretEndsAt)} now={now} />. Update the receiver before
-            that.
-          </p>
-        )}
-      </Card>
-      <Card title="Verify in a shell">
-        <p class="muted">
-          Signatures follow Standard Webhooks. standardwebhooks.com lists libraries for most
-          languages. Like these libraries, reject timestamps that are more than five minutes old.
-        </p>
-        <CodeBlock text={shellSnippet(secret, now)} copyLabel="Copy" isSecret />
-      </Card>
-      <Card title="Verify in JavaScript">
-        <CodeBlock text={javaScriptSnippet(secret)} copyLabel="Copy" isSecret />
-      </Card>
-      <Actions>
-        <PostButton action={webhookPath(row.id, "test")} name="form" value={formToken}>
-          Send test event
-        </PostButton>
-        <ButtonLink href={webhookPath(row.id)}>Open webhook</ButtonLink>
-      </Actions>
-    </>
-  );
-}
-
-interface MadeWithoutSecret {
-  row: WebhookRow;
-  /** Question to the address; undefined if it needs no answer. */
-  question: Question | undefined;
-  formToken: string;
-  now: number;
-}
-
-/** Screen after the creation of an endpoint for e-mail, which has no secret. */
-export function madeWithoutSecret({ row, question, formToken, now }: MadeWithoutSecret): Screen {
-  const address = maskAddress(recipientOf(row.url));
-  const title = "Webhook created";
-  return {
-    title,
-    children: (
-      <>
-        <PageHead title={title} crumbs={[{ href: WEBHOOKS_PATH, label: "Webhooks" }]} />
-        <Card title={webhookName(row)}>
-          <p>
-            {question
-              ? `Events are sent once the owner of ${address} has opened a link and confirmed. ${describeQuestion(question, now)}`
-              : `Events are mailed to ${address} from now on.`}
-          </p>
-        </Card>
-        <Actions>
-          <ButtonLink href={webhookPath(row.id)} kind="primary">
-            Open webhook
-          </ButtonLink>
-          {question ? null : (
-            <PostButton action={webhookPath(row.id, "test")} name="form" value={formToken}>
-              Send test event
-            </PostButton>
-          )}
-        </Actions>
-      </>
-    ),
-  };
-}
-
 interface UnconfirmedNoticeProps {
   row: WebhookRow;
   question: Question;
@@ -567,41 +454,4 @@ export function addConfirmationRoutes(area: Area, { ctx }: AdminDependencies): v
           : "The link will be mailed.",
     }),
   });
-}
-
-/** Time for which a screen waits for the result of a test, in milliseconds. */
-const WAIT_MS = 2 * SECOND_MS;
-
-/** Messages about a test event by the status of its delivery. */
-export const TEST_RESULTS: Readonly<Record<DeliveryStatus, string>> = {
-  pending: "The test event is queued. No result yet.",
-  delivered: "The test event was delivered.",
-  failed: "The test event was not delivered. The response shows the reason.",
-  cancelled: "The test event was cancelled.",
-  superseded: "The test event was not sent, because a newer message arrived first.",
-};
-
-/**
- * Returns a new delivery after its first attempt, or after two seconds without a result. Does not wait if
- * nothing delivers in this process.
- */
-export async function awaitFirstTry(
-  { clock, db, signals }: Ctx,
-  webhookId: string,
-  deliveryId: string,
-): Promise<DeliveryRecord> {
-  const read = () => getDelivery(db, webhookId, deliveryId);
-  if (!signals.deliveriesQueued.hasListeners) return read();
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const unsubscribe = signals.deliveryTried.on((id) => {
-    if (id === deliveryId) resolve();
-  });
-  const timer = clock.after(WAIT_MS, resolve);
-  try {
-    if (read().row.tries === 0) await promise;
-    return read();
-  } finally {
-    timer.cancel();
-    unsubscribe();
-  }
 }

@@ -16,15 +16,8 @@ import type { Form as SentForm } from "../../../http/form-body";
 import { Button } from "../../../ui/buttons";
 import { Checkbox, CheckRows, ChoiceField, SelectField } from "../../../ui/choices";
 import { HiddenFields, TextField } from "../../../ui/form";
-import {
-  DATE_TIME_ERROR,
-  dateTimeField,
-  integerField,
-  parseDateTimeInput,
-  textField,
-  type TimeZoneContext,
-} from "../../../ui/forms/fields";
-import { defineForm, type Field, InvalidInput, nullable } from "../../../ui/forms/form";
+import { integerField, textField } from "../../../ui/forms/fields";
+import { defineForm, type Field, nullable } from "../../../ui/forms/form";
 import {
   type MonitorChoice,
   MonitorRows,
@@ -34,7 +27,6 @@ import { labelAmong, readPages } from "../../../ui/frame/page-choice";
 import type { PageRow } from "../../pages/store";
 import { FORMATS, isUrlSecret } from "../formats/index";
 import { mailtoOf, recipientOf } from "../recipient";
-import { signatureHeaders } from "../signing";
 import type { WebhookRow } from "../store";
 import type { CreateWebhookBody } from "../wire";
 
@@ -186,6 +178,7 @@ function pageFilterField(): Field<string, string, FilterContext> {
 
 /** Name and label of the input for the format `email`. */
 const ADDRESS = "address";
+
 const ADDRESS_LABEL = "Address";
 
 interface TypedUrl {
@@ -276,18 +269,6 @@ export const WEBHOOK_FORM = defineForm<CreateWebhookBody, WebhookFormContext>()(
   page: nullable(pageFilterField()),
   group_seconds: gatheringField(),
 });
-
-/** Form for the time from which failed deliveries are sent again. */
-export const REDELIVER_FORM = defineForm<{ since: string }, TimeZoneContext>()({
-  since: {
-    ...dateTimeField({ label: "Queued since (UTC)", isRequired: true }),
-    // No service validates this time.
-    toBody: (typed) => parseDateTimeInput(typed) ?? new InvalidInput(DATE_TIME_ERROR),
-  },
-});
-
-/** Form of a confirmation without fields. */
-export const CONFIRM_FORM = defineForm<object>()({});
 
 /**
  * Reads the screen data of a form that shows the fields of a format. `row` is the stored endpoint, `sent` the
@@ -516,48 +497,4 @@ function SettingInput({ setting, text, isKept, isCleared, error }: SettingInputP
       ) : null}
     </>
   );
-}
-
-/**
- * Returns a shell script that verifies a message, with an example whose signature is valid. The
- * script needs OpenSSL only. `now` is in unix ms.
- */
-export function shellSnippet(secret: string, now: number): string {
-  const id = "evt_example";
-  const body = '{"type":"webhook.test","timestamp":"2026-01-01T12:00:00.000Z","data":{}}';
-  const headers = signatureHeaders({ id, at: now, body, secrets: [secret] });
-  return `secret='${secret}'
-# An example. Replace it with the three headers and the body that you received.
-id='${id}' timestamp='${headers["webhook-timestamp"]}'
-signature='${headers["webhook-signature"]}'
-body='${body}'
-
-key=$(printf %s "\${secret#whsec_}" | openssl base64 -d -A | od -An -v -tx1 | tr -d ' \\n')
-expected=$(printf %s.%s.%s "$id" "$timestamp" "$body" |
-  openssl dgst -sha256 -mac HMAC -macopt "hexkey:$key" -binary | openssl base64 -A)
-case " $signature " in
-  *" v1,$expected "*) echo 'The signature is valid.' ;;
-  *) echo 'The signature is not valid.'; false ;;
-esac`;
-}
-
-/** Returns a server for Node.js or Bun that accepts only messages signed with the secret. */
-export function javaScriptSnippet(secret: string): string {
-  return `// npm install standardwebhooks, then save this as receiver.mjs and run it.
-import { createServer } from "node:http";
-import { Webhook } from "standardwebhooks";
-
-const webhook = new Webhook("${secret}");
-
-createServer(async (request, response) => {
-  const chunks = [];
-  for await (const chunk of request) chunks.push(chunk);
-  try {
-    const event = webhook.verify(Buffer.concat(chunks), request.headers);
-    console.log(event.type, event.data);
-    response.writeHead(204).end();
-  } catch {
-    response.writeHead(401).end();
-  }
-}).listen(3000);`;
 }

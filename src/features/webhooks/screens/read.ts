@@ -2,7 +2,6 @@ import { NEWEST } from "../../../base/ids";
 import { MINUTE_MS } from "../../../base/time";
 import { ANY_MONITOR, DELIVERY_STATUSES, type DeliveryStatus } from "../../../base/webhook";
 import type { Reader } from "../../../db/statements";
-import { readPages } from "../../../ui/frame/page-choice";
 import { pageIdOf } from "../../monitors/engine/transitions";
 import { listComponentsOfMonitors } from "../../monitors/store";
 import { findPage, type PageRow } from "../../pages/store";
@@ -10,17 +9,9 @@ import { findQuestion, type Question } from "../alerts/confirmation";
 import { listDeliveries } from "../deliveries";
 import { type Backlog, deliveryHealth, type Failure, lastFailure } from "../health";
 import { listMonitorsById } from "../monitor-store";
-import {
-  type DeliveryRecord,
-  getWebhookRecord,
-  listWebhooks,
-  webhookName,
-  type WebhookRecord,
-} from "../records";
 import { listAllWebhooks, type WebhookRow } from "../store";
+import { type DeliveryRecord, getWebhookRecord, webhookName, type WebhookRecord } from "../records";
 
-/** Number of endpoints on one screen, and of deliveries of one endpoint. */
-const WEBHOOKS_PER_SCREEN = 50;
 const DELIVERIES_PER_SCREEN = 25;
 
 /** Endpoint with its waiting deliveries and last failure. */
@@ -31,35 +22,11 @@ export interface ListedWebhook {
 }
 
 /** Position of one screen in a list. */
-interface ListPosition {
+export interface ListPosition {
   /** Last id of this screen if more follow. */
   nextBefore: string | undefined;
   /** True for every screen but the first. */
   isContinued: boolean;
-}
-
-/** One screen of the list of endpoints. */
-export interface WebhookListing extends ListPosition {
-  webhooks: readonly ListedWebhook[];
-  pages: readonly PageRow[];
-}
-
-/** Reads endpoints, newest first, older than the one with the id `before`. `now` is in unix ms. */
-export function readWebhookList(
-  reader: Reader,
-  before: string | undefined,
-  now: number,
-): WebhookListing {
-  const position = { before: before ?? NEWEST, limit: WEBHOOKS_PER_SCREEN + 1 };
-  const records = listWebhooks(reader, position, now);
-  const shown = records.slice(0, WEBHOOKS_PER_SCREEN);
-  const { backlogs } = deliveryHealth(reader, now);
-  return {
-    webhooks: shown.map((record) => withHealth(reader, record, backlogs)),
-    pages: readPages(reader),
-    nextBefore: records.length > WEBHOOKS_PER_SCREEN ? shown.at(-1)?.row.id : undefined,
-    isContinued: before !== undefined,
-  };
 }
 
 interface SelectedMonitor {
@@ -135,7 +102,7 @@ function readSelectedMonitors(
     .sort((a, b) => a.name.localeCompare(b.name));
 }
 
-function withHealth(
+export function withHealth(
   reader: Reader,
   record: WebhookRecord,
   backlogs: readonly Backlog[],

@@ -1,12 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import {
-  deleteMonitor,
-  pauseMonitor,
-  updateMonitor,
-} from "../../../../src/features/monitors/monitors";
+import { deleteMonitor, pauseMonitor } from "../../../../src/features/monitors/monitors";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { MINUTE_MS } from "../../../../src/base/time";
 import { answers, fails, openEngineSite, type EngineSite } from "../../../support/engine-site";
+import { updateMonitor } from "../../../support/examined";
 
 async function openTwo(): Promise<EngineSite & { api: string; web: string; pageId: string }> {
   const site = await openEngineSite();

@@ -3,7 +3,6 @@ import { CLI_ACTOR } from "../../../../src/base/actor";
 import { NEWEST } from "../../../../src/base/ids";
 import { pauseMonitor, resumeMonitor } from "../../../../src/features/monitors/monitors";
 import { createUser } from "../../../../src/features/users/users";
-import { createWebhook } from "../../../../src/features/webhooks/webhooks";
 import type { CreateWebhookBody } from "../../../../src/features/webhooks/wire";
 import { listDeliveries } from "../../../../src/features/webhooks/deliveries";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
@@ -11,6 +10,7 @@ import { createTestEgress } from "../../../support/egress";
 import { openEngineSite, type Target } from "../../../support/engine-site";
 import { probe } from "../../../support/probe";
 import { startTlsServer } from "../../../support/raw-server";
+import { createWebhook } from "../../../support/examined";
 
 const TYPE = "monitor.certificate_expiring";
 /** End of the tests' certificate. */

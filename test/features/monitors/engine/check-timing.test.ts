@@ -4,7 +4,6 @@ import {
   deleteMonitor,
   pauseMonitor,
   resumeMonitor,
-  updateMonitor,
 } from "../../../../src/features/monitors/monitors";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
@@ -16,6 +15,7 @@ import {
   openEngineSite,
   type EngineSite,
 } from "../../../support/engine-site";
+import { updateMonitor } from "../../../support/examined";
 
 async function many(site: EngineSite, count: number, input = {}): Promise<string[]> {
   const ids: string[] = [];

@@ -3,13 +3,13 @@ import {
   deleteMonitor,
   pauseMonitor,
   resumeMonitor,
-  updateMonitor,
 } from "../../../../src/features/monitors/monitors";
 import { listRuns, listSignals } from "../../../../src/features/monitors/job-store";
 import { findMonitor } from "../../../../src/features/monitors/store";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
 import { type EngineSite, openEngineSite } from "../../../support/engine-site";
+import { updateMonitor } from "../../../support/examined";
 
 /** A job that runs every hour and may take ten minutes. */
 async function openJob(input = {}) {

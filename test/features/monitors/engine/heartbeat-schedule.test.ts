@@ -1,9 +1,10 @@
 import { describe, expect, spyOn, test } from "bun:test";
-import { resumeMonitor, updateMonitor } from "../../../../src/features/monitors/monitors";
+import { resumeMonitor } from "../../../../src/features/monitors/monitors";
 import type { UpdateMonitorBody } from "../../../../src/features/monitors/wire";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
 import { answers, fails, openEngineSite } from "../../../support/engine-site";
+import { updateMonitor } from "../../../support/examined";
 
 const OK = { outcome: "ok", latencyMs: null, message: null } as const;
 

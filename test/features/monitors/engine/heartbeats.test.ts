@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { updateMonitor } from "../../../../src/features/monitors/monitors";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
 import { addMonitor } from "../../../support/monitor-store";
 import { openEngineSite, type EngineSite } from "../../../support/engine-site";
+import { updateMonitor } from "../../../support/examined";
 
 const OK = { outcome: "ok", latencyMs: null, message: null } as const;
 

@@ -6,22 +6,18 @@ import { componentCauses } from "../../../../src/db/tables/components";
 import { incidents } from "../../../../src/db/tables/incidents";
 import { automaticIncidents, incidentOutages } from "../../../../src/db/tables/monitors";
 import { deleteIncident } from "../../../../src/features/incidents/incidents";
-import { splitOff } from "../../../../src/features/incidents/automatic";
-import { automationOf } from "../../../../src/features/incidents/outage-store";
 import { listUpdateSummaries } from "../../../../src/features/incidents/records";
+import { automationOf } from "../../../../src/features/incidents/outage-store";
 import { timelineOf } from "../../../../src/features/incidents/rules";
 import { findIncident } from "../../../../src/features/incidents/store";
 import { getMonitorRecord } from "../../../../src/features/monitors/records";
-import {
-  pauseMonitor,
-  resumeMonitor,
-  updateMonitor,
-} from "../../../../src/features/monitors/monitors";
+import { pauseMonitor, resumeMonitor } from "../../../../src/features/monitors/monitors";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { worstStatus } from "../../../../src/base/status";
 import { SECOND_MS } from "../../../../src/base/time";
 import { answers, fails } from "../../../support/engine-site";
 import { openOutageSite, type OutageSite } from "../../../support/outage-site";
+import { splitOff, updateMonitor } from "../../../support/examined";
 
 type Nothing = Record<string, never>;
 

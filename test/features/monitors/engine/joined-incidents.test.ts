@@ -9,14 +9,12 @@ import { deleteIncident } from "../../../../src/features/incidents/incidents";
 import {
   findAutomatic,
   listFailingWithoutIncident,
-  readOutages,
 } from "../../../../src/features/incidents/outage-store";
-import { splitOff } from "../../../../src/features/incidents/automatic";
+import { readOutages } from "../../../../src/features/incidents/outage-store";
 import {
   deleteMonitor,
   pauseMonitor,
   resumeMonitor,
-  updateMonitor,
 } from "../../../../src/features/monitors/monitors";
 import { insertNamings } from "../../../../src/features/incidents/store";
 import { CLI_ACTOR } from "../../../../src/base/actor";
@@ -28,6 +26,7 @@ import {
   type OutageSite,
   type ShownIncident,
 } from "../../../support/outage-site";
+import { splitOff, updateMonitor } from "../../../support/examined";
 
 const insertOutages = insertAllInto(incidentOutages);
 const insertComponents = insertAllInto(components);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { getMonitorRecord } from "../../../../src/features/monitors/records";
-import { updateMonitor } from "../../../../src/features/monitors/monitors";
-import { findOpenSpan } from "../../../../src/features/monitors/checks-store";
+import { findOpenSpan } from "../../../../src/features/monitors/spans-store";
 import { MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
 import { type EngineSite, fails, openEngineSite, type Target } from "../../../support/engine-site";
+import { updateMonitor } from "../../../support/examined";
 
 type Silence = "dns" | "connect" | "timeout" | "proxy";
 

@@ -1,14 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import {
-  addMaintenanceUpdate,
-  planMaintenance,
-} from "../../../../src/features/maintenance/maintenance";
 import { advanceMaintenance } from "../../../../src/features/maintenance/clock";
 import { removePage } from "../../../../src/features/pages/pages";
 import type { ProbeResult } from "../../../../src/features/monitors/monitoring";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { MINUTE_MS, SECOND_MS, toIso } from "../../../../src/base/time";
 import { answers, fails, openEngineSite, type EngineSite } from "../../../support/engine-site";
+import { addMaintenanceUpdate, planMaintenance } from "../../../support/examined";
 
 /** A page with one component, and a maintenance on it from now on for ten minutes. */
 async function openSite() {

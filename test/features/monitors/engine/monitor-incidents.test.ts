@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { createMonitor, updateMonitor } from "../../../../src/features/monitors/monitors";
 import { applyTransition } from "../../../../src/features/monitors/engine/transitions";
 import { newEvaluation } from "../../../../src/features/monitors/rules";
 import { deletePage } from "../../../../src/features/pages/deletion";
@@ -7,6 +6,7 @@ import { findPageBySlugOrId } from "../../../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { MINUTE_MS, toIso } from "../../../../src/base/time";
 import { answers, fails, openEngineSite, type EngineSite } from "../../../support/engine-site";
+import { createMonitor, updateMonitor } from "../../../support/examined";
 
 interface Site extends EngineSite {
   api: string;

@@ -2,13 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../../../src/base/time";
 import { advanceMaintenance } from "../../../../src/features/maintenance/clock";
-import {
-  addMaintenanceUpdate,
-  planMaintenance,
-} from "../../../../src/features/maintenance/maintenance";
 import { pauseUnwatching } from "../../../../src/features/monitors/engine/transitions";
 import { pauseMonitor, resumeMonitor } from "../../../../src/features/monitors/monitors";
 import { answers, type EngineSite, fails, openEngineSite } from "../../../support/engine-site";
+import { addMaintenanceUpdate, planMaintenance } from "../../../support/examined";
 
 /** Within so long it is noticed that the clock has leapt. */
 const NOTICED_MS = 15 * SECOND_MS + 100;

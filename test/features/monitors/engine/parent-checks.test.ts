@@ -1,9 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import {
-  deleteMonitor,
-  pauseMonitor,
-  updateMonitor,
-} from "../../../../src/features/monitors/monitors";
+import { deleteMonitor, pauseMonitor } from "../../../../src/features/monitors/monitors";
 import { getMonitorRecord } from "../../../../src/features/monitors/records";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
@@ -16,6 +12,7 @@ import {
   openEngineSite,
   type Target,
 } from "../../../support/engine-site";
+import { updateMonitor } from "../../../support/examined";
 
 /** Longer than the checks of all other monitors of a test take to come due again. */
 const RARELY = {

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { findFailingParent } from "../../../../src/features/monitors/dependency-store";
+import * as spans from "../../../../src/features/monitors/spans-store";
 import * as evaluation from "../../../../src/features/monitors/evaluation-store";
 import { findDueReminder, listDueReminders } from "../../../../src/features/monitors/store";
 import { openMonitorStore, planOf, statementsOf } from "../../../support/monitor-store";
@@ -14,10 +15,10 @@ test("the engine's statements for batches and transitions scan no table", async 
     evaluation.listScheduledMonitors(reader, { nums });
     evaluation.listEvaluationInputs(reader, { nums });
     evaluation.listMonitorsInMaintenance(reader, {});
-    evaluation.findLastKnown(reader, { monitorNum });
-    evaluation.findOutageStart(reader, { monitorNum });
-    evaluation.findUnknownSince(reader, { componentId });
-    evaluation.findOpenNoData(reader, { componentId });
+    spans.findLastKnown(reader, { monitorNum });
+    spans.findOutageStart(reader, { monitorNum });
+    spans.findUnknownSince(reader, { componentId });
+    spans.findOpenNoData(reader, { componentId });
     findFailingParent(reader, { monitorId: "mon_0", failed: "[]" });
     findDueReminder(reader, { monitorNum, now: 0 });
   });

@@ -2,12 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../../../src/base/time";
 import { advanceMaintenance } from "../../../../src/features/maintenance/clock";
-import {
-  addMaintenanceUpdate,
-  planMaintenance,
-} from "../../../../src/features/maintenance/maintenance";
-import { pauseMonitor, updateMonitor } from "../../../../src/features/monitors/monitors";
+import { pauseMonitor } from "../../../../src/features/monitors/monitors";
 import { answers, type EngineSite, fails, openEngineSite } from "../../../support/engine-site";
+import { addMaintenanceUpdate, planMaintenance, updateMonitor } from "../../../support/examined";
 
 const EVERY = 3_600;
 

@@ -1,12 +1,16 @@
 import { expect, test } from "bun:test";
-import { type CheckRow, listSpans } from "../../../../src/features/monitors/checks-store";
-import { retentionOf, ROLL_UP_DELAY_MS, rollUp } from "../../../../src/features/monitors/rollup";
+import type { CheckRow } from "../../../../src/features/monitors/checks-store";
+import { listSpans } from "../../../../src/features/monitors/spans-store";
+import { retentionOf, rollUp } from "../../../../src/features/monitors/rollup";
 import { timesByState, troublesOf, uptimeOf } from "../../../../src/features/monitors/uptime";
 import type { MonitorRow } from "../../../../src/features/monitors/store";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, startOfDay } from "../../../../src/base/time";
 import { listCausesOfPage } from "../../../support/causes";
 import { recounted, rolledUp } from "../../../support/rollups";
 import { openEngineSite, type Target, type EngineSite } from "../../../support/engine-site";
+
+/** Time after an hour until its results are rolled up. */
+const ROLL_UP_DELAY_MS = 5 * MINUTE_MS;
 
 const MONITORS = 200;
 const COMPONENTS = 20;

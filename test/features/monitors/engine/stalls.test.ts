@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { StepRecorder } from "../../../../src/egress/steps";
-import { createMonitoring, type Engine } from "../../../../src/features/monitors/engine/engine";
+import { createMonitoring } from "../../../../src/features/monitors/engine/engine";
 import type { CreateMonitorBody } from "../../../../src/features/monitors/wire";
 import { Stalls } from "../../../../src/features/monitors/engine/stalls";
 import type { ProbeContext, ProbeResult } from "../../../../src/features/monitors/monitoring";
@@ -638,7 +638,7 @@ test("POST /check during a stall answers with the repeated result and its steps"
     clock.stall(12 * SECOND_MS);
     return TIMED_OUT;
   };
-  let engine: Engine | undefined;
+  let engine: ReturnType<typeof createMonitoring> | undefined;
   await using app = await createTestApp({
     clock,
     monitoring: (ctx) => {

@@ -1,8 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { advanceMaintenance } from "../../../../src/features/maintenance/clock";
-import { planMaintenance } from "../../../../src/features/maintenance/maintenance";
 import { getMonitorRecord } from "../../../../src/features/monitors/records";
-import { updateMonitor } from "../../../../src/features/monitors/monitors";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../../../src/base/time";
 import {
@@ -12,6 +10,7 @@ import {
   hangs,
   openEngineSite,
 } from "../../../support/engine-site";
+import { planMaintenance, updateMonitor } from "../../../support/examined";
 
 /** A router, another one, and a shop that depends on the first, all up. */
 async function openSite(input: object = {}) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { selectMany } from "../../../../src/db/statements";
 import { webhooks } from "../../../../src/db/tables/webhooks";
-import { undoPath } from "../../../../src/features/mail/screens/suppressions";
+import { undoPath } from "../../../../src/features/mail/screens/reports";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { hasStoppedAlerts } from "../../../../src/features/mail/alert-stop-store";
 import { isSuppressed } from "../../../../src/features/mail/suppressions";

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
 import { redeliver } from "../../../../src/features/webhooks/deliveries";
-import { updateWebhook } from "../../../../src/features/webhooks/webhooks";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
 import { createDeliverySite } from "../../../support/delivery-site";
 import { type Received, startReceiver } from "../../../support/receiver";
+import { updateWebhook } from "../../../support/examined";
 
 describe("delivery of events", () => {
   test("an event reaches its endpoint at once and is verified by the published library", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { deleteWebhook, updateWebhook } from "../../../../src/features/webhooks/webhooks";
+import { deleteWebhook } from "../../../../src/features/webhooks/webhooks";
 import { getWebhookRecord } from "../../../../src/features/webhooks/records";
 import { redeliverFailed, sendTestEvent } from "../../../../src/features/webhooks/deliveries";
 import type { UpdateWebhookBody } from "../../../../src/features/webhooks/wire";
@@ -7,6 +7,7 @@ import { CLI_ACTOR } from "../../../../src/base/actor";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../src/base/time";
 import { createDeliverySite, type DeliverySite } from "../../../support/delivery-site";
 import { startReceiver } from "../../../support/receiver";
+import { updateWebhook } from "../../../support/examined";
 
 const rowOf = ({ app }: DeliverySite, id: string) =>
   getWebhookRecord(app.ctx.db, id, app.clock.now()).row;

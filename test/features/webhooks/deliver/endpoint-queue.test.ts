@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { type Due, EndpointQueue } from "../../../../src/features/webhooks/deliver/delivery-queue";
+import { EndpointQueue } from "../../../../src/features/webhooks/deliver/delivery-queue";
+
+type Due = Parameters<EndpointQueue["end"]>[0];
 
 const first = (id: string, subjectId = id): Due => ({
   id,

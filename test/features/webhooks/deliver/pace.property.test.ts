@@ -3,11 +3,11 @@ import fc from "fast-check";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import type { Egress } from "../../../../src/egress/egress";
 import type { HttpAnswer } from "../../../../src/egress/model";
-import { updateWebhook } from "../../../../src/features/webhooks/webhooks";
 import { MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
 import { createTestClock } from "../../../support/clock";
 import { createDeliverySite, type DeliverySite } from "../../../support/delivery-site";
 import { monitorEvent } from "../../../support/gathering-site";
+import { updateWebhook } from "../../../support/examined";
 
 const PATHS = ["/a", "/b"] as const;
 const FORMATS = ["standard", "statuspage", "slack", "teams"] as const;

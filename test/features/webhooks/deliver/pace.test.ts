@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import type { WebhookFormat } from "../../../../src/base/webhook";
-import { deleteWebhook, updateWebhook } from "../../../../src/features/webhooks/webhooks";
+import { deleteWebhook } from "../../../../src/features/webhooks/webhooks";
 import { getWebhookRecord } from "../../../../src/features/webhooks/records";
 import { presentWebhook } from "../../../../src/features/webhooks/wire";
 import { redeliver, sendTestEvent } from "../../../../src/features/webhooks/deliveries";
@@ -15,6 +15,7 @@ import type { Clock } from "../../../../src/base/clock";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
 import { createDeliverySite, type DeliverySite } from "../../../support/delivery-site";
 import { type Received, type Receiver, startReceiver } from "../../../support/receiver";
+import { updateWebhook } from "../../../support/examined";
 
 /** An accepted message and the time of its arrival (unix ms). */
 interface Accepted {

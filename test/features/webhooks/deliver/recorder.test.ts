@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { unavailable } from "../../../../src/base/errors";
 import type { TryResult } from "../../../../src/features/webhooks/deliver/message";
-import { createRecorder } from "../../../../src/features/webhooks/deliver/recorder";
+import { createRecorder } from "../../../../src/features/webhooks/deliver/deliverer";
 import { SECOND_MS } from "../../../../src/base/time";
 import { createTestApp } from "../../../support/app";
 

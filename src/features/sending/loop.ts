@@ -1,9 +1,9 @@
-import { readFileSync } from "node:fs";
 import type { Clock, Timer } from "../../base/clock";
 import { DAY_MS, SECOND_MS } from "../../base/time";
+import { repeatWithRests } from "../../base/in-slices";
 import type { Ctx } from "../../context";
-import type { ResultRecorder } from "./result-recorder";
-import type { QueueChanges } from "./waiting-rows";
+import type { Tx } from "../../db/statements";
+import type { ResultRecorder } from "./results";
 
 const AGAIN_AFTER_MS = SECOND_MS;
 
@@ -14,7 +14,7 @@ interface Queue {
   /** True if only the load of the server, or the length of a turn, delays the next attempt. */
   isActive(): boolean;
   results: Pick<ResultRecorder<unknown, unknown>, "isStuck" | "unwritten" | "flush" | "stop">;
-  cleanup: Pick<QueueChanges, "underWay" | "stop">;
+  cleanup: Pick<QueueCleanup, "underWay" | "stop">;
   /** Log line if the queue cannot be read. */
   unreadable: string;
 }
@@ -120,127 +120,74 @@ export class SendingLoop {
   }
 }
 
-/** Limit of the rate at which deliveries start. */
-export interface LoadThrottle {
-  /** Allows one delivery to start; false if it must wait. */
-  take(): boolean;
-  /** Returns the wait in ms until further deliveries may start, after `take` returned false. */
-  waitMs(): number;
-}
+/** Limit of rows per transaction, which keeps it short. */
+const ROWS_PER_BATCH = 500;
 
-/** Deliveries per second: while the server is busy, at the start, and at most. */
-const SLOWEST = 250;
-const FIRST = 1_500;
-const FASTEST = 5_000;
-/** Deliveries that start at once at any rate, so that those of one change are sent immediately. */
-const BURST = 256;
-/**
- * Number of deliveries that start together after a wait. Each wake-up costs as much time as several
- * deliveries, and results share a commit. At the lowest rate this is a wait of a quarter of a
- * second.
- */
-const TOGETHER = 64;
-/** Share of a core above which the server is busy, with deliveries or anything else. */
-const BUSY = 0.8;
-/** Requests per second below which deliveries need not yield. */
-const FEW_REQUESTS = 500;
-const LOOK_EVERY_MS = 50;
-/** Time after the last delivery at which the measured load is discarded. */
-const FORGET_AFTER_MS = 2 * SECOND_MS;
-const FASTER_BY = 100;
-const SLOWER_BY = 0.8;
+/** Changes of a queue besides results. Failed ones are logged; the next scan of the queue finds their rows again. */
+export class QueueCleanup {
+  #underWay = 0;
+  #isStopped = false;
+  readonly #beingCancelled = new Set<string>();
 
-/** Counters of the server's other work. */
-interface Work {
-  /** Number of requests received. */
-  requests(): number;
-  /** Time in ms for which this thread was busy. */
-  busyMs(): number;
-}
+  constructor(
+    protected readonly ctx: Ctx,
+    /** Log line of a failed change. */
+    readonly failed: string,
+    /** Called after each change. */
+    readonly ended: () => void,
+  ) {}
 
-/**
- * Creates a throttle that leaves the processor to requests: thousands of deliveries per second with
- * few requests, some hundreds when requests use a whole core. While a backlog of 100,000 deliveries
- * drains, status reads reach 0.83 of their usual rate; without the throttle, they reach 0.58.
- */
-export function createLoadThrottle(
-  clock: Clock,
-  { requests, busyMs = threadBusyMs }: Partial<Work> = {},
-): LoadThrottle {
-  const seen = () => ({ at: clock.monotonic(), requests: requests?.() ?? 0, busyMs: busyMs() });
-  let perSecond = FIRST;
-  let leave = BURST;
-  let isGathering = false;
-  let at = clock.monotonic();
-  let looked = seen();
+  /** Number of changes that are not stored yet. */
+  get underWay(): number {
+    return this.#underWay;
+  }
 
-  function pass(): void {
-    const now = clock.monotonic();
-    const passedMs = now - at;
-    if (passedMs <= 0) return;
-    if (passedMs > FORGET_AFTER_MS) {
-      perSecond = FIRST;
-      looked = seen();
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
+  /** Ends `runAll` after the current step. */
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  /** Returns the result of a change; undefined if it failed. */
+  async run<T>(change: (tx: Tx) => T): Promise<T | undefined> {
+    this.#underWay += 1;
+    try {
+      return await tryWrite(this.ctx, change, this.failed);
+    } finally {
+      this.#underWay -= 1;
+      this.ended();
     }
-    leave = Math.min(BURST, leave + (passedMs * perSecond) / SECOND_MS);
-    at = now;
-    if (now - looked.at >= LOOK_EVERY_MS) look();
   }
 
-  function look(): void {
-    const before = looked;
-    looked = seen();
-    const passedMs = looked.at - before.at;
-    const load = (looked.busyMs - before.busyMs) / passedMs;
-    const requested = ((looked.requests - before.requests) * SECOND_MS) / passedMs;
-    perSecond =
-      load > BUSY && requested > FEW_REQUESTS
-        ? Math.max(SLOWEST, perSecond * SLOWER_BY)
-        : Math.min(FASTEST, perSecond + FASTER_BY);
+  /**
+   * Repeats a change of at most `limit` rows, which returns their number, until one changes fewer, with a rest after
+   * each. Returns the number of all changed rows.
+   */
+  async runAll(change: (tx: Tx, limit: number) => number): Promise<number> {
+    let all = 0;
+    await this.repeat(async () => {
+      const changed = (await this.run((tx) => change(tx, ROWS_PER_BATCH))) ?? 0;
+      all += changed;
+      return changed >= ROWS_PER_BATCH;
+    });
+    return all;
   }
 
-  return {
-    take() {
-      pass();
-      if (leave < (isGathering ? TOGETHER : 1)) {
-        isGathering = true;
-        return false;
-      }
-      isGathering = false;
-      leave -= 1;
-      return true;
-    },
-    waitMs: () => Math.max(1, ((TOGETHER - leave) * SECOND_MS) / perSecond),
-  };
-}
-
-const NANOSECONDS_PER_MS = 1e6;
-const MICROSECONDS_PER_MS = 1e3;
-
-/**
- * Returns the time in ms for which this thread was busy: running, or on Linux also waiting for a
- * processor. If processors are shared, only both together show that the thread is busy.
- */
-function threadBusyMs(): number {
-  return linuxBusyMs() ?? processorMs();
-}
-
-function linuxBusyMs(): number | undefined {
-  try {
-    // Values of the process's first thread, which serves requests.
-    const [running, waiting] = readFileSync("/proc/self/schedstat", "latin1")
-      .split(" ")
-      .map(Number);
-    const sum = (running ?? 0) + (waiting ?? 0);
-    return sum > 0 ? sum / NANOSECONDS_PER_MS : undefined;
-  } catch {
-    return undefined;
+  /** Cancels all that waits for an endpoint or belongs to a mailing, unless that is under way. */
+  async runCancelling(id: string, change: (tx: Tx, limit: number) => number): Promise<void> {
+    if (this.#beingCancelled.has(id)) return;
+    this.#beingCancelled.add(id);
+    await this.runAll(change);
+    this.#beingCancelled.delete(id);
   }
-}
 
-function processorMs(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / MICROSECONDS_PER_MS;
+  /** Repeats a step until it resolves to false or the changes are stopped, with a rest after each. */
+  async repeat(step: () => Promise<boolean>): Promise<void> {
+    await repeatWithRests(this.ctx.clock, async () => !this.#isStopped && (await step()));
+  }
 }
 
 /**
@@ -284,4 +231,43 @@ export class Backoff {
   reset(): void {
     this.#waitMs = 0;
   }
+}
+
+/** Returns the result of a change; undefined if it failed, with `failed` as the line of the log. */
+export async function tryWrite<T>(
+  { db, log }: Ctx,
+  change: (tx: Tx) => T,
+  failed: string,
+): Promise<T | undefined> {
+  try {
+    return await db.write(change);
+  } catch (error) {
+    log.warn({ err: error }, failed);
+    return undefined;
+  }
+}
+
+/** Attempt to send something: the id of the delivery or mail, and the number of the attempt, from 1. */
+interface AttemptName {
+  id: string;
+  attempt: number;
+}
+
+/**
+ * Sends something, or returns the outcome that an earlier primary noted and could not store. `outcomeOf` returns what is
+ * noted: undefined for a result that does not count. One without a noted outcome is sent again.
+ */
+export async function attemptOnce<T>(
+  { attempts }: Ctx,
+  { id, attempt }: AttemptName,
+  send: () => Promise<T>,
+  outcomeOf: (result: T) => object | undefined,
+): Promise<T> {
+  if (!attempts) return send();
+  const earlier = await attempts.begin(id, attempt);
+  if (earlier !== undefined) return earlier as T;
+  const result = await send();
+  const outcome = outcomeOf(result);
+  if (outcome) await attempts.end(id, attempt, outcome);
+  return result;
 }

@@ -1,4 +1,5 @@
-import { roleAllows } from "../../../base/actor";
+import type { ComponentChildren } from "preact";
+import { type Role, roleAllows } from "../../../base/actor";
 import {
   IMPACT_TONES,
   MONITOR_TONES,
@@ -9,6 +10,7 @@ import {
 } from "../../../base/status";
 import { plural } from "../../../base/text";
 import { EXPIRES_SOON_MS, toIso } from "../../../base/time";
+import type { Reader } from "../../../db/statements";
 import { INCIDENT_WORDS } from "../../../public/state";
 import { STATUS_WORDS } from "../../../ui/blocks";
 import {
@@ -24,24 +26,80 @@ import {
 } from "../../../ui/frame/paths";
 import { Day, relativeTime } from "../../../ui/times";
 import type { CauseRow } from "../../components/cause-store";
+import type { listFailingWithoutIncident } from "../../incidents/outage-store";
 import { presetOf } from "../../incidents/screens/list";
 import type { OpenIncident } from "../../incidents/store";
 import { listKeyPage } from "../../keys/records";
+import type {
+  listOpenIncidentsOfMonitors,
+  listTroubledMonitors,
+} from "../../monitors/overview-store";
 import { getMonitorRecord, type MonitorRecord } from "../../monitors/records";
 import { latencyInWords, targetOf, UnreachableThrough } from "../../monitors/screens/words";
 import { findMonitor } from "../../monitors/store";
 import { lastFailure } from "../../webhooks/health";
 import { describeFailure } from "../../webhooks/screens/delivery";
 import { type DeliveryTrouble, readDeliveryTroubles } from "../../webhooks/screens/read";
-import type {
-  AttentionEntry,
-  AttentionRow,
-  AttentionSource,
-  MonitorIncident,
-  TroubledMonitor,
-} from "./attention-source";
-import type { ShownComponent } from "./current-state";
-import { Elapsed, elapsed, LastUpdate, Links } from "./parts";
+import type { CurrentState, ShownComponent } from "./current-state";
+import { Elapsed, elapsed, Links } from "./parts";
+
+/* Rows of “Needs attention”: an entry is cheap to make, and its row is read only if it is shown. */
+
+/** Kinds of objects, each with its own list in the dashboard. */
+export type AttentionKind = "monitor" | "component" | "incident" | "draft" | "webhook" | "key";
+
+/** Object that needs attention. */
+export interface AttentionEntry {
+  kind: AttentionKind;
+  tone: Tone;
+  /** Time since which it needs attention, in unix ms. */
+  since: number;
+  /** Reads what the row shows. Called only for entries that are shown. */
+  read(): AttentionRow;
+}
+
+/** Content of a row. */
+export interface AttentionRow {
+  name: string;
+  /** Path of the object; undefined if it has no screen. */
+  href?: string | undefined;
+  /** State in words, with the time since which it lasts. */
+  state: ComponentChildren;
+  /** Kind of the object, reason, and related objects with links. */
+  note: ComponentChildren;
+  /** The next action, if the role may perform it. */
+  action?: { href: string; label: string } | undefined;
+}
+
+type TroubledMonitor = ReturnType<typeof listTroubledMonitors>[number];
+type MonitorIncident = ReturnType<typeof listOpenIncidentsOfMonitors>[number];
+
+type EndedIncident = ReturnType<typeof listFailingWithoutIncident>[number];
+
+/** Data that all kinds of entries are made from. */
+export interface AttentionSource {
+  reader: Reader;
+  role: Role;
+  /** Unix ms. */
+  now: number;
+  /** Components that are not operational. */
+  components: readonly ShownComponent[];
+  /** Open causes of the components that are not operational, by component id. */
+  causes: ReadonlyMap<string, readonly CauseRow[]>;
+  pageNames: CurrentState["pageNames"];
+  monitors: readonly TroubledMonitor[];
+  /** Open incidents by id, drafts included. */
+  incidents: ReadonlyMap<string, OpenIncident>;
+  incidentsOfMonitors: readonly MonitorIncident[];
+  /** Numbers of monitors of open incidents by incident id. */
+  outageCounts: CurrentState["outageCounts"];
+  /** Resolved or deleted incidents by the id of a monitor that still fails. */
+  without: ReadonlyMap<string, EndedIncident>;
+  /** Longest time in the last 24 hours in which the server was offline. */
+  offline: { startedAt: number; endedAt: number } | undefined;
+  /** Ids of objects that an entry names already. Later entries leave them out. */
+  named: Set<string>;
+}
 
 /**
  * Entries of components that are not operational, except those under maintenance and those that
@@ -100,19 +158,23 @@ export function componentRows(source: AttentionSource): AttentionEntry[] {
       ),
       note: (
         <>
-          Incident ·{" "}
-          <Links
-            items={group.map(({ id, name, status }) => ({
-              href: componentPath(id),
-              name: `${name} (${STATUS_WORDS[status].toLowerCase()})`,
-            }))}
-          />
+          Incident · <Links items={group.map(componentLink)} />
           <LastUpdate at={incident.updateAt} now={now} />.
         </>
       ),
       action: roleAllows(role, "editor") ? updateOf(incident) : undefined,
     };
   }
+}
+
+/** Time since an incident's newest update, as the end of a clause. */
+function LastUpdate({ at, now }: { at: number | null; now: number }) {
+  if (at === null) return null;
+  return (
+    <>
+      , last update <Elapsed since={at} now={now} /> ago
+    </>
+  );
 }
 
 /** Returns the open causes that give a component its status. */

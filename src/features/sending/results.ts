@@ -1,7 +1,7 @@
+import type { Timer } from "../../base/clock";
+import { Problem } from "../../base/errors";
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
-import { Problem } from "../../base/errors";
-import type { Timer } from "../../base/clock";
 
 /** Time for which results are gathered to share a commit. */
 const GATHER_MS = 50;
@@ -136,4 +136,11 @@ export class ResultRecorder<Result, Recorded> {
     this.#timer?.cancel();
     this.#gathered = [];
   }
+}
+
+const CHANCE_BYTES = 4;
+
+/** Returns a random number from 0 to 1, by which the wait for the next attempt is spread. */
+export function drawChance({ random }: Ctx): number {
+  return Buffer.from(random(CHANCE_BYTES)).readUInt32BE() / 2 ** 32;
 }

@@ -6,13 +6,15 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { renderToString } from "preact-render-to-string";
 import { CLI_ACTOR, userActor } from "../base/actor";
 import { type Clock, systemClock, type Timer } from "../base/clock";
 import { loadConfig } from "../base/config/load";
 import type { Config } from "../base/config/options";
-import { systemRandom } from "../base/hash";
+import { sha256Base64, systemRandom } from "../base/hash";
 import type { MonitorType } from "../base/status";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, startOfDay } from "../base/time";
+import { composed } from "../base/validation";
 import type { Ctx } from "../context";
 import { OperatorError } from "../db/errors";
 import type { Tx } from "../db/statements";
@@ -30,11 +32,20 @@ import { createWebhook } from "../features/webhooks/webhooks";
 import type { RunImport } from "../imports/jobs";
 import { createContext, type Installation, openForServer } from "../installation";
 import { startServer } from "../server";
+import strip from "../ui/css/demo-strip.css" with { type: "text" };
+import type { HtmlDocument } from "../ui/documents";
+import { minifyCss } from "../ui/style-sheet";
 import { MONITOR_PLANS, SLOW_FACTOR } from "./monitor-plans";
 import { addMonitors, type DemoJob } from "./monitors";
-import { addPage, PRIVATE_PAGE, PUBLIC_PAGE } from "./pages";
-import { markPage } from "./strip";
-import { createFraction, createSeededBytes, diaryOf, type Fraction } from "./year";
+import {
+  addPage,
+  createFraction,
+  createSeededBytes,
+  diaryOf,
+  type Fraction,
+  PRIVATE_PAGE,
+  PUBLIC_PAGE,
+} from "./year";
 
 const PASSWORD_BYTES = 12;
 
@@ -140,7 +151,7 @@ function requireEmpty(folder: string): void {
 }
 
 /** Address with which the owner of the demo signs in. */
-export const OWNER_EMAIL = "owner@meridian.example";
+const OWNER_EMAIL = "owner@meridian.example";
 /** Host of the webhooks' URLs. Their requests end inside the process. */
 const RECEIVER = "https://receiver.meridian.example";
 
@@ -198,7 +209,7 @@ export async function fillDemo(
 function addKeys(ctx: Ctx, tx: Tx): Record<Scope, string> {
   const values = SCOPE_NAMES.map((scope) => {
     const body = { name: `Demo ${scope}`, scopes: [scope], rate_limit: 600 };
-    return [scope, createKey(ctx, tx, body, CLI_ACTOR).value] as const;
+    return [scope, createKey(ctx, tx, composed(body), CLI_ACTOR).value] as const;
   });
   return Object.fromEntries(values) as Record<Scope, string>;
 }
@@ -210,7 +221,7 @@ function addWebhooks(ctx: Ctx, tx: Tx, owner: UserResource): void {
     { url: `${RECEIVER}/on-call`, description: "On-call relay" },
     { url: `${RECEIVER}/chat/a-part-that-is-not-shown`, description: "Chat", format: "discord" },
   ] as const) {
-    const { row } = createWebhook(ctx, tx, input, actor);
+    const { row } = createWebhook(ctx, tx, composed(input), actor);
     sendTestEvent(ctx, tx, row.id, actor);
   }
 }
@@ -344,3 +355,46 @@ export const refuseImport: RunImport = async () => ({
     fields: [],
   },
 });
+
+const POLICY = "content-security-policy";
+
+/** Adds the strip of the demo to an answer if it is an HTML document, which is then not compressed. */
+export async function markPage(answer: Response | Promise<Response>): Promise<Response> {
+  const response = await answer;
+  const { headers, status } = response;
+  if (!headers.get("content-type")?.startsWith("text/html") || !response.body) return response;
+  const sent = await response.bytes();
+  const bytes = headers.get("content-encoding") === "gzip" ? Bun.gunzipSync(sent) : sent;
+  const html = new TextDecoder().decode(bytes);
+  const marked = withDemoStrip({ html, policy: headers.get(POLICY) ?? "" });
+  const own = new Headers(headers);
+  own.delete("content-encoding");
+  own.delete("content-length");
+  if (marked.policy !== "") own.set(POLICY, marked.policy);
+  return new Response(marked.html, { status, headers: own });
+}
+
+const BEGINNING = /<body[^>]*>/;
+const CSS = minifyCss(strip);
+const STYLE = `<style>${CSS}</style>`;
+const SOURCE = `style-src 'sha256-${sha256Base64(CSS)}' `;
+const STRIP = renderToString(<DemoStrip />);
+
+/** Adds a strip that says "Demo" to the top of a document. */
+function withDemoStrip({ html, policy }: HtmlDocument): HtmlDocument {
+  return {
+    html: html
+      .replace("</head>", () => `${STYLE}</head>`)
+      .replace(BEGINNING, (beginning) => beginning + STRIP),
+    // A hash would void 'unsafe-inline'.
+    policy: policy.includes("'unsafe-inline'") ? policy : policy.replace("style-src ", SOURCE),
+  };
+}
+
+function DemoStrip() {
+  return (
+    <aside class="demo-strip" aria-label="Demo">
+      <b>Demo.</b> Checks and their results are simulated.
+    </aside>
+  );
+}

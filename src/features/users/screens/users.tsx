@@ -1,35 +1,271 @@
+import { type Role, ROLE_SENTENCES, ROLES } from "../../../base/actor";
+import { capitalised } from "../../../base/text";
 import { describeDuration, toIso } from "../../../base/time";
 import type { Ctx } from "../../../context";
 import type { Reader } from "../../../db/statements";
 import { sessionOf } from "../../../http/request-context";
-import { Card, CodeBlock, Notice } from "../../../ui/blocks";
+import { Card, CodeBlock, Notice, State } from "../../../ui/blocks";
 import { Button, ButtonLink, PostButton } from "../../../ui/buttons";
+import { RadioList } from "../../../ui/choices";
 import { DetailCard, HeadFact, HeadFacts, MoreMenu } from "../../../ui/detail";
 import { Actions, Form } from "../../../ui/form";
-import { FormInputs } from "../../../ui/forms/fields";
-import { type StateOf, versionInput } from "../../../ui/forms/form";
+import { choiceField, FormInputs, nameField, textField } from "../../../ui/forms/fields";
+import { defineForm, type StateOf, versionInput } from "../../../ui/forms/form";
 import { newFormToken, type Reveal } from "../../../ui/frame/changes";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
-import { HOME_PATH, keyPath, userPath, USERS_PATH } from "../../../ui/frame/paths";
+import { HOME_PATH, keyPath, MAIL_PATH, userPath, USERS_PATH } from "../../../ui/frame/paths";
 import type { Screen, ScreenRequest } from "../../../ui/frame/render";
+import { Icon } from "../../../ui/icons";
+import { CellNote, type DataColumn, DataTable, OneLine, RowLink } from "../../../ui/list";
 import { PageHead } from "../../../ui/navigation";
-import type { Area } from "../../../ui/screens/area";
+import { type Area, createArea } from "../../../ui/screens/area";
 import { shownBefore } from "../../../ui/screens/form-screen";
 import { RelativeTime } from "../../../ui/times";
-import { mailReadiness } from "../../mail/settings";
-import { issuePasswordLink, linkPath, type PasswordLink } from "../invitations";
-import { findMailTrouble, type MailTrouble } from "../mails";
-import { disableUser, enableUser, getUser, isLastOwner, listLiveKeysOf, setRole } from "../users";
-import type { UserResource } from "../wire";
-import { ROLE_FORM } from "./forms";
-import { UserState } from "./list";
+import { describeMissing, mailReadiness, type MailReadiness } from "../../mail/settings";
+import { inviteUser, issuePasswordLink, linkPath, type PasswordLink } from "../invitations";
+import { areResetMailsOn, findMailTrouble, type MailTrouble, setResetMails } from "../mails";
+import { stateOfUser } from "../rules";
+import {
+  disableUser,
+  enableUser,
+  getUser,
+  isLastOwner,
+  listLiveKeysOf,
+  listUsers,
+  setRole,
+} from "../users";
+import type { NewUser, UserResource } from "../wire";
+
+/** Settings → Users: for owners. */
+export function userAdminRoutes(deps: AdminDependencies) {
+  const { ctx } = deps;
+  const area = createArea(deps, USERS_PATH, "owner");
+
+  area.screen("", () => ({
+    title: "Users",
+    children: (
+      <UserList
+        users={listUsers(ctx.db)}
+        hasTrouble={(id) => findMailTrouble(ctx.db, id) !== undefined}
+        isResetMailOn={areResetMailsOn(ctx.db)}
+        readiness={mailReadiness(ctx)}
+        now={ctx.clock.now()}
+      />
+    ),
+  }));
+
+  area.screen("/reset-mails", () => ({ path: USERS_PATH }));
+
+  area.action("/reset-mails", {
+    run(tx, { sent }, actor) {
+      const isOn = sent.text("turn") === "on";
+      return { isOn, isChanged: setResetMails(ctx, tx, isOn, actor) };
+    },
+    done: ({ isOn, isChanged }) => ({
+      path: USERS_PATH,
+      text: isChanged ? `Password resets by e-mail were turned ${isOn ? "on" : "off"}.` : undefined,
+    }),
+  });
+
+  area.secretForm("/new", {
+    form: INVITE_FORM,
+    load: () => ({ isMailed: mailReadiness(ctx).ready }),
+    show: ({ context }) => ({
+      title: "Invite user",
+      crumbs: [{ href: USERS_PATH, label: "Users" }],
+      button: context.isMailed ? "Send invitation" : "Create invitation link",
+    }),
+    create(tx, body, actor) {
+      const made = inviteUser(ctx, tx, body, actor);
+      return { made, subjectId: made.user.id };
+    },
+    reveal: (reveal) => revealLink(ctx, reveal),
+  });
+
+  addUserRoutes(area, deps);
+  return area.routes;
+}
+
+/** Settings → Users. */
+function UserList(props: {
+  users: readonly UserResource[];
+  /** Returns true if the last account mail to a user did not go out. */
+  hasTrouble: (id: string) => boolean;
+  isResetMailOn: boolean;
+  readiness: MailReadiness;
+  now: number;
+}) {
+  const { users, hasTrouble, isResetMailOn, readiness, now } = props;
+  return (
+    <>
+      <PageHead
+        title="Users"
+        actions={
+          <ButtonLink href={`${USERS_PATH}/new`} kind="primary">
+            <Icon name="plus" />
+            Invite user
+          </ButtonLink>
+        }
+      />
+      <DataTable
+        caption="Users"
+        columns={columnsAt(now, hasTrouble)}
+        entries={users}
+        isOver={({ disabled_at }) => disabled_at !== null}
+      />
+      <ResetMailsCard isOn={isResetMailOn} readiness={readiness} />
+    </>
+  );
+}
+
+function columnsAt(now: number, hasTrouble: (id: string) => boolean): DataColumn<UserResource>[] {
+  return [
+    {
+      label: "User",
+      cell: ({ id, name, email }) => (
+        <>
+          <RowLink href={userPath(id)}>{name}</RowLink>
+          <CellNote>{email}</CellNote>
+        </>
+      ),
+    },
+    { label: "Role", cell: ({ role }) => capitalised(role) },
+    {
+      label: "Last signed in",
+      cell: ({ last_login_at }) =>
+        last_login_at ? (
+          <RelativeTime at={last_login_at} now={now} />
+        ) : (
+          <span class="quiet-text">Never</span>
+        ),
+    },
+    {
+      label: "State",
+      cell: (user) => (
+        <>
+          <OneLine>
+            <UserState user={user} />
+          </OneLine>
+          {hasTrouble(user.id) ? <CellNote>Mail not sent</CellNote> : null}
+        </>
+      ),
+    },
+  ];
+}
+
+/** State of a user: active, invited or disabled. */
+function UserState({ user }: { user: UserResource }) {
+  const state = stateOfUser(user);
+  switch (state) {
+    case "active":
+      return <State tone="ok">Active</State>;
+    case "invited":
+      return <State tone="none">Invited</State>;
+    case "disabled":
+      return (
+        <State tone="none" isPaused>
+          Disabled
+        </State>
+      );
+  }
+}
+
+/** Card with which owners decide if users get links for new passwords by mail. */
+function ResetMailsCard({ isOn, readiness }: { isOn: boolean; readiness: MailReadiness }) {
+  return (
+    <DetailCard
+      title="Password resets by e-mail"
+      liveId="reset-mails"
+      isStill
+      end={
+        <PostButton action={`${USERS_PATH}/reset-mails`} name="turn" value={isOn ? "off" : "on"}>
+          {isOn ? "Turn off" : "Turn on"}
+        </PostButton>
+      }
+    >
+      <p>
+        <State tone={isOn && readiness.ready ? "ok" : "none"} isPaused={!isOn}>
+          {isOn ? (readiness.ready ? "On" : "On, but mail cannot be sent") : "Off"}
+        </State>
+      </p>
+      <p class="detail-note">
+        Users who forgot their password can ask for a link on the sign-in screen. It works for an
+        hour and ends all of their sessions.
+        {readiness.ready ? null : (
+          <>
+            {" "}
+            <a href={MAIL_PATH}>Mail settings</a>: mail needs {describeMissing(readiness.missing)}{" "}
+            first.
+          </>
+        )}
+      </p>
+    </DetailCard>
+  );
+}
+
+const ROLE_OPTIONS = ROLES.map((role) => ({
+  value: role,
+  label: capitalised(role),
+  hint: ROLE_SENTENCES[role],
+}));
+
+const roleField = choiceField<Role>({ label: "Role", initial: "editor", options: ROLE_OPTIONS });
+
+/** Screen data of the form for a new user. */
+interface InviteContext {
+  /** True if the invitation is mailed. */
+  isMailed: boolean;
+}
+
+const emailField = (hint: string) =>
+  textField({ label: "E-mail", type: "email", hint, isRequired: true });
+
+const MAILED = emailField("Used for signing in. The invitation is sent to this address.");
+
+const NOT_MAILED = emailField(
+  "Used for signing in. E-mail is not set up, so send the invitation link yourself.",
+);
+
+const INVITE_FORM = defineForm<NewUser, InviteContext>()({
+  email: {
+    ...MAILED,
+    Input: ({ context, ...props }) =>
+      context.isMailed ? (
+        <MAILED.Input {...props} context={context} />
+      ) : (
+        <NOT_MAILED.Input {...props} context={context} />
+      ),
+  },
+  name: nameField({ hint: "The user can change it when joining." }),
+  role: roleField,
+});
+
+const LAST_OWNER =
+  "The last owner cannot get another role or be disabled. First make another user an owner.";
+
+const ROLE_FORM = defineForm<{ role: Role }, { isLastOwner: boolean }>()({
+  role: {
+    ...roleField,
+    Input: ({ name, value, errors, context }) => (
+      <RadioList
+        legend="Role"
+        isLegendHidden
+        name={name}
+        options={ROLE_OPTIONS}
+        value={value}
+        hint={context.isLastOwner ? LAST_OWNER : undefined}
+        error={errors[name]}
+      />
+    ),
+  },
+});
 
 interface AtUser extends ScreenRequest {
   params: { id: string };
 }
 
 /** Adds the screen of a user, and the forms that change the role, create a link, and disable or enable the user. */
-export function addUserRoutes(area: Area, { ctx }: AdminDependencies): void {
+function addUserRoutes(area: Area, { ctx }: AdminDependencies): void {
   const isSelf = ({ requestContext, params }: AtUser) =>
     sessionOf(requestContext).user.id === params.id;
 
@@ -220,7 +456,7 @@ function DisableUser({ keys }: { keys: readonly { id: string; name: string }[] }
 }
 
 /** Returns the screen that shows the one-time link of a user once. */
-export function revealLink(ctx: Ctx, reveal: Reveal<PasswordLink>): Screen {
+function revealLink(ctx: Ctx, reveal: Reveal<PasswordLink>): Screen {
   if ("shownBefore" in reveal) {
     return shownBefore({
       secret: "link",
