@@ -11,7 +11,7 @@ import { launchBrowser, missingBrowser } from "./support/browser-site";
 // `bun test/preview-pictures.tsx`: draws the pictures that messengers show next to links to status pages,
 // one for each tone, into src/public/pictures.
 
-const OUT = new URL("../src/public/pictures/", import.meta.url).pathname;
+const OUT = new URL("../src/public/pictures", import.meta.url).pathname;
 const SIZE = { width: 1200, height: 630 };
 
 /** Words for every headline of a tone. */

@@ -2,10 +2,10 @@ import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { readGatus } from "../../src/imports/gatus/read";
 import type { Found, FoundHistory } from "../../src/imports/found";
-import { GATUS_ADDRESSES, GATUS_SECRETS } from "../import/fixtures/gatus/variables";
+import { GATUS_ADDRESSES, GATUS_SECRETS } from "../imports/fixtures/gatus/variables";
 import { temporaryFolder } from "./temporary-folder";
 
-const FIXTURE = join(import.meta.dir, "..", "import", "fixtures", "gatus");
+const FIXTURE = join(import.meta.dir, "..", "imports", "fixtures", "gatus");
 
 /** Configuration of the Gatus that wrote the database. */
 export const GATUS_CONFIG = join(FIXTURE, "config.yaml");

@@ -4,7 +4,7 @@ import type { Found, FoundMonitor } from "../../src/imports/found";
 import { readUptimeKuma } from "../../src/imports/uptime-kuma/read";
 import { temporaryFolder } from "./temporary-folder";
 
-const FIXTURES = join(import.meta.dir, "../import/fixtures/uptime-kuma");
+const FIXTURES = join(import.meta.dir, "../imports/fixtures/uptime-kuma");
 
 /** Versions whose databases are fixtures; `json` is the backup of 1.23.17. */
 export const KUMA_VERSIONS = ["2.5.3", "1.23.17"] as const;

@@ -1,5 +1,5 @@
 import { MINUTE_MS } from "../../src/base/time";
-import type { RunningKuma } from "../import/fixtures/uptime-kuma/start";
+import type { RunningKuma } from "../imports/fixtures/uptime-kuma/start";
 
 /** Servers on this machine that the monitors check. */
 export interface LocalServers {

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { startKuma } from "../import/fixtures/uptime-kuma/start";
+import { startKuma } from "../imports/fixtures/uptime-kuma/start";
 import { holds } from "./binary";
 import { startDnsServer } from "./dns-server";
 import { startDocker } from "./docker";

@@ -1,0 +1,245 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { listCommands } from "../../../../src/cli/main";
+import { type AuditRow, searchAudit } from "../../../../src/events/audit-search";
+import { openForCommand } from "../../../../src/installation";
+import { testConfig } from "../../../support/app";
+import { type CommandLine, installedCommandLine, jsonOf } from "../../../support/command-line";
+import { checkOf, UUIDS } from "../../../support/import-site";
+import { kumaFolder } from "../../../support/kuma-fixture";
+import { documentsOf } from "../../../support/statuspage";
+import { temporaryFolder } from "../../../support/temporary-folder";
+
+const FILE = `
+pages:
+  - slug: acme
+    name: Acme
+    groups:
+      - name: Core
+        components:
+          - name: API
+            monitors:
+              - { name: Port, type: tcp, config: { host: a.example.com, port: 80 } }
+`;
+const CHANGED = FILE.replace("name: Acme", "name: Acme 2").replace("name: API", "name: Web");
+
+/** A data directory, the commands on it, and what they left in the log, the first entry first. */
+function installation() {
+  const folder = temporaryFolder();
+  const env = { ALLCLEAR_DATA_DIR: folder.path, ALLCLEAR_LOG_LEVEL: "silent" };
+  return {
+    path: folder.path,
+    run: installedCommandLine(folder.path),
+    entries(): AuditRow[] {
+      const data = openForCommand(testConfig(env), "test", { canCreate: false });
+      try {
+        return searchAudit(data.ctx.db, { limit: 1_000 }).toReversed();
+      } finally {
+        data.close();
+      }
+    },
+    [Symbol.dispose]: () => folder[Symbol.dispose](),
+  };
+}
+
+async function keyId(run: CommandLine): Promise<string> {
+  const made = ["key", "create", "--name", "CI", "--scope", "read:status", "--json"];
+  return jsonOf<{ id: string }>(await run(made)).id;
+}
+
+/** Makes the page of the file. */
+async function page(run: CommandLine, folder: string): Promise<void> {
+  const file = join(folder, "page.yaml");
+  await Bun.write(file, FILE);
+  await run(["apply", file]);
+}
+
+/** Writes the file of an import, and returns its arguments. */
+async function importArgs(folder: string): Promise<string[]> {
+  const file = join(folder, "checks.json");
+  await Bun.write(file, JSON.stringify({ checks: [checkOf(UUIDS[0])] }));
+  return [file, "--yes"];
+}
+
+async function writeGatusConfig(folder: string): Promise<void> {
+  const endpoint = `{ name: a, url: "https://a.example.com", conditions: ["[STATUS] == 200"] }`;
+  await Bun.write(join(folder, "gatus.yaml"), `endpoints: [${endpoint}]`);
+}
+
+const ANN = ["ann@example.com", "--page", "acme"];
+const CONSENT = ["--consent", "Asked for it by telephone"];
+const ADA = ["--email", "ada@example.com"];
+
+/** Preparation and arguments of each command, and the audit actions that it records. */
+const CHANGES: Record<
+  string,
+  {
+    before?(run: CommandLine, folder: string): Promise<unknown>;
+    /** `folder` is for files of the test. */
+    args(id: string, folder: string): string[];
+    leaves: string[];
+  }
+> = {
+  "key create": {
+    args: () => ["--name", "CI", "--scope", "read:status"],
+    leaves: ["key.create"],
+  },
+  "key update": { before: keyId, args: (id) => [id, "--name", "CD"], leaves: ["key.update"] },
+  "key rotate": { before: keyId, args: (id) => [id], leaves: ["key.rotate"] },
+  backup: {
+    args: (_, folder) => [join(folder, "copy.db")],
+    leaves: ["database.backup"],
+  },
+  "key revoke": { before: keyId, args: (id) => [id], leaves: ["key.revoke"] },
+  "subscriber add": {
+    before: page,
+    args: () => [...ANN, ...CONSENT],
+    leaves: ["subscriber.add"],
+  },
+  "subscriber remove": {
+    async before(run, folder) {
+      await page(run, folder);
+      await run(["subscriber", "add", ...ANN, ...CONSENT]);
+    },
+    args: () => ANN,
+    leaves: ["subscriber.remove"],
+  },
+  "subscriber import": {
+    async before(run, folder) {
+      await page(run, folder);
+      await Bun.write(join(folder, "people.csv"), "email\nann@example.com\n");
+    },
+    args: (_, folder) => [join(folder, "people.csv"), "--page", "acme", ...CONSENT],
+    leaves: ["subscriber.import"],
+  },
+  "subscriber export": {
+    before: page,
+    args: () => ["--page", "acme"],
+    leaves: ["subscriber.export"],
+  },
+  "import healthchecks": {
+    before: (_run, folder) => importArgs(folder),
+    args: (_, folder) => [join(folder, "checks.json"), "--yes"],
+    leaves: ["import.run"],
+  },
+  "import uptime-kuma": {
+    async before(_run, folder) {
+      using kuma = kumaFolder("1.23.17", "json");
+      await Bun.write(join(folder, "backup.json"), Bun.file(kuma.path));
+    },
+    args: (_, folder) => [join(folder, "backup.json"), "--yes"],
+    leaves: ["import.run"],
+  },
+  "import statuspage": {
+    before: (_run, folder) => Bun.write(join(folder, "saved.json"), JSON.stringify(documentsOf())),
+    args: (_, folder) => [join(folder, "saved.json"), "--yes"],
+    leaves: ["import.run"],
+  },
+  "import gatus": {
+    before: (_run, folder) => writeGatusConfig(folder),
+    args: (_, folder) => [join(folder, "gatus.yaml"), "--yes"],
+    leaves: ["import.run"],
+  },
+  "import start": {
+    async before(run, folder) {
+      const args = await importArgs(folder);
+      const imported = await run(["import", "healthchecks", ...args, "--paused", "--json"]);
+      return jsonOf<{ id: string }>(imported).id;
+    },
+    args: (id) => [id],
+    leaves: ["import.start"],
+  },
+  "user create": { args: () => ADA, leaves: ["user.invite"] },
+  "user disable": {
+    async before(run) {
+      await run(["user", "create", ...ADA]);
+      await run(["user", "create", "--email", "bob@example.com", "--role", "viewer"]);
+    },
+    args: () => ["bob@example.com"],
+    leaves: ["user.disable"],
+  },
+  "user reset-password": {
+    before: (run) => run(["user", "create", ...ADA]),
+    args: () => ["ada@example.com"],
+    leaves: ["user.password_link"],
+  },
+};
+
+/** Commands that record no audit entry, each with the reason. */
+const SILENT: Record<string, string> = {
+  serve: "requests make its changes",
+  demo: "it changes only a directory that was empty",
+  "key list": "it reads",
+  "user list": "it reads",
+  "subscriber list": "it reads",
+  "import list": "it reads",
+  "import show": "it reads",
+  "mail status": "it reads",
+  "mail bounce": "it records what mail servers report",
+  export: "it reads",
+  restore: "it puts another database in the place, the log of changes with it",
+  "fleet status": "it reads",
+  "fleet orphans": "it reads",
+  healthcheck: "it asks a server that runs",
+  promote: "it asks a node that runs, which records its term",
+  demote: "it asks a node that runs",
+  openapi: "it reads",
+  schema: "it reads",
+};
+
+describe("the audit log of commands", () => {
+  // The test of `mail test` has a relay, and that of `apply` is below.
+  test("every command is listed in this test as audited or silent", async () => {
+    const known = [...Object.keys(CHANGES), ...Object.keys(SILENT), "apply", "mail test"];
+    const commands = await listCommands();
+    expect(known.sort()).toEqual(commands.map(({ name }) => name).sort());
+  });
+
+  for (const [name, { before, args, leaves }] of Object.entries(CHANGES)) {
+    test(`the command line is the audited actor of ${name}`, async () => {
+      using data = installation();
+      const id = String((await before?.(data.run, data.path)) ?? "");
+      const known = data.entries().length;
+      const outcome = await data.run([...name.split(" "), ...args(id, data.path)]);
+      expect([outcome.exitCode, outcome.err.filter((line) => line.startsWith("error"))]).toEqual([
+        0,
+        [],
+      ]);
+      const left = data.entries().slice(known);
+      expect(left.map(({ action }) => action)).toEqual(leaves);
+      for (const { actorKind, ip, summary } of left) {
+        expect([actorKind, ip]).toEqual(["cli", null]);
+        expect(summary).not.toMatch(/allclear_\w{20}/);
+      }
+    });
+  }
+
+  test("apply writes one audit entry per created, changed or deleted object", async () => {
+    using data = installation();
+    const file = join(data.path, "status.yaml");
+    const apply = async (text: string, ...flags: string[]) => {
+      const known = data.entries().length;
+      await Bun.write(file, text);
+      expect((await data.run(["apply", file, ...flags])).exitCode).toBe(0);
+      const left = data.entries().slice(known);
+      expect(new Set(left.map(({ actorKind }) => actorKind))).toEqual(
+        new Set(left.length > 0 ? ["cli"] : []),
+      );
+      return left.map(({ action }) => action).sort();
+    };
+    expect(await apply(FILE, "--dry-run")).toEqual([]);
+    expect(await apply(FILE)).toEqual([
+      "component.create",
+      "group.create",
+      "monitor.create",
+      "page.create",
+    ]);
+    expect(await apply(FILE)).toEqual([]);
+    expect(await apply(CHANGED, "--prune")).toEqual([
+      "component.create",
+      "component.delete",
+      "monitor.update",
+      "page.update",
+    ]);
+  });
+});
