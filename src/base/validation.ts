@@ -47,7 +47,10 @@ declare abstract class Mark {
   [examined](): void;
 }
 
-/** A value that was compared with its schema: the result of `validate`, or a body of a route. Verbs take no other. */
+/**
+ * A value that was compared with its schema: the result of `validate`, or a body of a route. Verbs take no other. The
+ * compiler does not see a change of an examined object, nor whether another schema was laxer.
+ */
 export type Valid<Value> = Value & Mark;
 
 /**

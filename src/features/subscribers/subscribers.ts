@@ -147,13 +147,13 @@ export function changeChoices(
  */
 export function unsubscribe(ctx: Ctx, tx: Tx, subscriber: SubscriberRow): void {
   const { pageId, addressHmac } = subscriber;
-  const now = ctx.clock.now();
   for (const row of listSubscribersByHmac(tx, { pageId, addressHmac })) {
     if (row.status !== "active") continue;
+    const changed = changedRow(ctx, row);
     updateSubscriberRow(tx, {
-      ...changedRow(ctx, row),
+      ...changed,
       status: "unsubscribed",
-      unsubscribedAt: now,
+      unsubscribedAt: changed.updatedAt,
       tokenVersion: row.tokenVersion + 1,
     });
     cancelMailsOfSubscriber(ctx, tx, row.id);
