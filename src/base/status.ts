@@ -112,7 +112,7 @@ const SIGNAL_KINDS = ["start", "success", "fail", "log"] as const;
 export type SignalKind = (typeof SIGNAL_KINDS)[number];
 
 /** Types of monitors that this version checks, in the order of screens, and their names in Uptime Kuma. */
-const SUPPORTED = {
+const KUMA_TYPES = {
   http: "http",
   tcp: "port",
   tls: "port",
@@ -130,8 +130,8 @@ const SUPPORTED = {
   docker: "docker",
   domain: "dns",
 } as const;
-export type SupportedType = keyof typeof SUPPORTED;
-export const SUPPORTED_TYPES = Object.keys(SUPPORTED) as readonly SupportedType[];
+export type SupportedType = keyof typeof KUMA_TYPES;
+export const SUPPORTED_TYPES = Object.keys(KUMA_TYPES) as readonly SupportedType[];
 
 /**
  * Types of monitors. `unsupported`: an imported monitor that this version cannot check, and keeps paused.
@@ -141,7 +141,7 @@ export const MONITOR_TYPES: readonly MonitorType[] = [...SUPPORTED_TYPES, "unsup
 
 /** Returns the name of a monitor type in Uptime Kuma. A component without monitor is `manual`. */
 export function kumaTypeOf(type: MonitorType | undefined): string {
-  return type === undefined || type === "unsupported" ? "manual" : SUPPORTED[type];
+  return type === undefined || type === "unsupported" ? "manual" : KUMA_TYPES[type];
 }
 
 /**

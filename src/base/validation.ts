@@ -16,7 +16,7 @@ interface Examined {
   /** Invalid fields, each once. */
   errors: FieldErrors;
   /**
-   * Copy of the valid fields. A invalid text in a list becomes empty, which keeps indexes unchanged.
+   * Copy of the valid fields. An invalid text in a list becomes empty, which keeps indexes unchanged.
    */
   valid: unknown;
 }

@@ -82,7 +82,7 @@ export interface MatchedRequest {
  */
 export type ElsewhereOutcome = Response | Problem | Request;
 
-/** Requests that another node answers. A process that is the only node has none. */
+/** Decides which requests another node of the fleet answers. Undefined without a fleet. */
 export interface Elsewhere {
   /** Returns an error, or the outcome to wait for; undefined for a request that this node answers at once. */
   answer(request: MatchedRequest): Problem | Promise<ElsewhereOutcome> | undefined;

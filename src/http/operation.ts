@@ -8,13 +8,16 @@ import type { ImportedToken } from "../features/monitors/tokens";
 import type { DomainPage } from "../features/pages/addresses";
 
 /**
- * Callers of a route, who are also charged for it: a live API key with the scopes (an empty list:
- * any live key; `takesBasic`: also as the password of Basic authentication), a signed-in user with at least the role, anyone, a job with its monitor's token
- * (the `:token` of the path, or a bearer token), people with a link from a mail (the `:token` of the
- * path; its own bucket, no check of the origin), a job with a token of another product, or anyone without one,
- * since the handler answers as that product does, a program with the installation's token for reports about
- * mails (in the path or as bearer), or health checkers with their own bucket. A `file` is
- * content that is the same for everyone, which is charged only if there is no such file.
+ * Callers of a route, who are also charged for it.
+ * - `key`: a live API key with all of the scopes. `takesBasic`: also as the password of Basic authentication.
+ * - `session`: a signed-in user with at least the role.
+ * - `public`: anyone.
+ * - `heartbeat`: a job with its monitor's token, as the `:token` of the path or as a bearer token.
+ * - `imported-heartbeat`: a job with a token of another product, or anyone, whom the handler answers as that product does.
+ * - `link`: a person with a link from a mail, by the `:token` of the path. The origin of a form is not checked.
+ * - `reporter`: a program with the installation's token for reports about mails.
+ * - `health`: health checkers, with a bucket of their own.
+ * - `file`: anyone, for content that is the same for everyone. It is charged only if it is missing.
  */
 export type Access =
   | { kind: "key"; scopes: readonly Scope[]; takesBasic?: true }

@@ -118,7 +118,7 @@ export function resolveNamedComponents(
 }
 
 /**
- * Returns the `pathOf` of a list of references. It skips empty ones, which stand for entries that break the
+ * Returns the function that gives the path of each reference in a list. It skips empty ones, which stand for entries that break the
  * schema and have their error already.
  */
 export function pathInList(field: string) {

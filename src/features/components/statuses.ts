@@ -129,11 +129,11 @@ interface ManualStatuses {
   at: number;
 }
 
-const NO_BASELINES: ManualStatuses = { statuses: new Map(), at: 0 };
+const NO_MANUAL_STATUSES: ManualStatuses = { statuses: new Map(), at: 0 };
 
 /**
  * Replaces all causes of a source, past and present, and updates the status of every component
- * concerned, with at most one recorded change and event, as `change` says. Causes without duration or
+ * concerned, with at most one recorded change and event, as `changeReason` says. Causes without duration or
  * with `operational` are left out. A deleted component keeps its history and gets no causes. Only
  * rows that differ are written: repeating the call changes nothing. The caller touches the page.
  */
@@ -144,10 +144,10 @@ export function replaceCauses(
   sourceId: string,
   causes: readonly ComponentCause[],
   changeReason: ChangeReason,
-  baselines: ManualStatuses = NO_BASELINES,
+  manual: ManualStatuses = NO_MANUAL_STATUSES,
 ): void {
   const stored = listCausesOfSource(tx, { source, sourceId });
-  replaceStored(ctx, tx, { source, sourceId }, stored, causes, changeReason, baselines);
+  replaceStored(ctx, tx, { source, sourceId }, stored, causes, changeReason, manual);
 }
 
 /** Replaces the causes that an incident gives one component, like `replaceCauses`. */
@@ -161,7 +161,7 @@ export function replaceCausesOfComponent(
 ): void {
   const of = { source: "incident", sourceId: incidentId } as const;
   const stored = listCausesOfSourceAndComponent(tx, { ...of, componentId });
-  replaceStored(ctx, tx, of, stored, causes, changeReason, NO_BASELINES);
+  replaceStored(ctx, tx, of, stored, causes, changeReason, NO_MANUAL_STATUSES);
 }
 
 function replaceStored(
@@ -171,7 +171,7 @@ function replaceStored(
   stored: readonly CauseRow[],
   causes: readonly ComponentCause[],
   changeReason: ChangeReason,
-  baselines: ManualStatuses,
+  manual: ManualStatuses,
 ): void {
   const storedByComponent = Map.groupBy(stored, (row) => row.componentId);
   const desiredByComponent = Map.groupBy(
@@ -181,26 +181,26 @@ function replaceStored(
   const touched = new Set([
     ...storedByComponent.keys(),
     ...desiredByComponent.keys(),
-    ...baselines.statuses.keys(),
+    ...manual.statuses.keys(),
   ]);
   const changed: ComponentOnPage[] = [];
-  const rebased: ComponentRow[] = [];
+  const changedByHand: ComponentRow[] = [];
   for (const row of findComponents(tx, [...touched]).values()) {
     const { id: componentId } = row;
     const causes = differenceOf(
       storedByComponent.get(componentId) ?? [],
       desiredByComponent.get(componentId) ?? [],
     );
-    const baseline = baselines.statuses.get(componentId) ?? row.baselineStatus;
+    const baseline = manual.statuses.get(componentId) ?? row.baselineStatus;
     const isManualStatusNew = baseline !== row.baselineStatus;
     if (causes.obsolete.length + causes.added.length === 0 && !isManualStatusNew) continue;
     writeCauses(tx, { source, sourceId }, causes);
     const after = { ...row, baselineStatus: baseline };
-    if (isManualStatusNew) rebased.push(after);
+    if (isManualStatusNew) changedByHand.push(after);
     changed.push(after);
   }
-  const by = { source: manualSourceOf(changeReason), actor: changeReason.actor, at: baselines.at };
-  replaceManualCauses(tx, rebased, by);
+  const by = { source: manualSourceOf(changeReason), actor: changeReason.actor, at: manual.at };
+  replaceManualCauses(tx, changedByHand, by);
   refreshStatuses(ctx, tx, changed, changeReason);
 }
 
@@ -301,7 +301,7 @@ interface OpenCauses {
 /**
  * Opens causes of one source from `from` on; its earlier open causes end then, also those of
  * components that are no longer named. Each status is updated at once, with a recorded change and
- * an event, as `change` says. Repeating the call changes nothing.
+ * an event, as `changeReason` says. Repeating the call changes nothing.
  */
 export function openCauses(ctx: Ctx, tx: Tx, causes: OpenCauses, changeReason: ChangeReason): void {
   const { source, sourceId, status, from } = causes;

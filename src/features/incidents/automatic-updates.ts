@@ -1,5 +1,5 @@
 /*
- * Updates that Allclear writes to the incidents that it opened: about the components that wait (`writeWords`), at the
+ * Updates that Allclear writes to the incidents that it opened: about the components that wait (`writeWaitingUpdate`), at the
  * end of the outages (`resolveIfOver`), and before a person takes an incident over (`takeOver`).
  */
 import { SYSTEM_ACTOR } from "../../base/actor";
@@ -37,12 +37,15 @@ const GATHER_MS = MINUTE_MS;
 /** Distance of updates that name no further component and no worse status. */
 const INTERVAL_MS = 5 * MINUTE_MS;
 /** Numbers of updates and of components in them from which Allclear writes none, so that people have room for theirs. */
-const WORDS_MAX = { updates: UPDATES_MAX - 50, namings: NAMINGS_MAX - NAMED_COMPONENTS_MAX };
+const WAITING_UPDATE_MAX = {
+  updates: UPDATES_MAX - 50,
+  namings: NAMINGS_MAX - NAMED_COMPONENTS_MAX,
+};
 /** Number of components that a text names; further ones are counted. */
 const NAMES_MAX = 10;
 
 /** An update about the components that wait. */
-interface Words {
+interface WaitingUpdate {
   notify: boolean;
   /** True to wait until 5 minutes after the last update if no component is named for the first time or worse. */
   isPaced?: boolean;
@@ -58,39 +61,44 @@ interface Words {
  * Writes one update about the components that wait, and none if there are none or if the incident has no room. The
  * rest of more than 1,000 waits for the next update.
  */
-export function writeWords(ctx: Ctx, tx: Tx, row: IncidentRow, words: Words): void {
+export function writeWaitingUpdate(
+  ctx: Ctx,
+  tx: Tx,
+  row: IncidentRow,
+  wanted: WaitingUpdate,
+): void {
   const automatic = findAutomatic(tx, { incidentId: row.id });
   const automation = automationOf(tx, row);
   if (!automatic || !automation) return;
   const updates = listUpdateSummaries(tx, row.id);
-  const all = waitingIn(row, updates, automation, words.moved).map((each) =>
-    words.isFirstNaming === true ? { ...each, present: each.last } : each,
+  const all = waitingIn(row, updates, automation, wanted.moved).map((each) =>
+    wanted.isFirstNaming === true ? { ...each, present: each.last } : each,
   );
   const waiting = all
-    .filter(({ said }) => words.isFirstNaming !== true || said === undefined)
-    .filter(({ componentId }) => words.moved?.has(componentId) !== false)
+    .filter(({ said }) => wanted.isFirstNaming !== true || said === undefined)
+    .filter(({ componentId }) => wanted.moved?.has(componentId) !== false)
     .slice(0, NAMED_COMPONENTS_MAX);
   const now = ctx.clock.now();
   const hasRoom =
-    updates.length < WORDS_MAX.updates &&
-    countNamings(updates) + waiting.length <= WORDS_MAX.namings;
+    updates.length < WAITING_UPDATE_MAX.updates &&
+    countNamings(updates) + waiting.length <= WAITING_UPDATE_MAX.namings;
   // Updates from before the clock was set back do not count.
   const writtenAt = updates.map(({ createdAt }) => createdAt).filter((at) => at <= now);
   const pacedAt = waiting.some(isUrgent) ? now : Math.max(...writtenAt) + INTERVAL_MS;
-  const isEarly = words.isPaced === true && waiting.length > 0 && now < pacedAt;
+  const isEarly = wanted.isPaced === true && waiting.length > 0 && now < pacedAt;
   const isMore = hasRoom && waiting.length === NAMED_COMPONENTS_MAX;
   const nextDueAt = isEarly ? pacedAt : isMore ? now + GATHER_MS : null;
-  const updateDueAt = words.moved ? automatic.updateDueAt : nextDueAt;
+  const updateDueAt = wanted.moved ? automatic.updateDueAt : nextDueAt;
   if (automatic.updateDueAt !== updateDueAt) saveAutomatic(tx, { ...automatic, updateDueAt });
   if (waiting.length === 0 || !hasRoom || isEarly) return;
   const newest = updates[0]?.displayAt ?? row.startedAt;
-  const until = words.until ?? now;
+  const until = wanted.until ?? now;
   const input = {
-    body: bodyOf(waiting, words),
+    body: bodyOf(waiting, wanted),
     components: Object.fromEntries(
       waiting.map(({ componentId, present }) => [componentId, present]),
     ),
-    notify: words.notify,
+    notify: wanted.notify,
     ...displayTime(ctx, Math.max(newest, Math.min(until, now))),
   };
   const about = waiting.map(({ componentId }) => componentId);
@@ -117,7 +125,7 @@ function waitingIn(
   { startedAt }: Pick<IncidentRow, "startedAt">,
   updates: readonly UpdateSummary[],
   { outages }: Automation,
-  moved: NonNullable<Words["moved"]> = new Map(),
+  moved: NonNullable<WaitingUpdate["moved"]> = new Map(),
 ): Waiting[] {
   const { lastStatuses } = causesByUpdates(startedAt, updates);
   const names = new Map(outages.map(({ componentId, name }) => [componentId, name]));
@@ -146,7 +154,7 @@ function isUrgent({ said, present }: Waiting): boolean {
   return said === undefined || badnessOf(present) > badnessOf(said);
 }
 
-function bodyOf(waiting: readonly Waiting[], { isFirstNaming, moved }: Words): string {
+function bodyOf(waiting: readonly Waiting[], { isFirstNaming, moved }: WaitingUpdate): string {
   const isMoved = ({ componentId, present }: Waiting) =>
     present === "operational" && moved?.has(componentId) === true;
   const groups = Map.groupBy(waiting, (each) => {
@@ -225,7 +233,7 @@ export function displayTime(ctx: Ctx, at: number): { display_at?: string } {
  * have become worse. Other changes wait until 5 minutes after the newest update, and never longer if the clock was set
  * back.
  */
-export function planWords(
+export function planWaitingUpdate(
   ctx: Ctx,
   tx: Tx,
   automatic: AutomaticRow,
@@ -239,20 +247,20 @@ export function planWords(
 }
 
 /** Returns true if an update is due at `now` (unix ms). */
-export function hasDueWords(reader: Reader, now: number): boolean {
+export function isUpdateDue(reader: Reader, now: number): boolean {
   return findDueIncident(reader, { now, latest: now + INTERVAL_MS }) !== undefined;
 }
 
 /** Writes the update that has been due for longest. Returns true if others are due. */
-export function writeDueWords(ctx: Ctx, tx: Tx): boolean {
+export function writeDueUpdates(ctx: Ctx, tx: Tx): boolean {
   const now = ctx.clock.now();
   const automatic = findDueIncident(tx, { now, latest: now + INTERVAL_MS });
   if (!automatic) return false;
   const row = findIncident(tx, { id: automatic.incidentId })?.row;
   if (row && row.status !== "resolved" && automatic.takenOverAt === null) {
-    ctx.outbox.group(tx, () => writeWords(ctx, tx, row, { notify: true, isPaced: true }));
+    ctx.outbox.group(tx, () => writeWaitingUpdate(ctx, tx, row, { notify: true, isPaced: true }));
   } else saveAutomatic(tx, { ...automatic, updateDueAt: null });
-  return hasDueWords(tx, now);
+  return isUpdateDue(tx, now);
 }
 
 /**
@@ -263,10 +271,10 @@ export function takeOver(
   ctx: Ctx,
   tx: Tx,
   row: IncidentRow,
-  words: Pick<Words, "notify" | "until">,
+  words: Pick<WaitingUpdate, "notify" | "until">,
 ): boolean {
-  if (!isAllclears(tx, row)) return false;
-  if (row.status !== "resolved") writeWords(ctx, tx, row, words);
+  if (!isStillAutomatic(tx, row)) return false;
+  if (row.status !== "resolved") writeWaitingUpdate(ctx, tx, row, words);
   const automatic = findAutomatic(tx, { incidentId: row.id });
   if (!automatic) return false;
   // An outage may be dated later if the clock was set back.
@@ -277,7 +285,7 @@ export function takeOver(
 }
 
 /** Returns true if Allclear opened an incident and no one has taken it over. */
-export function isAllclears(
+export function isStillAutomatic(
   reader: Reader,
   { id, source }: Pick<IncidentRow, "id" | "source">,
 ): boolean {
@@ -291,10 +299,10 @@ export function isAllclears(
  */
 export function resolveIfOver(ctx: Ctx, tx: Tx, incidentId: string): void {
   const { row } = getIncidentRow(tx, incidentId, true);
-  if (row.draft || row.status === "resolved" || !isAllclears(tx, row)) return;
+  if (row.draft || row.status === "resolved" || !isStillAutomatic(tx, row)) return;
   const recoveredAt = findLastRecovery(tx, { incidentId })?.at ?? null;
   if (recoveredAt === null || findOpenOutage(tx, { incidentId })) return;
-  writeWords(ctx, tx, row, { notify: false, until: recoveredAt, isFirstNaming: true });
+  writeWaitingUpdate(ctx, tx, row, { notify: false, until: recoveredAt, isFirstNaming: true });
   const newest = listUpdateSummaries(tx, incidentId)[0]?.displayAt ?? row.startedAt;
   const input = {
     status: "resolved" as const,

@@ -18,11 +18,11 @@ import { NAMED_COMPONENTS_MAX, UPDATES_MAX } from "../timeline/updates";
 import {
   addAutomaticUpdate,
   displayTime,
-  isAllclears,
+  isStillAutomatic,
   listInWords,
-  planWords,
+  planWaitingUpdate,
   resolveIfOver,
-  writeWords,
+  writeWaitingUpdate,
 } from "./automatic-updates";
 import { createIncident } from "./incidents";
 import {
@@ -136,7 +136,8 @@ export function joinAutomatic(ctx: Ctx, tx: Tx, incidentId: string, outage: Outa
   const saved = saveFacts(ctx, tx, row, before, { startedAt, worst: isNew ? status : undefined });
   for (const componentId of changed) refreshCauses(ctx, tx, saved.row, componentId);
   const lastUpdateAt = findLastWritten(tx, { incidentId })?.at ?? row.createdAt;
-  if (changed.length > 0) planWords(ctx, tx, saved.automatic, { isSoon: true, lastUpdateAt });
+  if (changed.length > 0)
+    planWaitingUpdate(ctx, tx, saved.automatic, { isSoon: true, lastUpdateAt });
 }
 
 /** Returns true if an outage is the first of a component in an incident, or the first with so bad a status. */
@@ -237,7 +238,7 @@ export function endOutages(
   for (const outage of ending) endOutage(tx, { ...outage, endedAt: at, hasLeft });
   for (const [incidentId, ended] of Map.groupBy(ending, (outage) => outage.incidentId)) {
     const incident = findIncident(tx, { id: incidentId });
-    if (!incident || !isAllclears(tx, incident.row)) continue;
+    if (!incident || !isStillAutomatic(tx, incident.row)) continue;
     const changed = ended.filter(
       (outage) =>
         outage.kind === "joined" &&
@@ -249,7 +250,7 @@ export function endOutages(
       const { row } = saveFacts(ctx, tx, incident.row, automatic, { startedAt, worst: undefined });
       for (const { componentId } of changed) refreshCauses(ctx, tx, row, componentId);
       const lastUpdateAt = findLastWritten(tx, { incidentId })?.at ?? row.createdAt;
-      planWords(ctx, tx, automatic, { isSoon: false, lastUpdateAt });
+      planWaitingUpdate(ctx, tx, automatic, { isSoon: false, lastUpdateAt });
     }
     if (!hasLeft) resolveIfOver(ctx, tx, incidentId);
   }
@@ -343,7 +344,10 @@ export function splitOff(
     refreshCauses(ctx, tx, newRow, componentId);
     refreshCauses(ctx, tx, oldRow, componentId);
   }
-  writeWords(ctx, tx, oldRow, { notify: false, moved: findComponents(tx, [...componentIds]) });
+  writeWaitingUpdate(ctx, tx, oldRow, {
+    notify: false,
+    moved: findComponents(tx, [...componentIds]),
+  });
   const summary = `Split the outages of ${chosen.size} monitors off the incident “${oldRow.name}”: “${newRow.name}”`;
   audit(ctx, tx, actor, "incident.split_off", incidentId, summary);
   return getIncident(tx, created.id, true);

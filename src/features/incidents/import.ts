@@ -41,7 +41,9 @@ export function importIncident(
   const publishedAt = postmortem && toMs(postmortem.published_at);
   const times = updates.map(({ displayAt }) => displayAt);
   const row: IncidentRow = {
-    ...NEW_INCIDENT,
+    // What another product does not know of stays as it is here.
+    ...(before ?? NEW_INCIDENT),
+    draft: false,
     id: incidentId,
     pageId,
     name: input.name,

@@ -14,7 +14,7 @@ import { resolveNamedComponents } from "../components/references";
 import { replaceCauses } from "../components/statuses";
 import { findNamedPage, touchPage } from "../pages/pages";
 import { requireUpdate, toMs } from "../timeline/updates";
-import { isAllclears, resolveIfOver, takeOver } from "./automatic-updates";
+import { isStillAutomatic, resolveIfOver, takeOver } from "./automatic-updates";
 import { automationOf } from "./outage-store";
 import {
   affectedBy,
@@ -33,6 +33,7 @@ import {
   withTexts,
 } from "./records";
 import {
+  columnsChanged,
   componentsOf,
   firstWritten,
   impactOf,
@@ -182,8 +183,8 @@ function opened({ draft, status }: IncidentRow): string {
 /**
  * Changes the name, impact, reference and times of an incident; omitted fields stay. `draft: false`
  * publishes a draft, whose event is `incident.created`. Changed times change causes and uptime. Writes
- * nothing if no field changes. An incident that Allclear opened is the actor's after a change of impact or times. One
- * whose outages have ended is resolved when it is published.
+ * nothing if no field changes. An incident that Allclear opened becomes the
+ * actor's by a change of impact or times. One whose outages have ended is resolved when it is published.
  *
  * Throws `not_found`, `validation_failed` with every invalid field, or `conflict` for an `external_ref`
  * in use (as `createIncident` does) and for a `resolved_at` of an incident that is not resolved.
@@ -204,7 +205,9 @@ export function updateIncident(
   const desired = desiredRow(before, input);
   if (Bun.deepEquals(before, desired)) return getIncident(tx, id, true);
   requireFreeRef(tx, desired, canSeeDrafts);
-  const isTakingOver = TAKES_OVER.some((field) => before[field] !== desired[field]);
+  const isTakingOver = columnsChanged("taken over").some(
+    (column) => before[column] !== desired[column],
+  );
   if (isTakingOver && takeOver(ctx, tx, before, { notify: true })) {
     return updateIncident(ctx, tx, id, input, actor, canSeeDrafts);
   }
@@ -216,7 +219,7 @@ export function updateIncident(
   const action = isPublishing ? "incident.publish" : "incident.update";
   const verb = isPublishing ? "Published" : "Changed";
   audit(ctx, tx, actor, action, id, `${verb} the incident “${saved.row.name}”`);
-  if (!isPublishing || !isAllclears(tx, saved.row)) return { ...stored, ...saved, updates };
+  if (!isPublishing || !isStillAutomatic(tx, saved.row)) return { ...stored, ...saved, updates };
   resolveIfOver(ctx, tx, id);
   return getIncident(tx, id, true);
 }
@@ -231,15 +234,6 @@ export function readIncidentChange(
 ): void {
   computeChange(reader, { before, row: desiredRow(before.row, input), input }, errors, now);
 }
-
-/** Fields by whose change an incident that Allclear opened becomes a person's. */
-const TAKES_OVER = [
-  "impactOverride",
-  "startedAt",
-  "identifiedAt",
-  "monitoringAt",
-  "resolvedAt",
-] as const satisfies readonly (keyof IncidentRow)[];
 
 /** Returns the row with the fields that a change names. */
 function desiredRow(before: IncidentRow, input: UpdateIncidentBody): IncidentRow {

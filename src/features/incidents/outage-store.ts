@@ -1,7 +1,7 @@
 /*
- * Incidents that Allclear opened, and the outages of monitors that joined or are linked to incidents. Outages of
- * deleted components are left out where outages are open. Hot: the statements by monitor, at each transition. At the end
- * are the readers of an incident's outages.
+ * Incidents that Allclear opened, and the outages of monitors that joined or are linked to incidents. Open
+ * outages leave out deleted components. The statements by monitor run at each transition. At the end are the readers
+ * of an incident's outages.
  */
 import {
   and,

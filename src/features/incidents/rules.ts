@@ -13,6 +13,39 @@ import type { ComponentCause } from "../components/statuses";
 import { isInFuture, NAMED_COMPONENTS_MAX, UPDATES_MAX } from "../timeline/updates";
 import type { IncidentRow } from "./store";
 
+/**
+ * Effect of a person's change of a column on an incident that Allclear opened: it becomes the person's, or it stays
+ * Allclear's and a draft of it is kept. Null for columns that follow from others.
+ */
+const CHANGED_BY_PERSON = {
+  id: null,
+  pageId: null,
+  name: "kept",
+  status: null,
+  impact: null,
+  impactOverride: "taken over",
+  source: null,
+  draft: null,
+  externalRef: "kept",
+  startedAt: "taken over",
+  identifiedAt: "taken over",
+  monitoringAt: "taken over",
+  resolvedAt: "taken over",
+  postmortemBody: "kept",
+  postmortemPublishedAt: null,
+  postmortemFirstPublishedAt: null,
+  version: null,
+  createdAt: null,
+  updatedAt: null,
+  deletedAt: null,
+} as const satisfies Record<keyof IncidentRow, "taken over" | "kept" | null>;
+
+/** Returns the columns whose change by a person has the effect. */
+export function columnsChanged(effect: "taken over" | "kept"): (keyof IncidentRow)[] {
+  const columns = Object.keys(CHANGED_BY_PERSON) as (keyof IncidentRow)[];
+  return columns.filter((column) => CHANGED_BY_PERSON[column] === effect);
+}
+
 /** Properties of an update that its incident is computed from. Times in unix ms. */
 export interface UpdateFacts {
   /** Ids sort by the time of writing. */

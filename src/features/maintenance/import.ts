@@ -77,7 +77,8 @@ export function importMaintenance(
   const { endedAt, ...progress } = progressOf({ ...planned, ...flags }, updates, now);
   const times = updates.map(({ displayAt }) => displayAt);
   const row: MaintenanceRow = {
-    ...NEW_MAINTENANCE,
+    // What another product does not know of stays as it is here.
+    ...(before ?? NEW_MAINTENANCE),
     id: before?.id ?? ctx.newId("mnt"),
     pageId,
     name: input.name,

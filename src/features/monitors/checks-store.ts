@@ -1,5 +1,5 @@
 /*
- * Results of checks, and the rollups made of them. Hot: `insertCheck` at every check, which writes one row by its key.
+ * Results of checks, and the rollups made of them. Runs often: `insertCheck` at every check, which writes one row by its key.
  * Reads take a range of the primary key, so their time does not depend on other monitors.
  */
 import { and, asc, desc, eq, gt, gte, lt, ne, sql } from "drizzle-orm";

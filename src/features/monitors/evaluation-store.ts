@@ -1,5 +1,5 @@
 /*
- * Inputs of the engine: monitors and their evaluations. Hot: `listEvaluationInputs`, once per batch
+ * Inputs of the engine: monitors and their evaluations. Runs often: `listEvaluationInputs`, once per batch
  * of results, by keys. `listVersions` runs after a change of a monitor, `listMonitorsInMaintenance`
  * after a change of a page, all others only at transitions.
  */

@@ -1,5 +1,5 @@
 /*
- * Tokens, signals and open runs of monitored jobs. Hot: `saveHeartbeat` at each call of a job, and `touchToken` once
+ * Tokens, signals and open runs of monitored jobs. Runs often: `saveHeartbeat` at each call of a job, and `touchToken` once
  * a minute for each token; both find their row by its key. What is written about runs and signals is only for jobs
  * that report starts, exit codes or messages.
  */

@@ -1,6 +1,6 @@
 /*
  * Timelines: the spans of the states of monitors, the times without data of components, and the time at which this server
- * was last awake. Hot: `saveLiveness` every few seconds, which writes one row. Spans are written only at transitions.
+ * was last awake. Runs often: `saveLiveness` every few seconds, which writes one row. Spans are written only at transitions.
  * Reads take a range of the primary key, so their time does not depend on other monitors.
  */
 import { and, asc, desc, eq, gt, inArray, isNull, lt, sql } from "drizzle-orm";

@@ -1,5 +1,5 @@
 /*
- * Monitors, their components and evaluations, and who needs a message about them. Hot: `saveEvaluation` when a check
+ * Monitors, their components and evaluations, and who needs a message about them. Runs often: `saveEvaluation` when a check
  * changes the evaluation, which finds its row by its key.
  */
 import { and, asc, desc, eq, isNull, lt, lte, sql, type SQL } from "drizzle-orm";

@@ -15,7 +15,7 @@ import {
   startMailings,
   stopMailing,
 } from "../../../src/features/mailings/mailings";
-import { writeDueWords } from "../../../src/features/incidents/automatic-updates";
+import { writeDueUpdates } from "../../../src/features/incidents/automatic-updates";
 import { applyTransition } from "../../../src/features/monitors/engine/transitions";
 import { newEvaluation } from "../../../src/features/monitors/rules";
 import { getSubscriber, resendMail } from "../../../src/features/subscribers/subscribers";
@@ -675,7 +675,7 @@ describe("mails about a status", () => {
       ctx.outbox.group(tx, () => applyTransition(ctx, tx, web, change));
     });
     await site.advance(6 * MINUTE_MS);
-    await site.control((ctx, tx) => writeDueWords(ctx, tx));
+    await site.control((ctx, tx) => writeDueUpdates(ctx, tx));
     expect(ofStatuses()).toHaveLength(1);
     await goDown(site, "Web", "never");
     expect(ofStatuses()).toEqual([site.ids["API"] ?? "", site.ids["Web"] ?? ""]);

@@ -24,12 +24,13 @@ import {
   listOpenOutagesOf,
   listReopenable,
 } from "../../incidents/outage-store";
+import { columnsChanged } from "../../incidents/rules";
 import { findIncident, type IncidentRow } from "../../incidents/store";
 import {
   asMarkdown,
-  hasDueWords,
-  isAllclears,
-  writeDueWords,
+  isUpdateDue,
+  isStillAutomatic,
+  writeDueUpdates,
 } from "../../incidents/automatic-updates";
 import { findPage } from "../../pages/store";
 import { listRecoveredMonitors, listUnlinkedMonitors } from "../evaluation-store";
@@ -86,7 +87,7 @@ export function openIncidents(
 function follow(ctx: Ctx, tx: Tx, incidentId: string, outage: Outage): void {
   const incident = findIncident(tx, { id: incidentId });
   const isJoining =
-    incident?.row.status !== "resolved" && incident && isAllclears(tx, incident.row);
+    incident?.row.status !== "resolved" && incident && isStillAutomatic(tx, incident.row);
   if (isJoining) joinAutomatic(ctx, tx, incidentId, outage);
   else linkOutage(tx, incidentId, outage);
 }
@@ -144,37 +145,10 @@ function place(
   else reopenAutomatic(ctx, tx, ended.automatic.incidentId, outage, body);
 }
 
-/** Columns of an incident; true for those that only a person sets, and can set without taking the incident over. */
-const IS_SET_BY_PEOPLE: Readonly<Record<keyof IncidentRow, boolean>> = {
-  id: false,
-  pageId: false,
-  name: true,
-  status: false,
-  impact: false,
-  impactOverride: false,
-  source: false,
-  draft: false,
-  externalRef: true,
-  startedAt: false,
-  identifiedAt: false,
-  monitoringAt: false,
-  resolvedAt: false,
-  postmortemBody: true,
-  postmortemPublishedAt: false,
-  postmortemFirstPublishedAt: false,
-  version: false,
-  createdAt: false,
-  updatedAt: false,
-  deletedAt: false,
-};
-
-/** Returns true if a person has changed a draft without taking it over. Allclear gave it nothing but its name. */
+/** Returns true if a person has changed a draft without taking it over. Of what people set, Allclear gave it the name. */
 function isChanged(incident: IncidentRow, { name }: AutomaticRow): boolean {
   const given: Partial<IncidentRow> = { name };
-  const columns = Object.keys(IS_SET_BY_PEOPLE) as (keyof IncidentRow)[];
-  return columns.some(
-    (column) => IS_SET_BY_PEOPLE[column] && incident[column] !== (given[column] ?? null),
-  );
+  return columnsChanged("kept").some((column) => incident[column] !== (given[column] ?? null));
 }
 
 /**
@@ -297,8 +271,8 @@ export function startIncidentClock(ctx: Ctx): Timer {
   let repairAt = Number.NEGATIVE_INFINITY;
 
   async function advance(): Promise<void> {
-    let hasMore = hasDueWords(ctx.db, ctx.clock.now());
-    while (hasMore && !isCancelled) hasMore = await ctx.db.write((tx) => writeDueWords(ctx, tx));
+    let hasMore = isUpdateDue(ctx.db, ctx.clock.now());
+    while (hasMore && !isCancelled) hasMore = await ctx.db.write((tx) => writeDueUpdates(ctx, tx));
     const now = ctx.clock.monotonic();
     if (now < repairAt || isCancelled) return;
     repairAt = now + REPAIR_MS;

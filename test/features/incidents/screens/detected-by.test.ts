@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { getIncident } from "../../../../src/features/incidents/records";
-import { writeDueWords } from "../../../../src/features/incidents/automatic-updates";
+import { writeDueUpdates } from "../../../../src/features/incidents/automatic-updates";
 import { deleteMonitor } from "../../../../src/features/monitors/monitors";
 import { MINUTE_MS } from "../../../../src/base/time";
 import { createTestApp } from "../../../support/app";
@@ -180,7 +180,7 @@ describe("the author of an incident", () => {
     expect(await said(site.viewer)).toEqual([
       "Allclear writes and resolves this incident until a person writes in it.",
     ]);
-    await app.ctx.db.write((tx) => void writeDueWords(app.ctx, tx));
+    await app.ctx.db.write((tx) => void writeDueUpdates(app.ctx, tx));
     await site.recover(site.storm.monitors.slice(0, 1));
     expect(await said()).toEqual([
       "Allclear writes and resolves this incident until you write in it. Its next update is due at 12:08 UTC.",
