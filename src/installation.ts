@@ -1,7 +1,7 @@
 import type { Config } from "./base/config/options";
 import { listenUrl } from "./base/config/parse";
 import type { Ctx, Signals } from "./context";
-import { createDb, type Db, newestId } from "./db/database";
+import { createDb, type Db } from "./db/database";
 import { OperatorError } from "./db/errors";
 import {
   type DataDirectory,
@@ -14,6 +14,7 @@ import {
   requireNoReplica,
   tryLock,
 } from "./db/data-directory";
+import type * as NewestIdModule from "./db/newest-id";
 import { migrate, type MigrationReport, SCHEMA_VERSION } from "./db/migrations";
 import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, openSqlite, schemaVersion } from "./db/open";
 import { removeUnfinishedRestore } from "./db/database-files";
@@ -21,7 +22,7 @@ import { OutsideAnswers } from "./egress/outside";
 import { createChangeSignals } from "./events/changes";
 import { createOutbox } from "./events/outbox";
 import type * as MailingsModule from "./features/mailings/mailings";
-import { enqueueDeliveries } from "./features/webhooks/enqueue";
+import type * as EnqueueModule from "./features/webhooks/enqueue";
 import { type Clock, systemClock } from "./base/clock";
 import { createIdFactory } from "./base/ids";
 import { lazy } from "./base/lazy";
@@ -143,7 +144,11 @@ export function createContext(parts: {
   random: RandomBytes;
 }): Ctx {
   const { config, db, clock, log, random } = parts;
-  const newId = createIdFactory(clock, random, () => newestId(db));
+  // Required with the first id, which shortens the start.
+  const newId = createIdFactory(clock, random, () => {
+    const { newestId } = require("./db/newest-id") as typeof NewestIdModule;
+    return newestId(db);
+  });
   const changes = createChangeSignals(clock);
   const signals: Signals = {
     ...changes.signals,
@@ -186,8 +191,12 @@ export function createContext(parts: {
     isPrimary,
   };
   // Added here and not in `createApp`, so that changes by commands are delivered as well.
-  outbox.subscribe(enqueueDeliveries(ctx));
-  // Loaded with the first event, which shortens the start.
+  // Both are required with the first event, which shortens the start.
+  const deliveries = lazy(() => {
+    const { enqueueDeliveries } = require("./features/webhooks/enqueue") as typeof EnqueueModule;
+    return enqueueDeliveries(ctx);
+  });
+  outbox.subscribe((tx, groups) => deliveries()(tx, groups));
   const mailings = lazy(() => {
     const { recordMailings } = require("./features/mailings/mailings") as typeof MailingsModule;
     return recordMailings(ctx);

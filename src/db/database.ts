@@ -15,9 +15,6 @@ import {
   readDiskSpace,
   type StorageState,
 } from "./storage-watch";
-import { incidentUpdates } from "./tables/incidents";
-import { maintenanceUpdates } from "./tables/maintenances";
-import { deliveries } from "./tables/webhooks";
 import {
   connect,
   type DbConnection,
@@ -251,33 +248,4 @@ export function returnFreePages(tx: Tx): boolean {
   cutFile(tx, {});
   // A file that another program wrote may be unable to shrink.
   return surplus() < before;
-}
-
-type None = Record<string, never>;
-
-const ofIncidents = selectOne((orm, _$: None) =>
-  orm.select({ id: sql<string | null>`max(${incidentUpdates.id})` }).from(incidentUpdates),
-);
-const ofMaintenance = selectOne((orm, _$: None) =>
-  orm.select({ id: sql<string | null>`max(${maintenanceUpdates.id})` }).from(maintenanceUpdates),
-);
-const ofDeliveries = selectOne((orm, _$: None) =>
-  orm.select({ id: sql<string | null>`max(${deliveries.id})` }).from(deliveries),
-);
-
-/**
- * Returns the id of the newest update or delivery. New ids must be greater, since ids determine the order of updates with
- * equal times, and which delivery is overtaken.
- */
-export function newestId(reader: Reader): string | undefined {
-  const ids = [
-    ofIncidents(reader, {})?.id,
-    ofMaintenance(reader, {})?.id,
-    ofDeliveries(reader, {})?.id,
-  ];
-  const timeOf = (id: string) => id.slice(id.indexOf("_"));
-  return ids
-    .filter((id) => typeof id === "string")
-    .toSorted((a, b) => (timeOf(a) < timeOf(b) ? -1 : 1))
-    .at(-1);
 }
