@@ -86,12 +86,14 @@ describe("what a server loads before it is ready", () => {
     const transpiler = new Bun.Transpiler({ loader: "tsx" });
     const importers: string[] = [];
     for (const file of (await start).keys()) {
-      if (!/\.[cm]?[jt]sx?$/.test(file) || LATER.some((name) => file.includes(`/${name}/`))) continue;
+      if (!/\.[cm]?[jt]sx?$/.test(file) || LATER.some((name) => file.includes(`/${name}/`)))
+        continue;
       const imported = transpiler
         .scanImports(await Bun.file(file).text())
         .filter(({ kind }) => kind === "import-statement" || /^node_modules/.test(file))
         .map(({ path }) => path.replace(/^node:/, ""));
-      for (const name of WITH_STREAMS) if (imported.includes(name)) importers.push(`${file}: ${name}`);
+      for (const name of WITH_STREAMS)
+        if (imported.includes(name)) importers.push(`${file}: ${name}`);
     }
     expect(importers).toEqual([]);
   });

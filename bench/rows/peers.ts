@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Figure, median, megabytes } from "../support/figure";
-import { residentBytes } from "../support/memory";
+import { privateBytes, residentBytes } from "../support/memory";
 import { processMs } from "../support/processor-time";
 import { untilAnswered } from "../support/ready";
 import { seed } from "../support/seed";
@@ -87,7 +87,9 @@ async function compareReads(workspace: Workspace): Promise<Figure[]> {
   const gatus = await startGatus(workspace, "http://127.0.0.1:1", ENDPOINTS, "60s", SERVER_CORE);
   try {
     await Bun.sleep(SETTLE_MS);
-    const memory = [allclear, gatus].map(({ pid }) => megabytes(residentBytes(pid)));
+    const [ourMemory = "", theirMemory = ""] = [allclear, gatus].map(
+      ({ pid }) => `${megabytes(residentBytes(pid))}, private ${megabytes(privateBytes(pid))}`,
+    );
     const ours: number[] = [];
     const theirs: number[] = [];
     for (const key of keys) {
@@ -98,7 +100,7 @@ async function compareReads(workspace: Workspace): Promise<Figure[]> {
     // The first round compiles the code.
     const text = (costs: number[]) => `${median(costs.slice(1)).toFixed(1)} µs`;
     return [
-      figureOf("resident memory, idle", memory[0] ?? "", memory[1] ?? ""),
+      figureOf("resident memory, idle", ourMemory, theirMemory),
       figureOf(
         "processor time of a status read (Allclear: 11.2 kB, key and rate limit; Gatus: without either)",
         text(ours),
