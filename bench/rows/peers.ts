@@ -100,7 +100,7 @@ async function compareReads(workspace: Workspace): Promise<Figure[]> {
     // The first round compiles the code.
     const text = (costs: number[]) => `${median(costs.slice(1)).toFixed(1)} µs`;
     return [
-      figureOf("resident memory, idle", ourMemory, theirMemory),
+      figureOf("resident memory, idle, and private memory of it", ourMemory, theirMemory),
       figureOf(
         "processor time of a status read (Allclear: 11.2 kB, key and rate limit; Gatus: without either)",
         text(ours),

@@ -5,7 +5,7 @@ import { seed } from "../support/seed";
 import type { Workspace } from "../support/workspace";
 
 const RUNS = 20;
-const REACH_MS = 40;
+const REACH_MS = 32;
 const DASHBOARD_REACH_MS = 150;
 
 /**
