@@ -275,7 +275,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
       const isShared = cdn?.share(response.headers, context.shownPageId) ?? false;
       setRequestHeaders(response.headers, context, isShared);
     }
-    setDateOfHead(context.request, response.headers, answeredAt);
+    setDateOfHead(context.request, response, answeredAt);
     // The sender may never stop sending.
     if (isUnfinished || context.body?.isUnread) response.headers.set("Connection", "close");
     routes.counts.record(context.route?.index, status);
@@ -309,7 +309,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     context.body?.release();
     if (outcome instanceof Problem) return finishUnread(context, outcome, clock.now());
     routes.counts.record(context.route?.index, outcome.status);
-    setDateOfHead(context.request, outcome.headers, clock.now());
+    setDateOfHead(context.request, outcome, clock.now());
     if (logsRequests) logRequest(log, context, outcome.status, clock.monotonic());
     return closeUnread(context, outcome);
   }

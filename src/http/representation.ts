@@ -269,8 +269,8 @@ export function setRequestHeaders(
 }
 
 /** Sets the `Date` of an answer to HEAD, in unix ms. The runtime sets it for all other methods. */
-export function setDateOfHead({ method }: Request, headers: Headers, now: number): void {
-  if (method === "HEAD") headers.set("Date", new Date(now).toUTCString());
+export function setDateOfHead({ method }: Request, answer: Response, now: number): void {
+  if (method === "HEAD") answer.headers.set("Date", new Date(now).toUTCString());
 }
 
 /** Declarations of a route on which the fixed headers of its answers depend. */
