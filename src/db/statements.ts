@@ -9,6 +9,7 @@ import {
   type DriverValueEncoder,
   eq,
   getTableColumns,
+  getTableName,
   is,
   Param,
   Placeholder,
@@ -384,24 +385,28 @@ function keepNulls(params: unknown[]): void {
   }
 }
 
+/** A selected value: its name in the row, or in an object of the row. */
+interface PlainColumn {
+  object: string | undefined;
+  name: string;
+  decoder: DriverValueDecoder<unknown, unknown>;
+}
+
 /**
- * Makes rows of columns and SQL expressions without Drizzle, whose general mapping needs almost as long as
- * SQLite. Other rows, such as those with objects of joined tables, are left to Drizzle.
+ * Makes rows of columns, SQL expressions and objects of these without Drizzle, whose general mapping needs
+ * longer than SQLite. Other rows, such as those with an object that a left join may leave out, are left to
+ * Drizzle.
  */
 function withPlainRows(query: PreparedStatement): PreparedStatement {
-  // Private in the types of Drizzle.
-  const { fields = [] } = query as { fields?: { path: string[]; field: unknown }[] };
-  const columns = fields.flatMap(({ path: [name = "", ...deeper], field }) => {
-    const decoder = decoderOf(field);
-    return deeper.length === 0 && decoder ? [{ name, decoder }] : [];
-  });
-  if (columns.length === 0 || columns.length < fields.length) return query;
+  const columns = plainColumnsOf(query);
+  if (!columns) return query;
   const rowOf = (values: unknown[]) => {
     const row: Record<string, unknown> = {};
     for (let index = 0; index < columns.length; index++) {
-      const { name, decoder } = columns[index] as (typeof columns)[number];
+      const { object, name, decoder } = columns[index] as PlainColumn;
       const value = values[index];
-      row[name] = value === null ? null : decoder.mapFromDriverValue(value);
+      const target = object === undefined ? row : ((row[object] ??= {}) as Record<string, unknown>);
+      target[name] = value === null ? null : decoder.mapFromDriverValue(value);
     }
     return row;
   };
@@ -414,6 +419,25 @@ function withPlainRows(query: PreparedStatement): PreparedStatement {
     },
     all: (params) => query.values(params).map(rowOf),
   };
+}
+
+/** Returns the columns of plain rows; undefined for rows that Drizzle makes. */
+function plainColumnsOf(query: PreparedStatement): PlainColumn[] | undefined {
+  // Private in the types of Drizzle. A table is true if no join leaves its row out.
+  const { fields = [], joinsNotNullableMap: hasRows } = query as {
+    fields?: { path: string[]; field: unknown }[];
+    joinsNotNullableMap?: Record<string, boolean>;
+  };
+  const columns: PlainColumn[] = [];
+  for (const { path, field } of fields) {
+    const decoder = decoderOf(field);
+    const [name, object, deeper] = path.toReversed();
+    if (!decoder || name === undefined || deeper !== undefined) return undefined;
+    const isOptional = hasRows && is(field, Column) && !hasRows[getTableName(field.table)];
+    if (object !== undefined && isOptional) return undefined;
+    columns.push({ object, name, decoder });
+  }
+  return columns.length === 0 ? undefined : columns;
 }
 
 /** Returns the decoder of a selected column or SQL expression; undefined for others. */
