@@ -114,9 +114,16 @@ const SYMBOLS = new Map(
   }),
 );
 
+/** Start of the reference to an icon. Texts of people have no plain quotation marks. */
+const REFERENCE = '"#i-';
+
 /** Returns the hidden sprite with the icons that a page uses, as HTML. */
 export function spriteFor(html: string): string {
-  const names = new Set(Array.from(html.matchAll(/"#i-([a-z-]+)"/g), ([, name]) => name ?? ""));
+  const names = new Set<string>();
+  for (let at = html.indexOf(REFERENCE); at >= 0; at = html.indexOf(REFERENCE, at)) {
+    at += REFERENCE.length;
+    names.add(html.slice(at, html.indexOf('"', at)));
+  }
   if (names.size === 0) return "";
   const symbols = Array.from(names, (name) => SYMBOLS.get(name) ?? "");
   return `<svg class="sprite" aria-hidden="true">${symbols.join("")}</svg>`;
