@@ -16,14 +16,14 @@ import {
   uptimeOfTime,
 } from "../components/rules";
 import type { ComponentRow } from "../components/store";
-import { listSpans } from "../monitors/spans-store";
+import { listSpans, sumTimes } from "../monitors/spans-store";
 import { type LatencyFigures, latencyOfEach } from "../monitors/latency";
 import {
   addTimes,
   knownTime,
-  type StateTimes,
   timesByInterval,
   uptimeOf,
+  type UptimeTimes,
 } from "../monitors/uptime";
 import {
   LINES_MAX,
@@ -80,8 +80,9 @@ function uptimeOfComponents(
   const { from, to, spans } = period;
   const rows = components.map(({ row }) => row);
   const folded = foldComponents(reader, rows, period);
+  const intervals = spans.map(intervalOf);
   const data = components.flatMap((component, i) =>
-    spans.map((span, j) => lineOfComponent(component, folded[i]?.[j]?.time ?? NO_TIME, span)),
+    intervals.map((at, j) => lineOfComponent(component, folded[i]?.[j]?.time ?? NO_TIME, at)),
   );
   const whole = addStatusTimes(folded.flat().map(({ time }) => time));
   const total = figuresOfTime(whole, (to - from) * components.length);
@@ -90,24 +91,14 @@ function uptimeOfComponents(
 
 function uptimeOfMonitor(reader: Reader, monitor: MonitorName, period: Period): UptimeAnswer {
   const { from, to, spans } = period;
-  const [times = []] = timesOfMonitors(reader, [monitor], period);
-  const data = spans.map((span, i) => lineOfMonitor(monitor, times[i] ?? addTimes([]), span));
+  const nums = JSON.stringify([monitor.num]);
+  const timeline = listSpans(reader, { nums, from, to }).map(({ row }) => row);
+  const times = timesByInterval(timeline, spans);
+  const data = spans.map((span, i) =>
+    lineOfMonitor(monitor, times[i] ?? NO_STATES, intervalOf(span)),
+  );
   const total = figuresOfStates(addTimes(times), to - from);
   return { ...headOf(period, METHODS.uptimeOfMonitors), total, data };
-}
-
-/** Returns the time in each state of each monitor by span, in the order of `monitors`. */
-function timesOfMonitors(
-  reader: Reader,
-  monitors: readonly MonitorName[],
-  { from, to, spans }: Pick<Period, "from" | "to" | "spans">,
-): StateTimes[][] {
-  const nums = JSON.stringify(monitors.map(({ num }) => num));
-  const timelines = Map.groupBy(
-    listSpans(reader, { nums, from, to }).map(({ row }) => row),
-    ({ monitorNum }) => monitorNum,
-  );
-  return monitors.map(({ num }) => timesByInterval(timelines.get(num) ?? [], spans));
 }
 
 /** Components with their times in a period, each in several spans and as a line of the whole period. */
@@ -134,10 +125,11 @@ export async function uptimeByComponent(
   const rows = components.map(({ row }) => row);
   const folded = await foldInTurns(reader, rows, period);
   const times = folded.map((own) => addStatusTimes(own.map(({ time }) => time)));
+  const interval = intervalOf(period);
   return {
     total: figuresOfTime(addStatusTimes(times), (period.to - period.from) * components.length),
     lines: components.map((component, i) =>
-      lineOfComponent(component, times[i] ?? NO_TIME, period),
+      lineOfComponent(component, times[i] ?? NO_TIME, interval),
     ),
     folded,
   };
@@ -156,28 +148,30 @@ export async function uptimeByMonitor(
   monitors: readonly MonitorName[],
   { from, to }: Span,
 ): Promise<UptimeLine[]> {
-  const span = { from, to };
+  const interval = intervalOf({ from, to });
   return inTurns(monitors, MONITORS_PER_TURN, (part) => {
-    const times = timesOfMonitors(reader, part, { ...span, spans: [span] });
-    return part.map((monitor, i) => lineOfMonitor(monitor, addTimes(times[i] ?? []), span));
+    const nums = JSON.stringify(part.map(({ num }) => num));
+    const sums = new Map(sumTimes(reader, { nums, from, to }).map((times) => [times.num, times]));
+    return part.map((each) => lineOfMonitor(each, sums.get(each.num) ?? NO_STATES, interval));
   });
 }
 
 function lineOfComponent(
   { row: { id, name }, pageSlug }: ComponentOnPage,
   time: Folded["time"],
-  span: Span,
+  { length, from, to }: Interval,
 ): UptimeLine {
-  const figures = figuresOfTime(time, span.to - span.from);
-  return { kind: "component", id, name, page: pageSlug, ...lineOf(span), ...figures };
+  const figures = figuresOfTime(time, length);
+  return { kind: "component", id, name, page: pageSlug, from, to, ...figures };
 }
 
-function lineOfMonitor({ id, name }: MonitorName, times: StateTimes, span: Span): UptimeLine {
-  const figures = figuresOfStates(times, span.to - span.from);
-  return { kind: "monitor", id, name, page: null, ...lineOf(span), ...figures };
+function lineOfMonitor({ id, name }: MonitorName, times: UptimeTimes, at: Interval): UptimeLine {
+  const { length, from, to } = at;
+  return { kind: "monitor", id, name, page: null, from, to, ...figuresOfStates(times, length) };
 }
 
 const NO_TIME: Folded["time"] = addStatusTimes([]);
+const NO_STATES: UptimeTimes = addTimes([]);
 
 function figuresOfTime(time: Folded["time"], length: number): UptimeFigures {
   const counted = countedTime(time);
@@ -194,7 +188,7 @@ function figuresOfTime(time: Folded["time"], length: number): UptimeFigures {
   };
 }
 
-function figuresOfStates(times: StateTimes, length: number): UptimeFigures {
+function figuresOfStates(times: UptimeTimes, length: number): UptimeFigures {
   const counted = knownTime(times);
   return {
     uptime: uptimeOf(times),
@@ -443,6 +437,15 @@ async function inTurns<Item, Result>(
 /** Returns the fields that every answer starts with. */
 function headOf({ from, to, interval }: Period, method: string) {
   return { from: toIso(from), to: toIso(to), interval, method };
+}
+
+/** Interval of lines: start and end as text, and its length in ms. */
+interface Interval extends ReturnType<typeof lineOf> {
+  length: number;
+}
+
+function intervalOf(span: Span): Interval {
+  return { ...lineOf(span), length: span.to - span.from };
 }
 
 /** Returns the interval of a line. */

@@ -16,6 +16,9 @@ export interface StateSpan {
 /** Duration of each state, in ms. */
 export type StateTimes = Readonly<Record<MonitorState, number>>;
 
+/** Duration of the states that figures of uptime name, in ms. */
+export type UptimeTimes = Pick<StateTimes, "up" | "degraded" | "down" | "maintenance">;
+
 /** Time in which a monitor was down, slow or unreachable. */
 export interface Trouble {
   state: "down" | "degraded" | "unreachable";
@@ -62,7 +65,7 @@ export function addTimes(all: Iterable<StateTimes>): StateTimes {
  * Returns the time in which the monitor was known to be up, degraded or down. Of a time in which it was
  * unreachable through another monitor, its own state is not known.
  */
-export function knownTime(times: StateTimes): number {
+export function knownTime(times: UptimeTimes): number {
   return times.up + times.degraded + times.down;
 }
 
@@ -70,7 +73,7 @@ export function knownTime(times: StateTimes): number {
  * Returns a monitor's uptime by time: 1 − down ÷ (up + degraded + down); null without known time.
  * Rounded down to six decimals, so that no outage is lost by rounding.
  */
-export function uptimeOf(times: StateTimes): number | null {
+export function uptimeOf(times: UptimeTimes): number | null {
   const known = knownTime(times);
   return known === 0 ? null : Math.floor(((known - times.down) * 1e6) / known) / 1e6;
 }

@@ -33,6 +33,7 @@ describe("statements about monitors", () => {
         spans.endSpan(tx, { monitorNum, startedAt: 1, endedAt: 2 });
         spans.rewriteSpan(tx, { monitorNum, startedAt: 1, state: "up", message: null });
         spans.listSpans(tx, { nums, ...span });
+        spans.sumTimes(tx, { nums, ...span });
         spans.listNewestSpans(tx, { monitorNum, ...span, limit: 2 });
         spans.saveNoData(tx, { componentId, startedAt: 1, endedAt: null });
         spans.endNoData(tx, { componentId, endedAt: 2 });
