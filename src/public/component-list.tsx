@@ -326,7 +326,10 @@ function shownUptime(
   { uptime_90d: uptime }: Pick<RowComponent, "uptime_90d">,
   days: readonly DayOf[],
 ): number | null {
-  return sum(days.map(({ known }) => known)) < DAY_MS ? null : uptime;
+  let known = 0;
+  // Most components are known on their first day.
+  for (const day of days) if ((known += day.known) >= DAY_MS) return uptime;
+  return null;
 }
 
 /** Returns the incidents and maintenances of a day as charts show them; undefined without any. */
@@ -415,8 +418,7 @@ interface RowBytes {
 }
 
 interface CachedRow {
-  /** Facts of the row except its days and names. */
-  facts: string;
+  facts: RowFacts;
   /** Names in the row, and the names of the page that they were last compared with. */
   names: string;
   namesOfPage: EntryNames;
@@ -439,10 +441,11 @@ export function createRowCache(): RowCache {
   const cache = new WeakMap<readonly DayOf[], CachedRow>();
 
   function bytesOf(row: ComponentRowProps): RowBytes {
-    const facts = factsOf(row);
     const cached = cache.get(row.days);
+    const facts = factsOf(row);
     const isValid =
-      cached?.facts === facts &&
+      cached !== undefined &&
+      isSame(cached.facts, facts) &&
       (cached.namesOfPage === row.names || cached.names === namesOf(row));
     if (isValid) {
       cached.namesOfPage = row.names;
@@ -478,12 +481,34 @@ export function createRowCache(): RowCache {
   };
 }
 
-/**
- * Returns the facts of a row except its days and the names in them. Days are in UTC, so the page's time
- * zone is not a fact.
- */
-function factsOf({ component, latency, paths, times }: ComponentRowProps): string {
-  return JSON.stringify([component, latency, paths.home, times.locale]);
+/** Facts of a row except its days and the names in them. Days are in UTC, so the page's time zone is not a fact. */
+interface RowFacts {
+  component: RowComponent;
+  latency: Latency | undefined;
+  home: string;
+  locale: string;
+}
+
+function factsOf({ component, latency, paths, times }: ComponentRowProps): RowFacts {
+  return { component, latency, home: paths.home, locale: times.locale };
+}
+
+function isSame(one: RowFacts, other: RowFacts): boolean {
+  return (
+    one.home === other.home &&
+    one.locale === other.locale &&
+    hasSameValues(one.component, other.component) &&
+    one.latency?.of === other.latency?.of &&
+    hasSameValues(one.latency?.values ?? [], other.latency?.values ?? [])
+  );
+}
+
+/** Returns true if two objects of the same type have the same primitive values. */
+function hasSameValues<Values extends object>(one: Values, other: Values): boolean {
+  const names = Object.keys(one) as (keyof Values)[];
+  return (
+    names.length === Object.keys(other).length && names.every((name) => one[name] === other[name])
+  );
 }
 
 /** Returns the names of the incidents and maintenances of a row's days. Their ids belong to the days. */
