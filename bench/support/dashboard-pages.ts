@@ -42,6 +42,8 @@ export interface DashboardIds {
   suppressed: string;
   monitor: string;
   pushMonitor: string;
+  /** Name of a token of `pushMonitor`. */
+  pushToken: string;
   webhook: string;
   delivery: string;
 }
@@ -54,6 +56,7 @@ function valuesOf(path: string, ids: DashboardIds): Record<string, string> {
     ["/admin/maintenance/:id/finish", { id: ids.underWay }],
     ["/admin/maintenance/", { id: ids.scheduled }],
     ["/admin/monitors/:id/rotate", { id: ids.pushMonitor }],
+    ["/admin/monitors/:id/tokens/", { id: ids.pushMonitor, key: ids.pushToken }],
     ["/admin/monitors/", { id: ids.monitor }],
     ["/admin/components/groups/", { id: ids.group }],
     ["/admin/components/", { id: ids.component }],
@@ -62,6 +65,7 @@ function valuesOf(path: string, ids: DashboardIds): Record<string, string> {
     ["/admin/mail/reports/", { id: ids.report }],
     ["/admin/mail/suppressions/", { reason: "bounced", mark: ids.suppressed }],
     ["/admin/pages/", { id: ids.page, slug: ids.oldSlug }],
+    ["/admin/settings/import/from/", { kind: "uptime_kuma" }],
     ["/admin/settings/keys/", { id: ids.key }],
     ["/admin/settings/users/", { id: ids.user }],
     ["/admin/settings/webhooks/", { id: ids.webhook, delivery_id: ids.delivery }],
@@ -87,6 +91,8 @@ export async function listPages(ctx: Ctx, ids: DashboardIds): Promise<DashboardP
     .filter(({ method, path }) => method === "GET" && /^\/admin(\/(?!_)|$)/.test(path))
     // A file to keep is no page.
     .filter(({ path }) => !path.endsWith(".csv"))
+    // A plan of an import lives in the server's memory, and a report needs an import.
+    .filter(({ path }) => !/^\/admin\/settings\/import\/(plans|reports)\//.test(path))
     .map(({ path, operation }): DashboardPage => {
       const values = valuesOf(path, ids);
       return {

@@ -5,6 +5,7 @@ import { listGroups } from "../../src/features/components/store";
 import { getIncident } from "../../src/features/incidents/records";
 import { advanceMaintenance } from "../../src/features/maintenance/clock";
 import { SCOPE_NAMES } from "../../src/features/keys/scopes";
+import { tokensOf } from "../../src/features/monitors/tokens";
 import { findPageBySlugOrId } from "../../src/features/pages/pages";
 import { createUser } from "../../src/features/users/users";
 import { inviteUser } from "../../src/features/users/invitations";
@@ -196,6 +197,7 @@ function seedThings(
     const slow = { name: "Slow answers", title: "Slow answers", body: "We are looking into it." };
     const underWay = planMaintenance(ctx, tx, planned, CLI_ACTOR).id;
     while (advanceMaintenance(ctx, tx, now));
+    const pushMonitor = createMonitor(ctx, tx, called, CLI_ACTOR).record.row.id;
     return {
       page: page.id,
       oldSlug,
@@ -210,7 +212,8 @@ function seedThings(
       monitor: createMonitor(ctx, tx, watching, CLI_ACTOR).record.row.id,
       webhook,
       delivery,
-      pushMonitor: createMonitor(ctx, tx, called, CLI_ACTOR).record.row.id,
+      pushMonitor,
+      pushToken: pick(tokensOf(tx, pushMonitor), 0).key,
     };
   });
 }
