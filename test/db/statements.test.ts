@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, spyOn, test } from "bun:test";
-import { and, desc, eq, isNull, sql } from "drizzle-orm";
+import { aliasedTable, and, desc, eq, isNull, sql } from "drizzle-orm";
 import { blob, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { createDb, type Db } from "../../src/db/database";
 import {
@@ -166,6 +166,29 @@ describe("a statement", () => {
     expect(findThing(at.db, { id: "nobody" })).toBeUndefined();
     expect(listThings(at.db, {})).toEqual([]);
     expect(await at.db.write((tx) => setFacts(tx, { id: "nobody", facts: 1 }))).toBe(0);
+  });
+
+  test("a statement returns objects of joined tables, null for one that a left join leaves out", async () => {
+    const others = aliasedTable(things, "others");
+    const inner = selectMany((orm, _$: Record<string, never>) =>
+      orm
+        .select({ thing: things, rest: { facts: others.facts }, kind: sql<string>`'pair'` })
+        .from(things)
+        .innerJoin(others, eq(others.isOpen, things.isOpen)),
+    );
+    const left = selectMany((orm, _$: Record<string, never>) =>
+      orm
+        .select({ id: things.id, other: { id: others.id, bytes: others.bytes } })
+        .from(things)
+        .leftJoin(others, eq(others.id, sql`'none'`)),
+    );
+    using at = openThings();
+    await at.db.write((tx) => insertThing(tx, { ...FULL, facts: null, bytes: null }));
+    // No table is left out, so that an object of nulls stays an object.
+    expect(inner(at.db, {})).toEqual([
+      { thing: { ...FULL, facts: null, bytes: null }, rest: { facts: null }, kind: "pair" },
+    ]);
+    expect<unknown>(left(at.db, {})).toEqual([{ id: FULL.id, other: null }]);
   });
 
   test("a statement by ids applies to none, one or several rows", async () => {
