@@ -30,6 +30,7 @@ export interface DashboardIds {
   update: string;
   scheduled: string;
   underWay: string;
+  schedule: string;
   /** With the suppression `bounced`. */
   subscriber: string;
   /** Without waiting mails. */
@@ -54,6 +55,7 @@ function valuesOf(path: string, ids: DashboardIds): Record<string, string> {
     ["/admin/incidents/templates/", { id: ids.template }],
     ["/admin/incidents/", { id: ids.openIncident, update_id: ids.update }],
     ["/admin/maintenance/:id/finish", { id: ids.underWay }],
+    ["/admin/maintenance/schedules/", { id: ids.schedule }],
     ["/admin/maintenance/", { id: ids.scheduled }],
     ["/admin/monitors/:id/rotate", { id: ids.pushMonitor }],
     ["/admin/monitors/:id/tokens/", { id: ids.pushMonitor, key: ids.pushToken }],
@@ -65,7 +67,7 @@ function valuesOf(path: string, ids: DashboardIds): Record<string, string> {
     ["/admin/mail/reports/", { id: ids.report }],
     ["/admin/mail/suppressions/", { reason: "bounced", mark: ids.suppressed }],
     ["/admin/pages/", { id: ids.page, slug: ids.oldSlug }],
-    ["/admin/settings/import/from/", { kind: "uptime_kuma" }],
+    ["/admin/settings/import/from/", { kind: "uptime-kuma" }],
     ["/admin/settings/keys/", { id: ids.key }],
     ["/admin/settings/users/", { id: ids.user }],
     ["/admin/settings/webhooks/", { id: ids.webhook, delivery_id: ids.delivery }],
