@@ -162,16 +162,14 @@ interface TableProps {
   /** True if a `ListCard` or `DetailCard` surrounds the table. */
   isInCard?: boolean;
   /** `Row`s of `Cell`s. */
-  children?: ComponentChildren;
-  /** Rows from `writeRow`, instead of `children`. */
-  html?: string;
+  children: ComponentChildren;
 }
 
 /**
  * Table that shows each row as a block of labelled values if it is narrow. Browsers then drop the roles
  * of its elements, so these are written out.
  */
-export function Table({ columns, caption, isInCard, children, html }: TableProps) {
+export function Table({ columns, caption, isInCard, children }: TableProps) {
   const table = (
     <table class="table" role="table">
       {caption ? <caption class="visually-hidden">{caption}</caption> : null}
@@ -189,11 +187,7 @@ export function Table({ columns, caption, isInCard, children, html }: TableProps
           ))}
         </tr>
       </thead>
-      {html === undefined ? (
-        <tbody role="rowgroup">{children}</tbody>
-      ) : (
-        <tbody role="rowgroup" dangerouslySetInnerHTML={{ __html: html }} />
-      )}
+      <tbody role="rowgroup">{children}</tbody>
     </table>
   );
   return isInCard ? table : <div class="card table-card">{table}</div>;
@@ -228,26 +222,6 @@ export function Cell({ label, isNumeric, children }: CellProps) {
       <div class="cell">{children}</div>
     </td>
   );
-}
-
-/** Cell of a row that is written as text. */
-interface WrittenCell extends Omit<CellProps, "children"> {
-  /** Escaped content. */
-  html: string;
-}
-
-/**
- * Returns a `Row` of `Cell`s as HTML, for long tables. With elements, a row of six cells takes ten times the
- * processor time.
- */
-export function writeRow(cells: readonly WrittenCell[]): string {
-  return `<tr role="row">${cells.map(writeCell).join("")}</tr>`;
-}
-
-function writeCell({ label, isNumeric, html }: WrittenCell): string {
-  const numeric = isNumeric ? ' class="numeric"' : "";
-  const labelled = label === undefined ? "" : ` data-label="${Bun.escapeHTML(label)}"`;
-  return `<td role="cell"${numeric}${labelled}><div class="cell">${html}</div></td>`;
 }
 
 /** Link that covers its whole row. */

@@ -10,7 +10,7 @@ import { DetailCard, Numbers } from "../../../ui/detail";
 import { labelAmong } from "../../../ui/frame/page-choice";
 import { ANALYTICS_PATH, componentPath, monitorPath } from "../../../ui/frame/paths";
 import { Icon } from "../../../ui/icons";
-import { Table, writeRow } from "../../../ui/list";
+import { Cell, CellNote, Row, Table } from "../../../ui/list";
 import { exactTime, longDay, shortDay } from "../../../ui/times";
 import { UptimeChart, type UptimePoint } from "../../../ui/time-chart";
 import { uptimeOfDays } from "../../components/rules";
@@ -95,11 +95,11 @@ export function Uptime({ view }: { view: UptimeView }) {
       {ofPages.length > 0 ? <Pages view={view} /> : null}
       {others.length > 0 ? (
         <Section title="Monitors without a component">
-          <Table
-            columns={COLUMNS}
-            caption="Uptime of monitors without a component"
-            html={others.map((line) => writeLine(line)).join("")}
-          />
+          <Table columns={COLUMNS} caption="Uptime of monitors without a component">
+            {others.map((line) => (
+              <LineRow key={line.id} line={line} />
+            ))}
+          </Table>
         </Section>
       ) : null}
     </AnalyticsFrame>
@@ -120,16 +120,14 @@ function OfPage({ uptime, isUntilToday }: { uptime: PageUptime; isUntilToday: bo
     <>
       <UptimeNumbers uptime={uptime} />
       <UptimeCharts uptime={uptime} isUntilToday={isUntilToday} />
-      <Table
-        columns={COLUMNS}
-        caption={`Uptime of ${page.name}`}
-        html={components
-          .flatMap(({ line, monitors }) => [
-            writeLine(line),
-            ...monitors.map((monitor) => writeLine(monitor, { isBelow: true })),
-          ])
-          .join("")}
-      />
+      <Table columns={COLUMNS} caption={`Uptime of ${page.name}`}>
+        {components.flatMap(({ line, monitors }) => [
+          <LineRow key={line.id} line={line} />,
+          ...monitors.map((monitor) => (
+            <LineRow key={`${line.id} ${monitor.id}`} line={monitor} isBelow />
+          )),
+        ])}
+      </Table>
     </>
   );
 }
@@ -140,45 +138,62 @@ function Pages({ view: { ofPages, selection } }: { view: UptimeView }) {
     <Table
       columns={COLUMNS.map((column, index) => (index === 0 ? { label: "Page" } : column))}
       caption="Uptime of pages"
-      html={ofPages
-        .map(({ page, components, figures }) => {
-          const href = selectionPath(ANALYTICS_PATH, { ...selection, page });
-          const link = writeLink(href, labelAmong(selection.pages, page));
-          const note = `<div class="cell-note">${plural(components, "component")}</div>`;
-          return writeRow([{ html: link + note }, ...cellsOf(figures)]);
-        })
-        .join("")}
-    />
+    >
+      {ofPages.map(({ page, components, figures }) => (
+        <Row key={page.id}>
+          <Cell>
+            <a href={selectionPath(ANALYTICS_PATH, { ...selection, page })}>
+              {labelAmong(selection.pages, page)}
+            </a>
+            <CellNote>{plural(components, "component")}</CellNote>
+          </Cell>
+          <Figures figures={figures} />
+        </Row>
+      ))}
+    </Table>
   );
 }
 
-/** Returns the row of a component or a monitor as HTML, below the row of its component if it has one. */
-function writeLine(line: Line, { isBelow = false } = {}): string {
+function LineRow({ line, isBelow = false }: { line: Line; isBelow?: boolean }) {
   const { kind, id, name } = line;
-  const link = writeLink(kind === "monitor" ? monitorPath(id) : componentPath(id), name);
-  const html = isBelow ? `<div class="cell-note">Monitor ${link}</div>` : link;
-  return writeRow([{ html }, ...cellsOf(line, { isQuiet: isBelow })]);
+  const href = kind === "monitor" ? monitorPath(id) : componentPath(id);
+  return (
+    <Row>
+      <Cell>
+        {isBelow ? (
+          <CellNote>
+            Monitor <a href={href}>{name}</a>
+          </CellNote>
+        ) : (
+          <a href={href}>{name}</a>
+        )}
+      </Cell>
+      <Figures figures={line} isQuiet={isBelow} />
+    </Row>
+  );
 }
 
-function writeLink(href: string, name: string): string {
-  return `<a href="${Bun.escapeHTML(href)}">${Bun.escapeHTML(name)}</a>`;
+/** Cells of the figures of a row. */
+function Figures({ figures, isQuiet = false }: { figures: UptimeFigures; isQuiet?: boolean }) {
+  return (
+    <>
+      <Cell label="Uptime" isNumeric>
+        <span class={isQuiet ? "quiet-text" : "strong"}>{percent(figures.uptime, 3)}</span>
+      </Cell>
+      <Time label="Down" ms={figures.down_ms} />
+      <Time label="Degraded" ms={figures.degraded_ms} />
+      <Time label="Maintenance" ms={figures.maintenance_ms} />
+      <Time label="No data" ms={figures.no_data_ms} />
+    </>
+  );
 }
 
-/** Returns the cells of the figures of a row. */
-function cellsOf(figures: UptimeFigures, { isQuiet = false } = {}) {
-  const share = percent(figures.uptime, 3);
-  const html = `<span class="${isQuiet ? "quiet-text" : "strong"}">${share}</span>`;
-  return [
-    { label: "Uptime", isNumeric: true, html },
-    timeCell("Down", figures.down_ms),
-    timeCell("Degraded", figures.degraded_ms),
-    timeCell("Maintenance", figures.maintenance_ms),
-    timeCell("No data", figures.no_data_ms),
-  ];
-}
-
-function timeCell(label: string, ms: number) {
-  return { label, isNumeric: true, html: ms === 0 ? "" : timeInWords(ms) };
+function Time({ label, ms }: { label: string; ms: number }) {
+  return (
+    <Cell label={label} isNumeric>
+      {ms === 0 ? null : timeInWords(ms)}
+    </Cell>
+  );
 }
 
 /** Monitors shown at most. The API returns the others. */
