@@ -22,11 +22,12 @@ import {
   timedOut,
 } from "./model";
 import type { OutsideAnswers } from "./outside";
+import { PlainSockets, type RequestSocket } from "./plain-socket";
 import type { StepRecorder } from "./steps";
 
 /** An open connection to a checked address. Errors close it; they are never thrown. */
-export interface Opened {
-  socket: Socket;
+export interface Opened<Kind extends RequestSocket = Socket> {
+  socket: Kind;
   address: string;
   certificate: Certificate | null;
 }
@@ -80,6 +81,7 @@ export class Connector {
   /** Trusted certificates; undefined for those of the runtime. */
   readonly #secureContext: SecureContext | undefined;
   readonly #outside: Pick<OutsideAnswers, "answered"> | undefined;
+  readonly #plainSockets = new PlainSockets();
 
   constructor(
     clock: Clock,
@@ -91,12 +93,29 @@ export class Connector {
     this.#outside = outside;
   }
 
-  async open(target: OpenTarget): Promise<Opened | Fault> {
+  open(target: OpenTarget): Promise<Opened | Fault> {
+    const { port, tls, secureContext = this.#secureContext } = target;
+    return this.#open(target, (host) =>
+      tls
+        ? connectTls({ host, port, ...tlsOptions(tls, secureContext) })
+        : connectTcp({ host, port }),
+    );
+  }
+
+  /** Opens a connection without TLS for a request by HTTP/1, which takes less processor time. */
+  openPlain(target: Omit<OpenTarget, "tls">): Promise<Opened<RequestSocket> | Fault> {
+    return this.#open(target, (host) => this.#plainSockets.connect(host, target.port));
+  }
+
+  async #open<Kind extends RequestSocket>(
+    target: OpenTarget,
+    dial: (address: string) => Kind,
+  ): Promise<Opened<Kind> | Fault> {
     let fault: Fault | undefined;
     const { addresses, signal, steps } = target;
     for (const [index, address] of addresses.entries()) {
       const isLast = index === addresses.length - 1;
-      const opened = await this.#attempt(target, address, isLast);
+      const opened = await this.#attempt(target, address, { dial, isLast });
       if (!(opened instanceof Fault)) return opened;
       // A refusal by another address is more important than a lack of ports here.
       if (opened !== NO_PORT) fault = opened;
@@ -109,7 +128,11 @@ export class Connector {
     return addresses.every(isIPv6) && !hasIPv6Address() ? NO_IPV6_ADDRESS : NO_PORT;
   }
 
-  #attempt(target: OpenTarget, address: string, isLast: boolean): Promise<Opened | Fault> {
+  #attempt<Kind extends RequestSocket>(
+    target: OpenTarget,
+    address: string,
+    { dial, isLast }: { dial: (address: string) => Kind; isLast: boolean },
+  ): Promise<Opened<Kind> | Fault> {
     const { port, tls, signal, secureContext = this.#secureContext, steps, contact } = target;
     steps?.begin("connect", `${formatHost(address)}:${port}`);
     return new Promise((resolve) => {
@@ -117,10 +140,8 @@ export class Connector {
       let hasConnected = false;
       let isSettled = false;
       let isExplaining = false;
-      const socket = tls
-        ? connectTls({ host: address, port, ...tlsOptions(tls, secureContext) })
-        : connectTcp({ host: address, port });
-      const settle = (outcome: Opened | Fault) => {
+      const socket = dial(address);
+      const settle = (outcome: Opened<Kind> | Fault) => {
         if (isSettled) return;
         isSettled = true;
         timer?.cancel();
@@ -152,11 +173,11 @@ export class Connector {
         if (!tls) settle({ socket, address, certificate: null });
       });
       if (tls) {
-        socket.once("secureConnect", () =>
-          settle(
-            verifiedTls({ socket: socket as TLSSocket, address }, tls, { secureContext, steps }),
-          ),
-        );
+        const secured = socket as unknown as TLSSocket;
+        secured.once("secureConnect", () => {
+          const certificate = verifiedTls(secured, tls, { secureContext, steps });
+          settle(certificate instanceof Fault ? certificate : { socket, address, certificate });
+        });
       }
     });
   }
@@ -200,14 +221,15 @@ export function tlsOptions(
   };
 }
 
+/** Returns the certificate of a handshake, and records it; a fault if it is verified and not trusted. */
 function verifiedTls(
-  { socket, address }: { socket: TLSSocket; address: string },
+  socket: TLSSocket,
   tls: TlsOptions,
   { secureContext, steps }: Pick<OpenTarget, "secureContext" | "steps">,
-): Opened | Fault {
+): Certificate | null | Fault {
   const certificate = checkedCertificate(socket, tls, secureContext);
   if (!(certificate instanceof Fault)) steps?.end(describeTls(socket, certificate));
-  return certificate instanceof Fault ? certificate : { socket, address, certificate };
+  return certificate;
 }
 
 /** Describes a handshake: the version of TLS, and the end of the certificate. */
@@ -310,8 +332,7 @@ export function secureSocket(
     secured.once("close", onClose);
     socket.once("close", onClose);
     secured.once("secureConnect", () => {
-      const certificate = checkedCertificate(secured, tls, secureContext);
-      if (!(certificate instanceof Fault)) steps?.end(describeTls(secured, certificate));
+      const certificate = verifiedTls(secured, tls, { secureContext, steps });
       settle(certificate instanceof Fault ? certificate : { socket: secured, certificate });
     });
   });

@@ -11,9 +11,13 @@ import {
   socketFault,
   timedOut,
 } from "./model";
+import type { RequestSocket } from "./plain-socket";
 
 /** Sends the request, reads the answer and closes the connection in any case. */
-export function exchange(request: HttpRequest, opened: Opened): Promise<HttpAnswer | Fault> {
+export function exchange(
+  request: HttpRequest,
+  opened: Opened<RequestSocket>,
+): Promise<HttpAnswer | Fault> {
   const { method, body, signal, steps, maxBodyBytes = DEFAULT_BODY_MAX_BYTES } = request;
   const { socket } = opened;
   steps?.begin("request");
@@ -69,9 +73,8 @@ export function exchange(request: HttpRequest, opened: Opened): Promise<HttpAnsw
         reader.hasBegun ? new Fault("connect", BROKEN, undefined, true) : exchangeFault(error),
       ),
     );
-    const head = headOf(request);
-    if (body) socket.write(Buffer.concat([Buffer.from(head, "latin1"), Buffer.from(body)]));
-    else socket.write(head, "latin1");
+    const head = Buffer.from(headOf(request), "latin1");
+    socket.write(body ? Buffer.concat([head, Buffer.from(body)]) : head);
   });
 }
 

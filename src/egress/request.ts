@@ -71,7 +71,10 @@ export async function sendRequest(
       ? openBehind(proxy, tls, secureContext)
       : connector.open({ addresses, port, tls, signal, secureContext, steps, contact });
   };
-  const opened = await open(HTTP1);
+  const opened =
+    isTls || proxy
+      ? await open(HTTP1)
+      : await connector.openPlain({ addresses, port, signal, steps, contact });
   const answer = opened instanceof Fault ? opened : await exchange(request, opened);
   if (answer !== SPEAKS_NO_HTTP1 && answer !== SPEAKS_HTTP2) return answer;
   steps?.fail(answer.message);

@@ -31,6 +31,11 @@ describe("the checks of monitor types", () => {
       dials.push("a socket");
       return connect.apply(this, args as never);
     } as never);
+    const connectPlain = Bun.connect;
+    spyOn(Bun, "connect").mockImplementation(((options: never) => {
+      dials.push("a socket");
+      return connectPlain(options);
+    }) as never);
   });
 
   afterEach(() => mock.restore());

@@ -29,11 +29,13 @@ function hasOwnNetworks(): boolean {
   return status === 0;
 }
 
-describe.skipIf(!hasOwnNetworks())("a connection from a machine without IPv6", () => {
+const WAYS = ["open", "openPlain"];
+
+describe.skipIf(!hasOwnNetworks()).each(WAYS)("a connection by %s without IPv6", (way) => {
   test("a connection that IPv4 refuses is reported as refused, even if IPv6 cannot be tried", () => {
     const addresses = ["127.0.0.1", "2001:db8::1"];
     for (const order of [addresses, addresses.toReversed()]) {
-      expect(inOwnNetwork(WITHOUT_IPV6, "1", CLOSED_PORT, ...order)).toEqual({
+      expect(inOwnNetwork(WITHOUT_IPV6, way, "1", CLOSED_PORT, ...order)).toEqual({
         kind: "connect",
         message: "The connection was refused.",
       });
@@ -41,20 +43,20 @@ describe.skipIf(!hasOwnNetworks())("a connection from a machine without IPv6", (
   });
 
   test("a connection to an IPv6-only host is a fault of the target, not of this server", () => {
-    expect(inOwnNetwork(WITHOUT_IPV6, "1", PORT, "2001:db8::1")).toEqual({
+    expect(inOwnNetwork(WITHOUT_IPV6, way, "1", PORT, "2001:db8::1")).toEqual({
       kind: "connect",
       message: "This machine has no IPv6 address to connect from.",
     });
   });
 
   test("a connection to an IPv4 address is opened", () => {
-    expect(inOwnNetwork(WITHOUT_IPV6, "1", PORT, "127.0.0.1")).toBe("connected");
+    expect(inOwnNetwork(WITHOUT_IPV6, way, "1", PORT, "127.0.0.1")).toBe("connected");
   });
 });
 
-describe.skipIf(!hasOwnNetworks())("a connection from a machine without free ports", () => {
+describe.skipIf(!hasOwnNetworks()).each(WAYS)("a connection by %s without free ports", (way) => {
   test("a connection without a free port is a fault of this server", () => {
-    expect(inOwnNetwork(WITH_FEW_PORTS, "8", PORT, "127.0.0.1")).toEqual({
+    expect(inOwnNetwork(WITH_FEW_PORTS, way, "8", PORT, "127.0.0.1")).toEqual({
       kind: "local",
       message: "This machine has no port left to connect from.",
     });
