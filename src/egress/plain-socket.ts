@@ -12,19 +12,19 @@ export interface RequestSocket {
 }
 
 /**
- * Limit of connections that were given up before they opened, after which sockets are those of `node:net`. The runtime
- * cannot end one of `Bun.connect`: it keeps its descriptor until the system gives up, for about two minutes.
+ * Limit of connections of `Bun.connect` that have not opened; further sockets are those of `node:net`. The runtime cannot
+ * end one that is given up before: the system goes on for about two minutes, and its descriptor is in use until then.
  */
-const GIVEN_UP_MAX = 32;
+const UNOPENED_MAX = 64;
 
 /** Opens TCP connections by `Bun.connect`, which takes half the processor time of a socket of `node:net`. */
 export class PlainSockets {
-  readonly #givenUp = new Set<PlainSocket>();
+  readonly #unopened = new Set<PlainSocket>();
 
   /** Begins to connect to a checked address. */
   connect(host: string, port: number): RequestSocket {
-    return this.#givenUp.size < GIVEN_UP_MAX
-      ? new PlainSocket(host, port, this.#givenUp)
+    return this.#unopened.size < UNOPENED_MAX
+      ? new PlainSocket(host, port, this.#unopened)
       : connectTcp({ host, port });
   }
 }
@@ -34,14 +34,14 @@ class PlainSocket
   extends EventEmitter<{ connect: []; data: [Buffer]; end: []; close: []; error: [Error] }>
   implements RequestSocket
 {
-  readonly #givenUp: Set<PlainSocket>;
+  readonly #unopened: Set<PlainSocket>;
   #opened: Bun.Socket<undefined> | undefined;
   #unsent: Uint8Array | undefined;
   #isDestroyed = false;
 
-  constructor(hostname: string, port: number, givenUp: Set<PlainSocket>) {
+  constructor(hostname: string, port: number, unopened: Set<PlainSocket>) {
     super();
-    this.#givenUp = givenUp;
+    this.#unopened = unopened.add(this);
     const socket: Bun.SocketHandler<undefined> = {
       open: (opened) => this.#open(opened),
       data: (_, chunk) => void this.emit("data", chunk),
@@ -62,12 +62,11 @@ class PlainSocket
   destroy(): void {
     if (this.#isDestroyed) return;
     this.#isDestroyed = true;
-    if (this.#opened) this.#opened.end();
-    else this.#givenUp.add(this);
+    this.#opened?.end();
   }
 
   #open(opened: Bun.Socket<undefined>): void {
-    this.#givenUp.delete(this);
+    this.#unopened.delete(this);
     this.#opened = opened;
     if (this.#isDestroyed) opened.end();
     else this.emit("connect");
@@ -81,7 +80,7 @@ class PlainSocket
   }
 
   #close(error: Error | undefined): void {
-    this.#givenUp.delete(this);
+    this.#unopened.delete(this);
     if (this.#isDestroyed) return;
     this.#isDestroyed = true;
     if (error) this.emit("error", error);

@@ -96,15 +96,23 @@ describe("plain sockets that are given up before they open", () => {
     expect(onConnect).not.toHaveBeenCalled();
   });
 
-  test("sockets of node:net are used while 32 of them keep descriptors", async () => {
+  test("sockets of node:net are used while 64 have not opened, also before they are given up", async () => {
     const dials = watchDials();
     const sockets = new PlainSockets();
-    const given = Array.from({ length: 33 }, () => giveUp(sockets));
-    expect(given.map((socket) => socket instanceof Socket)).toEqual([
-      ...Array.from({ length: 32 }, () => false),
+    const dial = () => {
+      const socket = sockets.connect("127.0.0.1", 1);
+      socket.on("error", () => {});
+      return socket;
+    };
+    const dialled = Array.from({ length: 65 }, dial);
+    expect(dialled.map((socket) => socket instanceof Socket)).toEqual([
+      ...Array.from({ length: 64 }, () => false),
       true,
     ]);
-    expect(dials).toHaveLength(32);
+    for (const socket of dialled) socket.destroy();
+    // The system still holds those that were given up.
+    expect(giveUp(sockets)).toBeInstanceOf(Socket);
+    expect(dials).toHaveLength(64);
     dials[0]?.fail(new Error("timed out"));
     await Promise.resolve();
     expect(giveUp(sockets)).not.toBeInstanceOf(Socket);
