@@ -1,3 +1,4 @@
+/* Apart from `database.ts`, since a start loads none of these tables. */
 import { sql } from "drizzle-orm";
 import { type Reader, selectOne } from "./statements";
 import { incidentUpdates } from "./tables/incidents";

@@ -1,3 +1,4 @@
+/* Sockets of requests by HTTP/1 without TLS. Those with TLS, and those that a library is handed, are of `node:net`. */
 import { EventEmitter } from "node:events";
 import { connect as connectTcp } from "node:net";
 

@@ -1,3 +1,7 @@
+/*
+ * The configuration file as a whole: `applyFile` brings the installation into the state of a file, `exportFile` writes the
+ * file of an installation. `features/<noun>/file.ts` has the part of each noun.
+ */
 import { Document, isMap, isPair, isScalar, isSeq, type Pair, Scalar, visit } from "yaml";
 import { lazy } from "../../base/lazy";
 import type { Ctx } from "../../context";

@@ -1,3 +1,5 @@
+/* Waits before retries of deliveries and mails. Pure: chance is an argument. */
+
 /**
  * Random share by which a wait before a retry is shorter or longer, so that failures of one moment are not repeated
  * together.

@@ -1,3 +1,6 @@
+/*
+ * Analytics: its routes, the screen of response times, and the figures of incidents. `uptime.tsx` has the uptime.
+ */
 import { roleAllows } from "../../../base/actor";
 import { percent } from "../../../base/numbers";
 import type { Tone } from "../../../base/status";

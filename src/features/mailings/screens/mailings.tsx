@@ -1,3 +1,6 @@
+/*
+ * Mailings: the list, one mailing, and what an admin decides about mails that are held back.
+ */
 import { conflict, notFound } from "../../../base/errors";
 import type { MailHold } from "../../../base/mail-address";
 import { plural } from "../../../base/text";

@@ -1,3 +1,6 @@
+/*
+ * Settings → Users: the list, the forms for a new user and for the role, one-time links, and the screen of one user.
+ */
 import { type Role, ROLE_SENTENCES, ROLES } from "../../../base/actor";
 import { capitalised } from "../../../base/text";
 import { describeDuration, toIso } from "../../../base/time";

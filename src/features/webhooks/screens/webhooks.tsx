@@ -1,3 +1,7 @@
+/*
+ * Settings → Webhooks: the list, the routes of its forms, the screens that show a secret once, and examples of receivers.
+ * One endpoint is in `detail.tsx`, one delivery in `delivery.tsx`.
+ */
 import { NEWEST } from "../../../base/ids";
 import { maskAddress } from "../../../base/mail-address";
 import { plural } from "../../../base/text";
