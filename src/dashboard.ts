@@ -1,3 +1,4 @@
+import type { Role } from "./base/actor";
 import type { Ctx } from "./context";
 import type { Egress } from "./egress/egress";
 import { activityAdminRoutes } from "./features/activity/screens/activity";
@@ -28,26 +29,24 @@ import { overviewAdminRoutes } from "./features/overview/screens/overview";
 import { pageAdminRoutes } from "./features/pages/screens/list";
 import { searchAdminRoutes } from "./features/search/screens/search";
 import { generalAdminRoutes } from "./features/settings/screens/general";
+import { settingsAdminRoutes } from "./features/settings/screens/settings";
 import { subscriberAdminRoutes } from "./features/subscribers/screens/routes";
 import { subscriberTransferRoutes } from "./features/subscribers/screens/transfer";
 import { accountAdminRoutes } from "./features/users/screens/account";
 import { userAdminRoutes } from "./features/users/screens/users";
 import { webhookAdminRoutes } from "./features/webhooks/screens/webhooks";
-import { seeOther } from "./http/answers";
 import type { ClientAddresses } from "./http/client-address";
-import { declareRoutes, routesOf } from "./http/elysia";
-import { session } from "./http/operation";
+import { routesOf } from "./http/elysia";
 import type { NewRoute, RouteTable } from "./http/route-table";
 import type { ImportJobs } from "./imports/jobs";
 import { importAdminRoutes } from "./imports/screens/imports";
 import { createReveals, createWriteAs, createWriteOnceAs } from "./ui/frame/changes";
 import type { AdminDependencies } from "./ui/frame/dependencies";
 import { createFlashes } from "./ui/frame/flashes";
-import { ACCOUNT_PATH } from "./ui/frame/paths";
+import { placesFor } from "./ui/frame/places";
 import { createRenderer } from "./ui/frame/render";
 import { shareRead } from "./ui/frame/shared-read";
 import { readSideState, withAlarms } from "./ui/frame/side-state";
-import { screenOperation } from "./ui/screens/routes";
 
 /** Dependencies that the dashboard shares with the rest of the application. */
 interface DashboardDependencies {
@@ -74,6 +73,7 @@ export function createDashboard(dashboardDeps: DashboardDependencies) {
   const writeOnceAs = createWriteOnceAs(ctx, writeAs);
   const signInPages = createSignInPages(ctx, shared.sessions, shared.routes);
   const readSide = shareRead(ctx.db, (now) => readSideState(ctx.db, now));
+  const places = (role: Role) => placesFor(ctx, fleet, role);
   const deps = {
     ...shared,
     ctx,
@@ -83,27 +83,21 @@ export function createDashboard(dashboardDeps: DashboardDependencies) {
     signInPages,
     writeAs,
     writeOnceAs,
+    places,
     reveals: createReveals(ctx, writeOnceAs),
     throttle: createLoginThrottle(ctx),
     render: createRenderer({
       flashes,
       addresses,
+      places,
       readSide: (now) => withAlarms(readSide(now), fleet?.alarms.list() ?? []),
     }),
   };
   return { routes: adminRoutes(deps), answerRefusedForm: signInPages.answerRefusedForm };
 }
 
-/**
- * The routes of all screens below `/admin`. Each route declares its required role. `/admin/` and
- * `/admin/settings` redirect, since people reach them by shortening another path.
- */
+/** The routes of all screens below `/admin`. Each route declares its required role. */
 function adminRoutes(deps: AdminDependencies): NewRoute[] {
-  const settings = declareRoutes().get(
-    "/admin/settings",
-    async () => seeOther(ACCOUNT_PATH),
-    screenOperation(ANY_ROLE),
-  );
   return [
     signInAdminRoutes(deps),
     oneTimeLinkAdminRoutes(deps),
@@ -127,13 +121,10 @@ function adminRoutes(deps: AdminDependencies): NewRoute[] {
     activityAdminRoutes(deps),
     importAdminRoutes(deps),
     fleetAdminRoutes(deps),
+    settingsAdminRoutes(deps),
     generalAdminRoutes(deps),
     mailAdminRoutes(deps),
     mailingAdminRoutes(deps),
     accountAdminRoutes(deps),
-    settings,
   ].flatMap(routesOf);
 }
-
-/** Access for every signed-in user. */
-const ANY_ROLE = session("viewer");

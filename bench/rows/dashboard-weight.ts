@@ -6,7 +6,7 @@ import { createScales, kilobytes, resourcesOf, textOf } from "../support/page-re
 import { startAllclear } from "../support/server";
 import type { Workspace } from "../support/workspace";
 
-const REACH_BYTES = 30_000;
+const REACH_BYTES = 45_000;
 const INCIDENTS = 100;
 
 interface Weight {

@@ -99,7 +99,7 @@ export function* openApiSteps(
           type: "http",
           scheme: "bearer",
           description:
-            "The token for reports about mails, created in Settings → General → Mail settings and shown once. It grants nothing else.",
+            "The token for reports about mails, created in Settings → Mail and shown once. It grants nothing else.",
         },
       },
       headers: HEADERS,

@@ -19,13 +19,16 @@ import externalLink from "lucide-static/icons/external-link.svg" with { type: "t
 import eye from "lucide-static/icons/eye.svg" with { type: "text" };
 import globe from "lucide-static/icons/globe.svg" with { type: "text" };
 import hash from "lucide-static/icons/hash.svg" with { type: "text" };
+import importing from "lucide-static/icons/import.svg" with { type: "text" };
 import info from "lucide-static/icons/info.svg" with { type: "text" };
 import keyRound from "lucide-static/icons/key-round.svg" with { type: "text" };
 import layoutDashboard from "lucide-static/icons/layout-dashboard.svg" with { type: "text" };
 import lock from "lucide-static/icons/lock.svg" with { type: "text" };
+import logOut from "lucide-static/icons/log-out.svg" with { type: "text" };
 import mail from "lucide-static/icons/mail.svg" with { type: "text" };
 import megaphone from "lucide-static/icons/megaphone.svg" with { type: "text" };
 import menu from "lucide-static/icons/menu.svg" with { type: "text" };
+import network from "lucide-static/icons/network.svg" with { type: "text" };
 import pause from "lucide-static/icons/pause.svg" with { type: "text" };
 import pencil from "lucide-static/icons/pencil.svg" with { type: "text" };
 import play from "lucide-static/icons/play.svg" with { type: "text" };
@@ -66,13 +69,16 @@ const ICONS = {
   eye,
   globe,
   hash,
+  import: importing,
   info,
   "key-round": keyRound,
   "layout-dashboard": layoutDashboard,
   lock,
+  "log-out": logOut,
   mail,
   megaphone,
   menu,
+  network,
   pause,
   pencil,
   play,

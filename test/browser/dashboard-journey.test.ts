@@ -35,6 +35,7 @@ describeWithBrowser("from the first start to a revoked key", (browser) => {
       });
 
       await setUp(page, site, way);
+      await page.getByRole("link", { name: "Settings", exact: true }).click();
       await page.getByRole("link", { name: "API Keys" }).click();
       const first = await createKey(page, way);
       await tryKey(page, site, way);

@@ -137,6 +137,10 @@ describeScreens("the keyboard shortcuts of the dashboard", (tour) => {
     await waitForPath(page, /^\/admin\/monitors$/);
     await page.keyboard.press("c");
     await waitForPath(page, /^\/admin\/incidents\/new$/);
+    // Screens below an entry of the sidebar have letters too.
+    await page.keyboard.press("g");
+    await page.keyboard.press("k");
+    await waitForPath(page, /^\/admin\/settings\/keys$/);
   }, 600_000);
 
   test("a key outside a form opens no other screen while the form has unsaved text", async () => {

@@ -13,7 +13,7 @@ import { GalleryRows } from "./rows";
 import { GalleryTable } from "./table";
 import { GalleryWords } from "./words";
 import { GalleryWriting } from "./writing";
-import { ACCOUNT_PATH, HOME_PATH, KEYS_PATH, USERS_PATH } from "../../src/ui/frame/paths";
+import { HOME_PATH, KEYS_PATH, SETTINGS_PATH, USERS_PATH } from "../../src/ui/frame/paths";
 import { renderScreen } from "../../src/ui/frame/shell";
 
 /** Path of the gallery on its own server. */
@@ -24,28 +24,14 @@ export function renderGallery(assets: LinkedAssets, now: number): HtmlDocument {
   return renderScreen({
     title: "Gallery",
     user: { name: "Ada Lovelace", email: "ada@northwind.example", role: "owner" },
-    nav: [
-      {
-        links: [
-          {
-            href: HOME_PATH,
-            label: "Overview",
-            icon: "layout-dashboard",
-            isCurrent: false,
-            letter: "o",
-          },
-          { href: GALLERY_PATH, label: "Gallery", icon: "globe", isCurrent: true, letter: "g" },
-        ],
-      },
-      {
-        label: "Settings",
-        links: [
-          { href: KEYS_PATH, label: "API Keys", icon: "key-round", isCurrent: false, letter: "a" },
-          { href: USERS_PATH, label: "Users", icon: "users", isCurrent: false, letter: "u" },
-          { href: ACCOUNT_PATH, label: "Account", icon: "settings", isCurrent: false, letter: "a" },
-        ],
-      },
+    places: [
+      { href: HOME_PATH, label: "Overview", icon: "layout-dashboard", role: "viewer" },
+      { href: GALLERY_PATH, label: "Gallery", icon: "globe", role: "viewer" },
+      { href: KEYS_PATH, label: "API Keys", icon: "key-round", role: "admin" },
+      { href: USERS_PATH, label: "Users", icon: "users", role: "owner" },
+      { href: SETTINGS_PATH, label: "Settings", icon: "settings", role: "admin" },
     ],
+    path: HOME_PATH,
     side: {
       worst: {
         name: "Northwind",

@@ -174,12 +174,8 @@ describe("escaping of hostile text", () => {
     const { html } = renderScreen({
       title: EVIL,
       user: { name: EVIL, email: EVIL, role: "viewer" },
-      nav: [
-        {
-          label: EVIL,
-          links: [{ href: "/", label: EVIL, icon: "globe", isCurrent: true, letter: "x" }],
-        },
-      ],
+      places: [{ href: "/", label: EVIL, icon: "globe", role: "viewer" }],
+      path: "/",
       side: {
         worst: { name: EVIL, path: "/", headline: EVIL, tone: "ok" },
         otherPages: 0,

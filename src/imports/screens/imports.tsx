@@ -37,6 +37,7 @@ import {
 } from "../../ui/forms/form";
 import type { AdminDependencies } from "../../ui/frame/dependencies";
 import { importReportPath, IMPORTS_PATH } from "../../ui/frame/paths";
+import { crumbsAbove, crumbsTo } from "../../ui/frame/places";
 import type { Screen } from "../../ui/frame/render";
 import { Icon } from "../../ui/icons";
 import { Cell, CellNote, Row, RowLink, Table } from "../../ui/list";
@@ -244,7 +245,7 @@ interface ImportHomeProps {
 function ImportHome({ job, imports, now }: ImportHomeProps) {
   return (
     <>
-      <PageHead title="Import">
+      <PageHead title="Import" crumbs={crumbsAbove(IMPORTS_PATH)}>
         Monitors, pages and webhooks from another product. Jobs and clients keep their addresses.
       </PageHead>
       <div id="import-job" data-live="">
@@ -521,10 +522,7 @@ interface ImportFormScreenProps {
 function ImportFormScreen({ source, form, state }: ImportFormScreenProps) {
   return (
     <>
-      <PageHead
-        title={`Import from ${source.product}`}
-        crumbs={[{ href: IMPORTS_PATH, label: "Import" }]}
-      >
+      <PageHead title={`Import from ${source.product}`} crumbs={crumbsTo(IMPORTS_PATH)}>
         You see the plan first. Nothing is changed before you confirm it, and nobody is notified.
       </PageHead>
       <Form action={importFormPath(source.kind)} hidden={state.hidden} sendsFiles>

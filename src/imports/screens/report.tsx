@@ -20,6 +20,7 @@ import { ButtonLink, PostButton } from "../../ui/buttons";
 import { DetailCard, HeadFact, HeadFacts } from "../../ui/detail";
 import { DialogForm } from "../../ui/form";
 import { importReportPath, IMPORTS_PATH, withQuery } from "../../ui/frame/paths";
+import { crumbsTo } from "../../ui/frame/places";
 import { Icon } from "../../ui/icons";
 import {
   Cell,
@@ -51,7 +52,7 @@ export function PlanScreen({ job, ...props }: ReportProps & { job: ImportJob }) 
     <>
       <PageHead
         title={`${isPlan ? "Plan of the import" : "Import"} from ${job.source.product}`}
-        crumbs={[{ href: IMPORTS_PATH, label: "Import" }]}
+        crumbs={crumbsTo(IMPORTS_PATH)}
         actions={
           <>
             {canImport ? (
@@ -91,7 +92,7 @@ export function ReportScreen(props: ReportProps & { pausedCount: number }) {
     <>
       <PageHead
         title={`Import from ${PRODUCTS[source.kind]}`}
-        crumbs={[{ href: IMPORTS_PATH, label: "Import" }]}
+        crumbs={crumbsTo(IMPORTS_PATH)}
         actions={
           <>
             {pausedCount === 0 ? null : (
@@ -152,7 +153,7 @@ export function StartScreen({ id, count }: { id: string; count: number }) {
 export function NoPlan({ children }: { children?: ComponentChildren }) {
   return (
     <>
-      <PageHead title="Plan" crumbs={[{ href: IMPORTS_PATH, label: "Import" }]} />
+      <PageHead title="Plan" crumbs={crumbsTo(IMPORTS_PATH)} />
       <Notice tone="none" title="This plan is no longer kept">
         It was imported, discarded or replaced by a newer one, is older than 24 hours, or was lost
         by a restart of the server. If it was imported, its report is among the earlier imports.{" "}
@@ -441,7 +442,7 @@ export function ProgressScreen({ job, now }: { job: ImportJob; now: number }) {
     <>
       <PageHead
         title={`${isPlanning ? "Planning the import from" : "Importing from"} ${job.source.product}`}
-        crumbs={[{ href: IMPORTS_PATH, label: "Import" }]}
+        crumbs={crumbsTo(IMPORTS_PATH)}
       />
       <JobFacts job={job} now={now} />
       <div id="import-progress" data-live="">
@@ -497,7 +498,7 @@ export function FailedScreen({ job, now }: { job: ImportJob; now: number }) {
     <>
       <PageHead
         title={`Import from ${job.source.product}`}
-        crumbs={[{ href: IMPORTS_PATH, label: "Import" }]}
+        crumbs={crumbsTo(IMPORTS_PATH)}
         actions={
           <ButtonLink href={importFormPath(job.source.kind, job.id)} kind="primary">
             Try again

@@ -1,3 +1,4 @@
+import type { Role } from "../../base/actor";
 import type { Ctx } from "../../context";
 import type { Egress } from "../../egress/egress";
 import type { Fleet } from "../../features/alarms/fleet";
@@ -12,12 +13,15 @@ import type { RouteTable } from "../../http/route-table";
 import type { ImportJobs } from "../../imports/jobs";
 import type { Reveals, WriteAs, WriteOnceAs } from "./changes";
 import type { Flashes } from "./flashes";
+import type { Place } from "./places";
 import type { Renderer } from "./render";
 
 /** Dependencies of the dashboard's routes. */
 export interface AdminDependencies {
   ctx: Ctx;
   render: Renderer;
+  /** Returns the places that a role may open. */
+  places: (role: Role) => readonly Place[];
   flashes: Flashes;
   reveals: Reveals;
   writeAs: WriteAs;

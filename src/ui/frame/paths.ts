@@ -38,6 +38,8 @@ export const PAGES_PATH = "/admin/pages";
 
 export const ANALYTICS_PATH = "/admin/analytics";
 
+export const SETTINGS_PATH = "/admin/settings";
+
 export const KEYS_PATH = "/admin/settings/keys";
 
 export const WEBHOOKS_PATH = "/admin/settings/webhooks";
@@ -56,6 +58,9 @@ export const IMPORTS_PATH = "/admin/settings/import";
 export const NETWORKS_PATH = `${GENERAL_PATH}/networks`;
 
 export const BACKUP_PATH = `${GENERAL_PATH}/backup`;
+
+/** Card of the backups on the screen of *General*. */
+export const BACKUPS_PATH = `${GENERAL_PATH}#general-backups`;
 
 export const MAILINGS_PATH = "/admin/mailings";
 

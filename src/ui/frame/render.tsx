@@ -1,11 +1,13 @@
 import type { ComponentChildren } from "preact";
 import { isLiveRefresh, sendHtml, sendLive } from "../../http/answers";
+import type { Role } from "../../base/actor";
 import type { ClientAddresses } from "../../http/client-address";
 import { readTheme } from "../../http/cookies";
 import { type RequestContext, sessionOf } from "../../http/request-context";
 import { linkedAssets } from "../assets";
 import type { Flashes } from "./flashes";
-import { navigationFor, renderPlainScreen, renderScreen } from "./shell";
+import type { Place } from "./places";
+import { renderPlainScreen, renderScreen } from "./shell";
 import type { SideState } from "./side-state";
 
 /** Request that a screen responds to. */
@@ -37,10 +39,13 @@ export interface Renderer {
 export function createRenderer({
   flashes,
   addresses,
+  places,
   readSide,
 }: {
   flashes: Flashes;
   addresses: ClientAddresses;
+  /** Returns the places that a role may open. */
+  places(role: Role): readonly Place[];
   /** Reads the state that the sidebar shows, at `now` (unix ms). */
   readSide(now: number): SideState;
 }): Renderer {
@@ -64,7 +69,8 @@ export function createRenderer({
         title,
         theme: readTheme(request),
         user,
-        nav: navigationFor(user.role, requestContext.route?.path ?? "", side.attention),
+        places: places(user.role),
+        path: requestContext.route?.path ?? "",
         side,
         now: requestContext.now,
         livePath,

@@ -1,30 +1,19 @@
 import type { ComponentChildren } from "preact";
 import { type Role, roleAllows } from "../../base/actor";
-import { capitalised, plural } from "../../base/text";
+import { plural } from "../../base/text";
 import { toIso } from "../../base/time";
 import {
   ACCOUNT_PATH,
-  ACTIVITY_PATH,
-  ANALYTICS_PATH,
   COMPONENTS_PATH,
-  FLEET_PATH,
-  GENERAL_PATH,
   HOME_PATH,
-  IMPORTS_PATH,
   INCIDENTS_PATH,
-  KEYS_PATH,
-  MAILINGS_PATH,
-  MAINTENANCE_PATH,
   MONITORS_PATH,
-  PAGES_PATH,
   REPORT_PATH,
   SEARCH_PATH,
   SHORTCUTS_PATH,
   SIGN_OUT_PATH,
-  SUBSCRIBERS_PATH,
-  USERS_PATH,
-  WEBHOOKS_PATH,
 } from "./paths";
+import { type NavLink, navigationFor, type Place } from "./places";
 import type { Theme } from "../../http/cookies";
 import { VERSION } from "../../version";
 import { Flash, Notice, Shape } from "../blocks";
@@ -35,7 +24,7 @@ import {
   PlainPage,
   renderLinkedDocument,
 } from "../documents";
-import { Icon, type IconName } from "../icons";
+import { Icon } from "../icons";
 import { StatusRing, WordMark } from "../pictures";
 import { longDay } from "../times";
 import type { FlashMessage } from "./flashes";
@@ -46,7 +35,10 @@ interface ScreenProps {
   /** Theme of this browser; that of the system by default. */
   theme?: Theme | undefined;
   user: { name: string; email: string; role: Role };
-  nav: readonly NavGroup[];
+  /** Places that the user may open. */
+  places: readonly Place[];
+  /** Path of the screen's route. */
+  path: string;
   side: SideState;
   /** Unix ms. */
   now: number;
@@ -63,6 +55,8 @@ interface ScreenProps {
 
 /** Renders a screen for a signed-in user, with navigation. */
 export function renderScreen(props: ScreenProps): HtmlDocument {
+  const { user, places, path, side } = props;
+  const nav = navigationFor(places, path, side.attention);
   return renderLinkedDocument({
     title: `${props.title} · Allclear`,
     theme: props.theme,
@@ -73,7 +67,7 @@ export function renderScreen(props: ScreenProps): HtmlDocument {
           Skip to content
         </a>
         <div class="shell">
-          <Side user={props.user} nav={props.nav} side={props.side} />
+          <Side user={user} nav={nav} places={places} path={path} side={side} />
           <div class="sheet">
             <Bar now={props.now} livePath={props.livePath} />
             <main class="main" id="main" tabIndex={-1}>
@@ -88,7 +82,7 @@ export function renderScreen(props: ScreenProps): HtmlDocument {
             </main>
           </div>
         </div>
-        <TabBar nav={props.nav} />
+        <TabBar nav={nav} />
       </>
     ),
   });
@@ -141,14 +135,12 @@ export function renderPlainScreen({
   });
 }
 
-interface SideProps {
-  user: { name: string; email: string; role: Role };
-  nav: readonly NavGroup[];
-  side: SideState;
+interface SideProps extends Pick<ScreenProps, "user" | "places" | "path" | "side"> {
+  nav: readonly NavLink[];
 }
 
-/** Sidebar. On small screens its menu is a popover, which needs no script. */
-function Side({ user, nav, side }: SideProps) {
+/** Sidebar, of which only the menu scrolls. On small screens its menu is a popover, which needs no script. */
+function Side({ user, nav, places, path, side }: SideProps) {
   return (
     <header class="side">
       <a class="side-home" href={HOME_PATH}>
@@ -166,28 +158,50 @@ function Side({ user, nav, side }: SideProps) {
         <span>Search</span>
         <kbd aria-hidden="true">/</kbd>
       </a>
-      <ShortcutLinks role={user.role} />
+      <ShortcutLinks role={user.role} places={places} />
       <div class="menu-box" id="menu" popover="auto">
         <nav class="menu" id="menu-links" data-live aria-label="Dashboard">
-          {nav.map((group) => (
-            <NavLinks key={group.label ?? ""} group={group} />
-          ))}
+          <ul>
+            {nav.map(({ href, label, icon, letter, isCurrent, attention }) => (
+              <li key={href}>
+                <a
+                  href={safeHref(href)}
+                  aria-current={isCurrent ? "page" : undefined}
+                  data-go={letter}
+                >
+                  <Icon name={icon} />
+                  <span>{label}</span>
+                  {attention ? <Count attention={attention} /> : null}
+                </a>
+              </li>
+            ))}
+          </ul>
         </nav>
         <div class="side-foot">
           <a href="/docs">
             <Icon name="book-open" />
             <span>Documentation</span>
           </a>
-          <a class="who" href={ACCOUNT_PATH} title={user.email}>
-            <span class="avatar" aria-hidden="true">
-              {initialsOf(user.name)}
-            </span>
-            <span>
-              {user.name}
-              <small>{capitalised(user.role)}</small>
-            </span>
-          </a>
-          <PostButton action={SIGN_OUT_PATH}>Sign out</PostButton>
+          <div class="me">
+            <a
+              class="who"
+              href={ACCOUNT_PATH}
+              title={user.email}
+              aria-current={path.startsWith(ACCOUNT_PATH) ? "page" : undefined}
+            >
+              <span class="avatar" aria-hidden="true">
+                {initialsOf(user.name)}
+              </span>
+              <span>
+                {user.name}
+                <small>Account</small>
+              </span>
+            </a>
+            <PostButton action={SIGN_OUT_PATH} title="Sign out">
+              <Icon name="log-out" />
+              <span class="visually-hidden">Sign out</span>
+            </PostButton>
+          </div>
           <p class="version">Allclear {VERSION}</p>
         </div>
       </div>
@@ -195,8 +209,8 @@ function Side({ user, nav, side }: SideProps) {
   );
 }
 
-/** Hidden links for keyboard shortcuts. */
-function ShortcutLinks({ role }: { role: Role }) {
+/** Hidden links for keyboard shortcuts, and for the places that the sidebar does not name. */
+function ShortcutLinks({ role, places }: { role: Role; places: readonly Place[] }) {
   return (
     <>
       <a hidden href={SHORTCUTS_PATH} data-dialog data-key="?">
@@ -207,6 +221,13 @@ function ShortcutLinks({ role }: { role: Role }) {
           Report incident
         </a>
       ) : null}
+      {places.map(({ href, label, letter, above }) =>
+        letter === undefined || above === undefined ? null : (
+          <a key={href} hidden href={safeHref(href)} data-go={letter}>
+            {label}
+          </a>
+        ),
+      )}
     </>
   );
 }
@@ -230,25 +251,6 @@ function PageLink({ side: { worst, otherPages } }: Pick<SideProps, "side">) {
   );
 }
 
-function NavLinks({ group }: { group: NavGroup }) {
-  return (
-    <>
-      {group.label ? <p class="menu-label">{group.label}</p> : null}
-      <ul>
-        {group.links.map(({ href, label, icon, letter, isCurrent, attention }) => (
-          <li key={href}>
-            <a href={safeHref(href)} aria-current={isCurrent ? "page" : undefined} data-go={letter}>
-              <Icon name={icon} />
-              <span>{label}</span>
-              {attention ? <Count attention={attention} /> : null}
-            </a>
-          </li>
-        ))}
-      </ul>
-    </>
-  );
-}
-
 function Count({ attention: { count, what, tone } }: { attention: ProblemCount }) {
   return (
     <span class={tone ? `n t-${tone}` : "n"}>
@@ -262,10 +264,10 @@ function Count({ attention: { count, what, tone } }: { attention: ProblemCount }
 /** Paths with a tab on small screens; the last tab opens the whole menu. */
 const TABS: readonly string[] = [HOME_PATH, INCIDENTS_PATH, MONITORS_PATH, COMPONENTS_PATH];
 
-/** Tabs of small screens. */
+/** Tabs of small screens. “More” stands for the entries without a tab. */
 function TabBar({ nav }: Pick<SideProps, "nav">) {
-  const links = nav.flatMap((group) => group.links).filter(({ href }) => TABS.includes(href));
-  links.sort((a, b) => TABS.indexOf(a.href) - TABS.indexOf(b.href));
+  const links = TABS.flatMap((path) => nav.find(({ href }) => href === path) ?? []);
+  const isMore = nav.some(({ href, isCurrent }) => isCurrent && !TABS.includes(href));
   return (
     <nav class="tabbar" id="tabbar" data-live aria-label="Shortcuts">
       {links.map(({ href, label, icon, isCurrent, attention }) => (
@@ -275,7 +277,7 @@ function TabBar({ nav }: Pick<SideProps, "nav">) {
           {attention ? <Count attention={attention} /> : null}
         </a>
       ))}
-      <button type="button" popovertarget="menu">
+      <button type="button" popovertarget="menu" aria-current={isMore ? "page" : undefined}>
         <Icon name="menu" />
         More
       </button>
@@ -287,92 +289,4 @@ function initialsOf(name: string): string {
   const words = name.trim().split(/\s+/);
   const [first = "", last = ""] = [words[0], words.length > 1 ? words.at(-1) : ""];
   return (first.slice(0, 1) + last.slice(0, 1)).toUpperCase();
-}
-
-interface Destination {
-  href: string;
-  label: string;
-  icon: IconName;
-  /** Role required by its routes. */
-  role: Role;
-  /** Key that opens the screen after the key `g`. */
-  letter: string;
-}
-
-const DESTINATIONS: readonly { label?: string; items: readonly Destination[] }[] = [
-  {
-    items: [
-      { href: HOME_PATH, label: "Overview", icon: "layout-dashboard", role: "viewer", letter: "o" },
-      { href: INCIDENTS_PATH, label: "Incidents", icon: "siren", role: "viewer", letter: "i" },
-      { href: MAINTENANCE_PATH, label: "Maintenance", icon: "wrench", role: "viewer", letter: "t" },
-      { href: COMPONENTS_PATH, label: "Components", icon: "blocks", role: "viewer", letter: "c" },
-      { href: MONITORS_PATH, label: "Monitors", icon: "activity", role: "viewer", letter: "m" },
-      {
-        href: ANALYTICS_PATH,
-        label: "Analytics",
-        icon: "chart-no-axes-column",
-        role: "viewer",
-        letter: "a",
-      },
-      { href: MAILINGS_PATH, label: "Mailings", icon: "megaphone", role: "admin", letter: "e" },
-      { href: PAGES_PATH, label: "Pages", icon: "globe", role: "viewer", letter: "p" },
-      {
-        href: SUBSCRIBERS_PATH,
-        label: "Subscribers",
-        icon: "mail",
-        role: "editor",
-        letter: "b",
-      },
-    ],
-  },
-  {
-    label: "Settings",
-    items: [
-      { href: KEYS_PATH, label: "API Keys", icon: "key-round", role: "admin", letter: "k" },
-      { href: WEBHOOKS_PATH, label: "Webhooks", icon: "webhook", role: "admin", letter: "w" },
-      { href: USERS_PATH, label: "Users", icon: "users", role: "owner", letter: "u" },
-      { href: ACTIVITY_PATH, label: "Activity", icon: "scroll-text", role: "admin", letter: "l" },
-      { href: IMPORTS_PATH, label: "Import", icon: "download", role: "owner", letter: "r" },
-      { href: FLEET_PATH, label: "Fleet", icon: "server", role: "admin", letter: "f" },
-      { href: GENERAL_PATH, label: "General", icon: "settings", role: "owner", letter: "s" },
-    ],
-  },
-];
-
-/** Link of the sidebar. */
-interface NavLink extends Omit<Destination, "role"> {
-  /** True for the open screen and those above it. */
-  isCurrent: boolean;
-  /** Open problems on the screens of the link; undefined if there are none. */
-  attention?: ProblemCount | undefined;
-}
-
-interface NavGroup {
-  label?: string;
-  links: readonly NavLink[];
-}
-
-/** Returns the navigation links that a role may open, with the open screen marked. */
-export function navigationFor(
-  role: Role,
-  path: string,
-  attention: Readonly<Partial<Record<string, ProblemCount>>>,
-): NavGroup[] {
-  return DESTINATIONS.map(({ label, items }) => ({
-    ...(label === undefined ? {} : { label }),
-    links: items
-      .filter((item) => roleAllows(role, item.role))
-      .map(({ href, label: name, icon, letter }) => ({
-        href,
-        label: name,
-        icon,
-        letter,
-        isCurrent: isAt(href, path),
-        attention: attention[href],
-      })),
-  })).filter(({ links }) => links.length > 0);
-}
-
-function isAt(href: string, path: string): boolean {
-  return path === href || (href !== HOME_PATH && path.startsWith(`${href}/`));
 }

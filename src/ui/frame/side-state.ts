@@ -13,7 +13,7 @@ import { FLEET_PATH, INCIDENTS_PATH, MAILINGS_PATH, MONITORS_PATH, WEBHOOKS_PATH
 /** Number of open problems of one kind, such as monitors that are down. */
 export interface ProblemCount {
   count: number;
-  /** Word after the number for screen readers, such as "down". */
+  /** Words after the number for screen readers, such as "down". */
   what: string;
   /** Colour and shape of the number; absent for a number without them. */
   tone?: Tone;
@@ -25,7 +25,7 @@ export interface SideState {
   worst: { name: string; path: string; headline: string; tone: Tone } | undefined;
   /** Number of other pages. */
   otherPages: number;
-  /** Open problems, by the path of their link in the navigation. */
+  /** Open problems, by the path of their place. */
   attention: Readonly<Partial<Record<string, ProblemCount>>>;
 }
 
@@ -47,7 +47,7 @@ export function readSideState(reader: Reader, now: number): SideState {
   const incidents = pages.reduce((count, { openIncidentCount }) => count + openIncidentCount, 0);
   const down =
     countMonitorsByState(reader, {}).find(({ state }) => state === "down")?.monitors ?? 0;
-  const webhooks = countWebhooks(reader, now);
+  const webhooks = countFailingWebhooks(reader, now);
   const mailings = countHeldMailings(reader);
   return {
     worst,
@@ -55,7 +55,14 @@ export function readSideState(reader: Reader, now: number): SideState {
     attention: {
       ...(incidents > 0 ? { [INCIDENTS_PATH]: { count: incidents, what: "open" } } : {}),
       ...(down > 0 ? { [MONITORS_PATH]: { count: down, what: "down", tone: "major" } } : {}),
-      ...(webhooks ? { [WEBHOOKS_PATH]: webhooks } : {}),
+      ...(webhooks
+        ? {
+            [WEBHOOKS_PATH]: {
+              ...webhooks,
+              what: `${webhooks.count === 1 ? "webhook" : "webhooks"} ${webhooks.what}`,
+            },
+          }
+        : {}),
       ...(mailings ? { [MAILINGS_PATH]: mailings } : {}),
     },
   };
@@ -73,12 +80,17 @@ export function withAlarms(state: SideState, alarms: readonly Alarm[]): SideStat
 /** Counts the mailings that wait for an admin. Undefined without any. */
 function countHeldMailings(reader: Reader): ProblemCount | undefined {
   const held = countHeldByPage(reader, {}).reduce((sum, { count }) => sum + count, 0);
-  if (findMailHold(reader)) return { count: Math.max(1, held), what: "held", tone: "major" };
-  return held === 0 ? undefined : { count: held, what: "held", tone: "degraded" };
+  const isHold = findMailHold(reader) !== undefined;
+  if (held === 0 && !isHold) return undefined;
+  const what = held > 1 ? "mailings held" : "mailing held";
+  return { count: Math.max(1, held), what, tone: isHold ? "major" : "degraded" };
 }
 
 /** Counts the webhooks that receive no events, in the tone of the worst. Undefined without any. */
-function countWebhooks(reader: Reader, now: number): ProblemCount | undefined {
+export function countFailingWebhooks(
+  reader: Reader,
+  now: number,
+): Required<ProblemCount> | undefined {
   const troubles = readDeliveryTroubles(reader, now);
   const disabled = troubles.filter(({ disabledReason }) => disabledReason !== undefined).length;
   const count = troubles.length;

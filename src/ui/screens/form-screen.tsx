@@ -4,6 +4,7 @@ import { Button, ButtonLink } from "../buttons";
 import { Actions, DialogForm, Form } from "../form";
 import { FormFields } from "../forms/fields";
 import { entriesOf, type FormDefinition, type FormState, type ValuesOf } from "../forms/form";
+import { crumbsTo } from "../frame/places";
 import type { Screen } from "../frame/render";
 import { PageHead } from "../navigation";
 
@@ -155,19 +156,21 @@ interface ShownBefore {
   secret: string;
   /** Instruction for a lost secret, such as "rotate the key to get a new one". */
   ifLost: string;
-  /** Links to the object of the secret and to its list. */
+  /** Link to the object of the secret. */
   object: { href: string; label: string };
-  list: { href: string; label: string };
+  /** Path of the place that lists such objects. */
+  list: string;
 }
 
 /** Answers a form that is submitted again after its secret was shown and is no longer held. */
 export function shownBefore({ secret, ifLost, object, list }: ShownBefore): Screen {
   const title = `This ${secret} was already shown`;
+  const crumbs = crumbsTo(list);
   return {
     title,
     children: (
       <>
-        <PageHead title={title} crumbs={[list]} />
+        <PageHead title={title} crumbs={crumbs} />
         <p>
           This form was already submitted. The {secret} was shown then and cannot be shown again.
           Nothing was changed this time.
@@ -179,7 +182,7 @@ export function shownBefore({ secret, ifLost, object, list }: ShownBefore): Scre
           <ButtonLink href={object.href} kind="primary">
             {object.label}
           </ButtonLink>
-          <ButtonLink href={list.href}>{list.label}</ButtonLink>
+          <ButtonLink href={list}>{crumbs.at(-1)?.label}</ButtonLink>
         </Actions>
       </>
     ),

@@ -30,6 +30,8 @@ const withOptions: Screen["open"] = (demoSites) => {
 
 /** Settings of the whole installation. */
 export const GENERAL_SCREENS: readonly Screen[] = [
+  { name: "settings", open: inDemoData(() => "/admin/settings") },
+  { name: "settings-admin", open: inDemoData(() => "/admin/settings", "admin") },
   { name: "general", open: withDisk(18.4 * GB, "demoData") },
   {
     name: "general-errors",

@@ -16,6 +16,7 @@ import { EmptyState } from "../../../ui/blocks";
 import { ButtonLink } from "../../../ui/buttons";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { ACTIVITY_PATH, withQuery } from "../../../ui/frame/paths";
+import { crumbsAbove } from "../../../ui/frame/places";
 import { Icon } from "../../../ui/icons";
 import {
   Cell,
@@ -105,6 +106,7 @@ function ActivityList({ list, links, now }: ActivityListProps) {
     <>
       <PageHead
         title="Activity"
+        crumbs={crumbsAbove(ACTIVITY_PATH)}
         actions={
           <ButtonLink href={activityPath(filter, { path: ACTIVITY_FILE_PATH })}>
             <Icon name="download" />

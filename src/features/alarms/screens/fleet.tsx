@@ -8,6 +8,7 @@ import { Button } from "../../../ui/buttons";
 import { DetailCard, DetailRow } from "../../../ui/detail";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { FLEET_PATH } from "../../../ui/frame/paths";
+import { crumbsAbove } from "../../../ui/frame/places";
 import { Icon } from "../../../ui/icons";
 import { PageHead } from "../../../ui/navigation";
 import { createArea } from "../../../ui/screens/area";
@@ -68,7 +69,7 @@ function FleetScreen({ fleet, canDismiss, now }: FleetProps) {
   const state = fleet?.nodes?.();
   return (
     <>
-      <PageHead title="Fleet">
+      <PageHead title="Fleet" crumbs={crumbsAbove(FLEET_PATH)}>
         A static mirror, a CDN and replicas keep status pages available when this machine is not.
         All are optional.
       </PageHead>

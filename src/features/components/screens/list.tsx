@@ -17,10 +17,12 @@ import {
   componentsOfPagePath,
   groupPath,
   newComponentPath,
+  PAGES_PATH,
   withQuery,
 } from "../../../ui/frame/paths";
 import type { Screen, ScreenRequest } from "../../../ui/frame/render";
 import { FilterSelect, ListToolbar, OrderList, OrderPart, OrderRow } from "../../../ui/list";
+import { Icon } from "../../../ui/icons";
 import { PageHead } from "../../../ui/navigation";
 import { type Area, createArea } from "../../../ui/screens/area";
 import { NoMatch } from "../../../ui/screens/list";
@@ -424,7 +426,15 @@ function ComponentList(props: ComponentListProps) {
     <>
       <PageHead
         title="Components"
-        actions={canArrange && !isEmpty ? <Creation slug={page.slug} /> : undefined}
+        actions={
+          <>
+            <ButtonLink href={PAGES_PATH}>
+              <Icon name="globe" />
+              Pages
+            </ButtonLink>
+            {canArrange && !isEmpty ? <Creation slug={page.slug} /> : null}
+          </>
+        }
       >
         Components of <a href={`/status/${page.slug}`}>{page.name}</a>, in the order of the page.
       </PageHead>

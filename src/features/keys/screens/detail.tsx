@@ -23,6 +23,7 @@ import type { StateOf } from "../../../ui/forms/form";
 import type { Reveal } from "../../../ui/frame/changes";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { keyPath, KEYS_PATH } from "../../../ui/frame/paths";
+import { crumbsTo } from "../../../ui/frame/places";
 import type { Screen, ScreenRequest } from "../../../ui/frame/render";
 import { Icon } from "../../../ui/icons";
 import { CellNote, type DataColumn, DataTable, OneLine } from "../../../ui/list";
@@ -158,7 +159,7 @@ function KeyDetail({ listing, usage, edit, links, now }: KeyDetailProps) {
     <>
       <PageHead
         title={listing.name}
-        crumbs={[{ href: KEYS_PATH, label: "API Keys" }]}
+        crumbs={crumbsTo(KEYS_PATH)}
         actions={isLive ? <KeyActions id={listing.id} /> : undefined}
       />
       <EndNotice listing={listing} now={now} />
@@ -366,7 +367,7 @@ export function revealValue(
       secret: "value",
       ifLost: "rotate the key to get a new one",
       object: { href: keyPath(reveal.shownBefore), label: "Open key" },
-      list: { href: KEYS_PATH, label: "API Keys" },
+      list: KEYS_PATH,
     });
   }
   const endpoints = endpointsByScope(routes);
@@ -393,10 +394,7 @@ function RevealedValue(props: RevealedValueProps) {
     <>
       <PageHead
         title={title}
-        crumbs={[
-          { href: KEYS_PATH, label: "API Keys" },
-          { href: keyPath(key.id), label: key.name },
-        ]}
+        crumbs={[...crumbsTo(KEYS_PATH), { href: keyPath(key.id), label: key.name }]}
       >
         <HeadFacts>
           <HeadFact icon="key-round">{key.name}</HeadFact>

@@ -9,6 +9,7 @@ import { choiceField, FormFields, integerField, nameField } from "../../../ui/fo
 import { defineForm, type Field, InvalidInput, type StateOf } from "../../../ui/forms/form";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { KEYS_PATH } from "../../../ui/frame/paths";
+import { crumbsTo } from "../../../ui/frame/places";
 import { PageHead } from "../../../ui/navigation";
 import { EXPIRY_DAYS, expiryOfChoice, type Overlap } from "../rules";
 import { KEY_PRESETS, type Scope, SCOPE_NAMES, SCOPES } from "../scopes";
@@ -203,7 +204,7 @@ export function endpointsByScope({ routes }: AdminDependencies["routes"]): Map<S
 export function CreateKey({ state }: { state: StateOf<typeof KEY_FORM> }) {
   return (
     <>
-      <PageHead title="Create API Key" crumbs={[{ href: KEYS_PATH, label: "API Keys" }]} />
+      <PageHead title="Create API Key" crumbs={crumbsTo(KEYS_PATH)} />
       <Columns aside={<ScopeSummary scopes={state.values.scopes} />}>
         <Form action={`${KEYS_PATH}/new`} hidden={state.hidden} enter={{}}>
           <FormFields form={KEY_FORM} state={state}>

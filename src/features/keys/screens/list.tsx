@@ -6,6 +6,7 @@ import { ButtonLink } from "../../../ui/buttons";
 import { Sparkline } from "../../../ui/charts";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { keyPath, KEYS_PATH, withQuery } from "../../../ui/frame/paths";
+import { crumbsAbove } from "../../../ui/frame/places";
 import { Icon } from "../../../ui/icons";
 import {
   Cell,
@@ -120,7 +121,7 @@ function KeyList(props: KeyListProps) {
   if (counts.all === 0) {
     return (
       <>
-        <PageHead title="API Keys" />
+        <PageHead title="API Keys" crumbs={crumbsAbove(KEYS_PATH)} />
         <NoKeys />
       </>
     );
@@ -128,7 +129,7 @@ function KeyList(props: KeyListProps) {
   const isFiltered = search !== "" || filter !== "all";
   return (
     <>
-      <PageHead title="API Keys" actions={<CreateLink />} />
+      <PageHead title="API Keys" crumbs={crumbsAbove(KEYS_PATH)} actions={<CreateLink />} />
       <StatCards>
         {CARDS.map(({ card, label }) => (
           <StatCard

@@ -21,6 +21,7 @@ import {
 import { defineForm, type Field, nullable, type StateOf } from "../../../ui/forms/form";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { GENERAL_PATH, MAIL_PATH } from "../../../ui/frame/paths";
+import { crumbsAbove } from "../../../ui/frame/places";
 import type { Screen, ScreenRequest } from "../../../ui/frame/render";
 import { newFormToken } from "../../../ui/frame/changes";
 import { PageHead } from "../../../ui/navigation";
@@ -55,7 +56,7 @@ import {
   SUPPRESSIONS_PATH,
 } from "./reports";
 
-/** Mail settings, for owners. */
+/** Settings → Mail: for owners. */
 export function mailAdminRoutes(deps: AdminDependencies) {
   const { ctx, egress, render, writeAs } = deps;
   const area = createArea(deps, MAIL_PATH, "owner");
@@ -75,7 +76,7 @@ export function mailAdminRoutes(deps: AdminDependencies) {
     };
     const setters = mailSetters(ctx.config);
     const props = { ...shown, setters, form, address: email, test };
-    return { title: "Mail settings", children: <Mail {...props} /> };
+    return { title: "Mail", children: <Mail {...props} /> };
   }
 
   function contextOf() {
@@ -154,12 +155,12 @@ interface MailProps {
   test?: TestOutcome | undefined;
 }
 
-/** Mail settings: the relay, its state, and test mails. */
+/** Settings → Mail: the relay, its state, and test mails. */
 function Mail(props: MailProps) {
   const { readiness, delivery, settings, setters, form, address, test, now } = props;
   return (
     <>
-      <PageHead title="Mail settings" crumbs={[{ href: GENERAL_PATH, label: "General" }]}>
+      <PageHead title="Mail" crumbs={crumbsAbove(MAIL_PATH)}>
         Mail to subscribers and to your team goes through an SMTP relay, such as that of your mail
         provider.
       </PageHead>
@@ -239,7 +240,7 @@ function ReadinessCard({
   );
 }
 
-export function ReadinessState({ readiness }: { readiness: MailReadiness }) {
+function ReadinessState({ readiness }: { readiness: MailReadiness }) {
   if (readiness.ready) {
     return (
       <p>

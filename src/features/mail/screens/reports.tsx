@@ -7,7 +7,8 @@ import { Actions, DialogForm, Form, TextArea, TextField } from "../../../ui/form
 import { FormFields } from "../../../ui/forms/fields";
 import { defineForm, type Field } from "../../../ui/forms/form";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
-import { GENERAL_PATH, MAIL_PATH, withQuery } from "../../../ui/frame/paths";
+import { MAIL_PATH, withQuery } from "../../../ui/frame/paths";
+import { crumbsTo } from "../../../ui/frame/places";
 import type { Screen } from "../../../ui/frame/render";
 import { REASON_CAUSES, REASON_LABELS } from "../../../ui/frame/suppression-words";
 import { Cell, CellNote, Row, RowLink, Table } from "../../../ui/list";
@@ -125,12 +126,11 @@ export function addReturnRoutes(area: Area, { ctx }: Pick<AdminDependencies, "ct
     create: (tx, _body, actor) => ({ made: makeReportToken(ctx, tx, actor), subjectId: "mail" }),
     reveal(reveal) {
       if ("shownBefore" in reveal) {
-        const mail = { href: MAIL_PATH, label: "Mail settings" };
         return shownBefore({
           secret: "token",
           ifLost: "replace it",
           object: { href: MAIL_PATH, label: "Open mail settings" },
-          list: mail,
+          list: MAIL_PATH,
         });
       }
       const page = { token: reveal.revealed, baseUrl: ctx.baseUrl };
@@ -189,11 +189,6 @@ const KIND_LABELS: Readonly<Record<ReportRow["kind"], string>> = {
   other: "Not understood",
 };
 
-const CRUMBS = [
-  { href: GENERAL_PATH, label: "General" },
-  { href: MAIL_PATH, label: "Mail settings" },
-];
-
 const UNMATCHED_COLUMNS = [
   { label: "Subject" },
   { label: "Kind" },
@@ -214,7 +209,7 @@ interface ReportListProps {
 function ReportList({ reports, hasMore, isContinued, now }: ReportListProps) {
   return (
     <>
-      <PageHead title="Unmatched reports" crumbs={CRUMBS}>
+      <PageHead title="Unmatched reports" crumbs={crumbsTo(MAIL_PATH)}>
         Reports that name no mail of this server. They change nothing, and are kept for 30 days.
       </PageHead>
       {reports.length > 0 ? (
@@ -256,7 +251,7 @@ function ReportLine({ report, now }: { report: UnmatchedReport; now: number }) {
 
 /** Report in the clear, up to 20 KB. */
 function ReportDetail({ report, now }: { report: ReportRow; now: number }) {
-  const crumbs = [...CRUMBS, { href: MAIL_REPORTS_PATH, label: "Unmatched reports" }];
+  const crumbs = [...crumbsTo(MAIL_PATH), { href: MAIL_REPORTS_PATH, label: "Unmatched reports" }];
   return (
     <>
       <PageHead title={subjectOf(report.excerpt)} crumbs={crumbs} />
@@ -288,7 +283,7 @@ function RevealedReportToken({ token, baseUrl }: { token: string; baseUrl: strin
   const curl = `curl -fsS -H "Content-Type: message/rfc822" --data-binary @- ${url} < bounce.eml`;
   return (
     <>
-      <PageHead title="Token for reports" crumbs={[{ href: MAIL_PATH, label: "Mail settings" }]} />
+      <PageHead title="Token for reports" crumbs={crumbsTo(MAIL_PATH)} />
       <Notice tone="degraded" title="This address is shown only once">
         Copy the address before you leave this page, since Allclear stores only a hash of its token.
         If you lose it, replace the token.
@@ -409,13 +404,7 @@ function SuppressionList(props: SuppressionListProps) {
   const home = withQuery(SUPPRESSIONS_PATH, { reason });
   return (
     <>
-      <PageHead
-        title="Suppressed addresses"
-        crumbs={[
-          { href: GENERAL_PATH, label: "General" },
-          { href: MAIL_PATH, label: "Mail settings" },
-        ]}
-      >
+      <PageHead title="Suppressed addresses" crumbs={crumbsTo(MAIL_PATH)}>
         Addresses that get no mail of some kinds. Only a mark of each is kept, so an address is
         shown only while a subscriber or a mail still has it.
       </PageHead>

@@ -14,6 +14,7 @@ import { Actions, Form } from "../../../ui/form";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { PageFilter, readPages } from "../../../ui/frame/page-choice";
 import { mailingPath, MAILINGS_PATH, pagePath, withQuery } from "../../../ui/frame/paths";
+import { crumbsAbove, crumbsTo } from "../../../ui/frame/places";
 import type { Screen } from "../../../ui/frame/render";
 import { REASON_CAUSES } from "../../../ui/frame/suppression-words";
 import {
@@ -225,7 +226,7 @@ function MailingDetail({ view, now, rejection }: DetailProps) {
     <>
       <PageHead
         title={title}
-        crumbs={[{ href: MAILINGS_PATH, label: "Mailings" }, { label: title }]}
+        crumbs={[...crumbsTo(MAILINGS_PATH), { label: title }]}
         actions={<DetailActions view={view} />}
       />
       {rejection === undefined ? null : (
@@ -366,7 +367,7 @@ function HoldSuppressions({ hold, suppressions, error, now }: SuppressionsProps)
     <>
       <PageHead
         title="Suppressed addresses"
-        crumbs={[{ href: MAILINGS_PATH, label: "Mailings" }, { label: "Suppressed addresses" }]}
+        crumbs={[...crumbsTo(MAILINGS_PATH), { label: "Suppressed addresses" }]}
       >
         Addresses that get no mail since the failures for which mailings were held{" "}
         <RelativeTime at={toIso(hold.at)} now={now} />. End the suppressions if the relay was at
@@ -408,7 +409,7 @@ function MailingList({ list, now }: { list: MailingListing; now: number }) {
   const isFirstUse = mailings.length === 0 && !page && before === undefined;
   return (
     <>
-      <PageHead title="Mailings">
+      <PageHead title="Mailings" crumbs={crumbsAbove(MAILINGS_PATH)}>
         Mails about incidents, maintenance and components to the subscribers of your pages.
       </PageHead>
       <div class="columns-main" id="mailings" data-live="">

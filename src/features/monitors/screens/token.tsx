@@ -20,7 +20,7 @@ export function showToken({ baseUrl }: Ctx, reveal: Reveal<NewMonitor>, title: s
       secret: "address",
       ifLost: "rotate the token to get a new one",
       object: { href: monitorPath(reveal.shownBefore), label: "Open monitor" },
-      list: { href: MONITORS_PATH, label: "Monitors" },
+      list: MONITORS_PATH,
     });
   }
   const { record, token = "" } = reveal.revealed;

@@ -13,6 +13,7 @@ import type { StateOf } from "../../../ui/forms/form";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { FirstPage, readPages } from "../../../ui/frame/page-choice";
 import { componentsOfPagePath, pagePath, PAGES_PATH } from "../../../ui/frame/paths";
+import { crumbsAbove, crumbsTo } from "../../../ui/frame/places";
 import { Icon } from "../../../ui/icons";
 import { Cell, CellNote, Row, RowLink, Table } from "../../../ui/list";
 import { PageHead } from "../../../ui/navigation";
@@ -58,7 +59,7 @@ export function pageAdminRoutes(deps: AdminDependencies) {
     },
     show: ({ context }) => ({
       title: "Create page",
-      crumbs: [{ href: PAGES_PATH, label: "Pages" }],
+      crumbs: crumbsTo(PAGES_PATH),
       above: context.hasSample ? (
         <Notice tone="maint" title="The sample page will be deleted">
           Creating your first page deletes the sample page with everything on it.
@@ -165,14 +166,14 @@ function PageList({ pages, role, now }: PageListProps) {
   if (pages.length === 0) {
     return (
       <>
-        <PageHead title="Pages" />
+        <PageHead title="Pages" crumbs={crumbsAbove(PAGES_PATH)} />
         <FirstPage role={role} />
       </>
     );
   }
   return (
     <>
-      <PageHead title="Pages" actions={create} />
+      <PageHead title="Pages" crumbs={crumbsAbove(PAGES_PATH)} actions={create} />
       <Table columns={COLUMNS} caption="Status pages">
         {pages.map((page) => (
           <Row key={page.id}>

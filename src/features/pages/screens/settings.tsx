@@ -21,6 +21,7 @@ import {
 import { defineForm, nullable, type StateOf } from "../../../ui/forms/form";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { componentsOfPagePath, MAIL_PATH, pagePath, PAGES_PATH } from "../../../ui/frame/paths";
+import { crumbsTo } from "../../../ui/frame/places";
 import type { Screen, ScreenRequest } from "../../../ui/frame/render";
 import { Icon } from "../../../ui/icons";
 import { Cell, Row, Table } from "../../../ui/list";
@@ -611,7 +612,7 @@ function PageFrame({ page, tab, role, children }: FrameProps) {
     <>
       <PageHead
         title={page.name}
-        crumbs={[{ href: PAGES_PATH, label: "Pages" }]}
+        crumbs={crumbsTo(PAGES_PATH)}
         actions={
           <>
             <ButtonLink href={`/status/${page.slug}`} opensTab>

@@ -22,7 +22,6 @@ import {
   incidentPath,
   keyPath,
   KEYS_PATH,
-  MAIL_PATH,
   maintenancePath,
   monitorPath,
   NEW_MONITOR_PATH,
@@ -37,7 +36,7 @@ import {
   USERS_PATH,
   webhookPath,
 } from "../../../ui/frame/paths";
-import { navigationFor } from "../../../ui/frame/shell";
+import type { Place } from "../../../ui/frame/places";
 import { Icon, type IconName } from "../../../ui/icons";
 import { createArea } from "../../../ui/screens/area";
 import { readSearch } from "../../../ui/screens/list";
@@ -55,25 +54,27 @@ import { listAllWebhooks } from "../../webhooks/store";
 
 /** `/admin/search` and `/admin/shortcuts`, for every role. A search finds only what the role may open. */
 export function searchAdminRoutes(deps: AdminDependencies) {
-  const { ctx } = deps;
+  const { ctx, places } = deps;
   const area = createArea(deps, "/admin", "viewer");
 
   area.screen(SEARCH_PATH.slice("/admin".length), async (at) => {
     const search = readSearch(at.query);
     const { role } = sessionOf(at.requestContext).user;
-    const searcher = { role, now: ctx.clock.now(), signal: at.request.signal };
+    const { signal } = at.request;
+    const searcher = { role, places: places(role), now: ctx.clock.now(), signal };
     const groups = await runInSlices(searchEverything(ctx.db, search, searcher));
     return { title: "Search", isStill: true, children: <Search search={search} groups={groups} /> };
   });
 
   area.screen(SHORTCUTS_PATH.slice("/admin".length), (at) => {
     const { role } = sessionOf(at.requestContext).user;
-    const links = navigationFor(role, "", {}).flatMap((group) => group.links);
     const shortcuts = [
       { keys: ["/"], name: "Search" },
       ...(roleAllows(role, "editor") ? [{ keys: ["c"], name: "Report incident" }] : []),
       { keys: ["?"], name: "Keyboard shortcuts" },
-      ...links.map(({ letter, label }) => ({ keys: ["g", letter], name: label })),
+      ...places(role).flatMap(({ letter, label }) =>
+        letter === undefined ? [] : [{ keys: ["g", letter], name: label }],
+      ),
     ];
     return { title: "Keyboard shortcuts", children: <Shortcuts shortcuts={shortcuts} /> };
   });
@@ -221,6 +222,8 @@ interface ResultGroup {
 
 interface Searcher {
   role: Role;
+  /** Places that the role may open. */
+  places: readonly Place[];
   /** Ends the search, such as when its client is gone. */
   signal?: AbortSignal;
   /** Unix ms. */
@@ -238,7 +241,7 @@ export function* searchEverything(
 ): Generator<number, ResultGroup[]> {
   const steps = objectsFor(reader, search, searcher);
   const objects = search === "" ? [] : yield* stepsUntil(searcher.signal, steps, []);
-  const groups = [...objects, ...screensFor(search, searcher.role)];
+  const groups = [...objects, ...screensFor(search, searcher)];
   return groups.filter(({ results }) => results.length > 0);
 }
 
@@ -383,18 +386,17 @@ const ACTIONS: readonly { href: string; name: string; role: Role }[] = [
   { href: IMPORT_PATH, name: "Import and export subscribers", role: "owner" },
 ];
 
-function screensFor(search: string, role: Role): ResultGroup[] {
-  const links = navigationFor(role, "", {}).flatMap((group) => group.links);
+function screensFor(search: string, { role, places }: Searcher): ResultGroup[] {
+  const nameOf = (path: string | undefined) => places.find(({ href }) => href === path)?.label;
   const screens = [
-    ...links.map(({ href, label }) => ({ href, name: label })),
-    ...(roleAllows(role, "owner") ? [{ href: MAIL_PATH, name: "Mail settings" }] : []),
+    ...places.map(({ href, label, above }) => ({ href, name: label, note: nameOf(above) })),
     { href: ACCOUNT_PATH, name: "Account" },
     { href: "/docs", name: "Documentation" },
   ];
-  const matching = (items: readonly { href: string; name: string }[]) =>
+  const matching = (items: readonly { href: string; name: string; note?: string | undefined }[]) =>
     items
-      .filter(({ name }) => containsWords(name, search))
-      .map(({ href, name }) => ({ href, name, note: "" }));
+      .map(({ href, name, note = "" }) => ({ href, name, note }))
+      .filter(({ name, note }) => containsWords(`${note} ${name}`, search));
   const actions = ACTIONS.filter((action) => roleAllows(role, action.role));
   return [
     { title: "Actions", icon: "arrow-up-right", results: matching(actions) },

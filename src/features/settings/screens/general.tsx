@@ -26,7 +26,8 @@ import { FormFields, textAreaField, textField } from "../../../ui/forms/fields";
 import { defineForm, keptNotice, type StateOf } from "../../../ui/forms/form";
 import { sessionOriginOf } from "../../../ui/frame/browser";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
-import { BACKUP_PATH, GENERAL_PATH, MAIL_PATH, NETWORKS_PATH } from "../../../ui/frame/paths";
+import { BACKUP_PATH, GENERAL_PATH, NETWORKS_PATH } from "../../../ui/frame/paths";
+import { crumbsAbove } from "../../../ui/frame/places";
 import type { ScreenRequest } from "../../../ui/frame/render";
 import { Icon } from "../../../ui/icons";
 import { PageHead } from "../../../ui/navigation";
@@ -38,8 +39,7 @@ import { endSession, startSession } from "../../auth/sessions";
 import { type LastBackup, readLastBackup, recordBackup } from "../../backups/backups";
 import { countStatuses } from "../../components/store";
 import { DEFAULT_RATE_LIMIT } from "../../keys/wire";
-import { ReadinessState } from "../../mail/screens/mail";
-import { mailReadiness, type MailReadiness, readMailSettings } from "../../mail/settings";
+import { readMailSettings } from "../../mail/settings";
 import { countMonitorsByState } from "../../monitors/store";
 import { LOGO_MAX_BYTES } from "../../pages/logo";
 import { DOMAINS_MAX } from "../../pages/addresses";
@@ -107,7 +107,6 @@ export function generalAdminRoutes({
           networks={{ ...networksState, kept: networks?.kept }}
           settings={settingsInForce()}
           facts={await readFacts(ctx)}
-          mail={mailReadiness(ctx)}
           theme={readTheme(at.request)}
           backupProblem={backup?.message}
         />
@@ -226,7 +225,6 @@ interface GeneralProps {
   networks: StateOf<typeof NETWORKS_FORM>;
   settings: SettingsInForce;
   facts: InstallationFacts;
-  mail: MailReadiness;
   theme: Theme;
   /** Reason why the requested backup was not written. */
   backupProblem?: string | undefined;
@@ -234,11 +232,11 @@ interface GeneralProps {
 
 /** Settings → General: settings of the whole installation, and facts about it. */
 function General(props: GeneralProps) {
-  const { address, networks, settings, facts, mail, theme, backupProblem } = props;
+  const { address, networks, settings, facts, theme, backupProblem } = props;
   const { config } = settings;
   return (
     <>
-      <PageHead title="General" />
+      <PageHead title="General" crumbs={crumbsAbove(GENERAL_PATH)} />
       {backupProblem === undefined ? null : (
         <Notice tone="partial" title="No backup was written">
           {backupProblem}
@@ -251,7 +249,6 @@ function General(props: GeneralProps) {
             <VersionCard facts={facts} />
             <DiskCard facts={facts} />
             <BackupCard facts={facts} />
-            <MailCard readiness={mail} />
             <LimitsCard facts={facts} publicRateLimit={config.publicRateLimit} />
             <ThemeCard theme={theme} />
           </>
@@ -365,8 +362,7 @@ function DiskCard({ facts }: { facts: InstallationFacts }) {
     );
   }
   const { freeBytes, totalBytes } = disk;
-  const used = totalBytes === 0 ? 0 : 1 - freeBytes / totalBytes;
-  const tone = toneOf(used);
+  const { used, tone } = diskUse(disk);
   return (
     <DetailCard
       title="Disk"
@@ -399,8 +395,10 @@ function DiskCard({ facts }: { facts: InstallationFacts }) {
   );
 }
 
-function toneOf(used: number): Tone {
-  return used > ALMOST_FULL ? "major" : used > GETTING_FULL ? "degraded" : "ok";
+/** Returns the used share of a file system, and its tone. One whose space cannot be read counts as empty. */
+export function diskUse(disk: DiskSpace | undefined): { used: number; tone: Tone } {
+  const used = disk && disk.totalBytes > 0 ? 1 - disk.freeBytes / disk.totalBytes : 0;
+  return { used, tone: used > ALMOST_FULL ? "major" : used > GETTING_FULL ? "degraded" : "ok" };
 }
 
 /** Last backup, and the button that downloads a new one. */
@@ -438,19 +436,6 @@ function BackupCard({ facts }: { facts: InstallationFacts }) {
           mail relay.
         </p>
       </form>
-    </DetailCard>
-  );
-}
-
-/** State of mail, with the link to its settings. */
-function MailCard({ readiness }: { readiness: MailReadiness }) {
-  return (
-    <DetailCard
-      title="Mail"
-      liveId="general-mail"
-      end={<a href={safeHref(MAIL_PATH)}>Mail settings</a>}
-    >
-      <ReadinessState readiness={readiness} />
     </DetailCard>
   );
 }

@@ -9,7 +9,13 @@ import { EmptyState, Notice, State } from "../../../ui/blocks";
 import { ButtonLink } from "../../../ui/buttons";
 import { Numbers } from "../../../ui/detail";
 import { choosePage, PageFilter, readPages } from "../../../ui/frame/page-choice";
-import { MAIL_PATH, subscriberPath, SUBSCRIBERS_PATH, withQuery } from "../../../ui/frame/paths";
+import {
+  MAIL_PATH,
+  MAILINGS_PATH,
+  subscriberPath,
+  SUBSCRIBERS_PATH,
+  withQuery,
+} from "../../../ui/frame/paths";
 import { REASON_LABELS } from "../../../ui/frame/suppression-words";
 import { Icon } from "../../../ui/icons";
 import {
@@ -129,6 +135,10 @@ function Head({ page, role, isMailReady }: FrameProps) {
         actions={
           roleAllows(role, "admin") ? (
             <>
+              <ButtonLink href={MAILINGS_PATH}>
+                <Icon name="megaphone" />
+                Mailings
+              </ButtonLink>
               {roleAllows(role, "owner") ? (
                 <ButtonLink href={withQuery(IMPORT_PATH, { page: page.slug })}>
                   Import and export

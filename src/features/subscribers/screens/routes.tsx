@@ -53,12 +53,12 @@ import {
 /** Returns what has to be done before people can subscribe to a page; undefined if they can. */
 function closedText(page: PageRow, isMailReady: boolean): string | undefined {
   if (!isMailReady) {
-    return "E-mail is not set up. An owner can set it up in Settings → General → Mail settings.";
+    return "E-mail is not set up. An owner can set it up in Settings → Mail.";
   }
   if (takesSubscribers(page)) return undefined;
   return page.visibility === "private"
     ? "The page is private. Make it public first."
-    : "The form for e-mail is off. Turn it on in Pages → E-mail.";
+    : "The form for e-mail is off. Turn it on in Components → Pages → E-mail.";
 }
 
 const REJECTIONS: Readonly<Record<Exclude<InvitationResult["result"], "invited">, string>> = {

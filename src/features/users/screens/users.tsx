@@ -17,6 +17,7 @@ import { defineForm, type StateOf, versionInput } from "../../../ui/forms/form";
 import { newFormToken, type Reveal } from "../../../ui/frame/changes";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { HOME_PATH, keyPath, MAIL_PATH, userPath, USERS_PATH } from "../../../ui/frame/paths";
+import { crumbsAbove, crumbsTo } from "../../../ui/frame/places";
 import type { Screen, ScreenRequest } from "../../../ui/frame/render";
 import { Icon } from "../../../ui/icons";
 import { CellNote, type DataColumn, DataTable, OneLine, RowLink } from "../../../ui/list";
@@ -75,7 +76,7 @@ export function userAdminRoutes(deps: AdminDependencies) {
     load: () => ({ isMailed: mailReadiness(ctx).ready }),
     show: ({ context }) => ({
       title: "Invite user",
-      crumbs: [{ href: USERS_PATH, label: "Users" }],
+      crumbs: crumbsTo(USERS_PATH),
       button: context.isMailed ? "Send invitation" : "Create invitation link",
     }),
     create(tx, body, actor) {
@@ -103,6 +104,7 @@ function UserList(props: {
     <>
       <PageHead
         title="Users"
+        crumbs={crumbsAbove(USERS_PATH)}
         actions={
           <ButtonLink href={`${USERS_PATH}/new`} kind="primary">
             <Icon name="plus" />
@@ -197,8 +199,7 @@ function ResetMailsCard({ isOn, readiness }: { isOn: boolean; readiness: MailRea
         {readiness.ready ? null : (
           <>
             {" "}
-            <a href={MAIL_PATH}>Mail settings</a>: mail needs {describeMissing(readiness.missing)}{" "}
-            first.
+            <a href={MAIL_PATH}>Mail</a> needs {describeMissing(readiness.missing)} first.
           </>
         )}
       </p>
@@ -365,7 +366,7 @@ function UserDetail(props: {
     <>
       <PageHead
         title={user.name}
-        crumbs={[{ href: USERS_PATH, label: "Users" }]}
+        crumbs={crumbsTo(USERS_PATH)}
         actions={
           user.disabled_at ? (
             <PostButton action={userPath(user.id, "enable")}>Enable user</PostButton>
@@ -465,7 +466,7 @@ function revealLink(ctx: Ctx, reveal: Reveal<PasswordLink>): Screen {
       secret: "link",
       ifLost: "create a new one",
       object: { href: userPath(reveal.shownBefore), label: "Open user" },
-      list: { href: USERS_PATH, label: "Users" },
+      list: USERS_PATH,
     });
   }
   const { user, purpose, token, expiresAt, isMailed } = reveal.revealed;
@@ -494,10 +495,7 @@ function RevealedLink(props: {
     <>
       <PageHead
         title={title}
-        crumbs={[
-          { href: USERS_PATH, label: "Users" },
-          { href: userPath(user.id), label: user.name },
-        ]}
+        crumbs={[...crumbsTo(USERS_PATH), { href: userPath(user.id), label: user.name }]}
       />
       <Notice tone="degraded" title="This link is shown only once">
         {isMailed

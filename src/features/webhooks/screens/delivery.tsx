@@ -17,6 +17,7 @@ import {
 import { defineForm, InvalidInput, keptNotice, type StateOf } from "../../../ui/forms/form";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { webhookPath, WEBHOOKS_PATH, withQuery } from "../../../ui/frame/paths";
+import { crumbsTo } from "../../../ui/frame/places";
 import type { Screen } from "../../../ui/frame/render";
 import {
   Cell,
@@ -75,7 +76,7 @@ function DeliveryDetail(props: DeliveryDetailProps) {
       <PageHead
         title={delivery.eventType}
         crumbs={[
-          { href: WEBHOOKS_PATH, label: "Webhooks" },
+          ...crumbsTo(WEBHOOKS_PATH),
           { href: webhookPath(row.id), label: webhookName(row) },
         ]}
         actions={

@@ -8,6 +8,7 @@ import { ButtonLink, PostButton } from "../../../ui/buttons";
 import { MoreMenu } from "../../../ui/detail";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { monitorPath, pagePath, webhookPath, WEBHOOKS_PATH } from "../../../ui/frame/paths";
+import { crumbsTo } from "../../../ui/frame/places";
 import { Icon } from "../../../ui/icons";
 import { CellNote, OneLine } from "../../../ui/list";
 import { PageHead } from "../../../ui/navigation";
@@ -46,7 +47,7 @@ export function WebhookDetail({ view, formToken, now }: WebhookDetailProps) {
     <>
       <PageHead
         title={webhookName(row)}
-        crumbs={[{ href: WEBHOOKS_PATH, label: "Webhooks" }]}
+        crumbs={crumbsTo(WEBHOOKS_PATH)}
         actions={
           <>
             {isOpen ? (

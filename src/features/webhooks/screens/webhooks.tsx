@@ -19,6 +19,7 @@ import { newFormToken, type Reveal } from "../../../ui/frame/changes";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { readPages } from "../../../ui/frame/page-choice";
 import { NEW_WEBHOOK_PATH, pagePath, webhookPath, WEBHOOKS_PATH } from "../../../ui/frame/paths";
+import { crumbsAbove, crumbsTo } from "../../../ui/frame/places";
 import type { Screen } from "../../../ui/frame/render";
 import { Icon } from "../../../ui/icons";
 import { CellNote, type DataColumn, DataTable, OneLine, RowLink } from "../../../ui/list";
@@ -52,8 +53,6 @@ import {
 import { formatNamed, readFormContext, shownFormat, WEBHOOK_FORM } from "./forms";
 import { type ListedWebhook, type ListPosition, readWebhookView, withHealth } from "./read";
 
-const WEBHOOKS_CRUMB = { href: WEBHOOKS_PATH, label: "Webhooks" };
-
 /** Settings → Webhooks: for admins and owners. */
 export function webhookAdminRoutes(deps: AdminDependencies) {
   const { ctx } = deps;
@@ -70,7 +69,7 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
         secret: "secret",
         ifLost: "rotate it to get a new one",
         object: { href: webhookPath(reveal.shownBefore), label: "Open webhook" },
-        list: WEBHOOKS_CRUMB,
+        list: WEBHOOKS_PATH,
       });
     }
     const row = reveal.revealed;
@@ -99,7 +98,7 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
       title: "Create webhook",
       // The typed URL may be a secret.
       isSecret: true,
-      crumbs: [WEBHOOKS_CRUMB],
+      crumbs: crumbsTo(WEBHOOKS_PATH),
       button: "Create webhook",
     }),
     create(tx, body, actor) {
@@ -137,7 +136,7 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
         heading: "Edit webhook",
         // The typed URL may be a secret.
         isSecret: true,
-        crumbs: [WEBHOOKS_CRUMB, { href: webhookPath(row.id), label: name }],
+        crumbs: [...crumbsTo(WEBHOOKS_PATH), { href: webhookPath(row.id), label: name }],
         above: row.managedBy === "apply" ? <ManagedByFile what="webhook" /> : null,
         button: "Save changes",
       };
@@ -252,7 +251,11 @@ function WebhookList({ list, now }: { list: WebhookListing; now: number }) {
   const isFirstUse = webhooks.length === 0 && !isContinued;
   return (
     <>
-      <PageHead title="Webhooks" actions={isFirstUse ? undefined : <CreateLink />}>
+      <PageHead
+        title="Webhooks"
+        crumbs={crumbsAbove(WEBHOOKS_PATH)}
+        actions={isFirstUse ? undefined : <CreateLink />}
+      >
         Endpoints that receive events: your programs, or channels such as Slack.
       </PageHead>
       {webhooks
@@ -382,7 +385,7 @@ function RevealedSecret({ title, row, formToken, now }: RevealedSecretProps) {
     <>
       <PageHead
         title={title}
-        crumbs={[WEBHOOKS_CRUMB, { href: webhookPath(row.id), label: name }]}
+        crumbs={[...crumbsTo(WEBHOOKS_PATH), { href: webhookPath(row.id), label: name }]}
       />
       <Notice tone="degraded" title="This secret is shown only once">
         {isForPeople(row.format)
@@ -435,7 +438,7 @@ function madeWithoutSecret({ row, question, formToken, now }: MadeWithoutSecret)
     title,
     children: (
       <>
-        <PageHead title={title} crumbs={[WEBHOOKS_CRUMB]} />
+        <PageHead title={title} crumbs={crumbsTo(WEBHOOKS_PATH)} />
         <Card title={webhookName(row)}>
           <p>
             {question

@@ -212,7 +212,7 @@ for (const state of ["revoked", "expired"] as const) {
       expect(page.texts(".facts dd")).toContain(end);
       expect(page.texts(".facts dt")).not.toContain("Expires");
       expect(page.attributes("main form", "action")).toEqual([]);
-      expect(page.attributes("main a", "href")).toEqual([KEYS, NEW_KEY]);
+      expect(page.attributes("main a", "href")).toEqual(["/admin/settings", KEYS, NEW_KEY]);
     });
 
     test("the form of a key that ended meanwhile is rejected with the reason, and changes nothing", async () => {
