@@ -2,7 +2,7 @@
  * Data of figures, from tables of other modules: counts of incidents (by `incidents_by_start`) and of requests (by primary
  * key), components with their causes (by `component_causes_by_time`), and monitors. None is hot.
  */
-import { and, asc, eq, gte, isNull, lt, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, gt, gte, isNull, lt, type SQL, sql } from "drizzle-orm";
 import { DAY_MS, HOUR_MS } from "../../base/time";
 import { type Reader, selectMany, selectOne } from "../../db/statements";
 import { componentCauses, components } from "../../db/tables/components";
@@ -232,14 +232,15 @@ export const listMonitorsOfComponent = selectMany((orm, $: { componentId: string
     .orderBy(asc(monitors.id)),
 );
 
-/** Lists monitors without components, oldest first, at most `limit`. */
-export const listUnattachedMonitors = selectMany((orm, $: { limit: number }) =>
+/** Lists monitors without components whose ids follow `after`, oldest first, at most `limit`. */
+export const listUnattachedMonitors = selectMany((orm, $: { after: string; limit: number }) =>
   orm
     .select(MONITOR)
     .from(monitors)
     .where(
       and(
         isThere,
+        gt(monitors.id, $.after),
         sql`NOT EXISTS (
           SELECT 1 FROM monitor_components AS c JOIN components AS p ON p.id = c.component_id
           WHERE c.monitor_id = monitors.id AND p.deleted_at IS NULL)`,

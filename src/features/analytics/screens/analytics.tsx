@@ -55,8 +55,10 @@ export function analyticsAdminRoutes(deps: AdminDependencies) {
   area.screen("", async ({ request, query }) => {
     const now = ctx.clock.now();
     const selection = readSelection(ctx.db, query);
-    const key = selectionPath(ANALYTICS_PATH, selection);
-    const view = await figures(request, key, now, () => readUptime(ctx.db, selection, now));
+    const { after = "" } = query;
+    const key = selectionPath(ANALYTICS_PATH, selection, { after });
+    const read = () => readUptime(ctx.db, selection, after, now);
+    const view = await figures(request, key, now, read);
     return { title: "Uptime analytics", children: <Uptime view={view} /> };
   });
 

@@ -11,6 +11,7 @@ import { labelAmong } from "../../../ui/frame/page-choice";
 import { ANALYTICS_PATH, componentPath, monitorPath } from "../../../ui/frame/paths";
 import { Icon } from "../../../ui/icons";
 import { Cell, CellNote, Row, Table } from "../../../ui/list";
+import { Pagination } from "../../../ui/navigation";
 import { exactTime, longDay, shortDay } from "../../../ui/times";
 import { UptimeChart, type UptimePoint } from "../../../ui/time-chart";
 import { uptimeOfDays } from "../../components/rules";
@@ -50,7 +51,7 @@ const COLUMNS = [
 
 /** `/admin/analytics`: uptime of components and monitors in a period. */
 export function Uptime({ view }: { view: UptimeView }) {
-  const { selection, ofPage, ofPages, others, hasTooMany, isTruncated } = view;
+  const { selection, ofPage, ofPages, others, after, next, hasTooMany, isTruncated } = view;
   const isEmpty =
     !hasTooMany &&
     (ofPage?.components.length ?? 0) === 0 &&
@@ -100,6 +101,12 @@ export function Uptime({ view }: { view: UptimeView }) {
               <LineRow key={line.id} line={line} />
             ))}
           </Table>
+          <Pagination
+            newest="First monitors"
+            newestHref={after === "" ? undefined : selectionPath(ANALYTICS_PATH, selection)}
+            older="More monitors"
+            olderHref={next && selectionPath(ANALYTICS_PATH, selection, { after: next })}
+          />
         </Section>
       ) : null}
     </AnalyticsFrame>
@@ -196,8 +203,10 @@ function Time({ label, ms }: { label: string; ms: number }) {
   );
 }
 
-/** Monitors shown at most. The API returns the others. */
+/** Monitors of a page that are shown at most. The API returns the others. */
 const MONITORS_MAX = 500;
+/** Monitors without a component that are shown at once. */
+const OTHERS_SHOWN = 100;
 /** Components of all pages that are read at most. */
 const COMPONENTS_MAX = 10_000;
 /** Longest period whose days are drawn for each component. */
@@ -230,11 +239,15 @@ interface UptimeView {
   ofPage: PageUptime | undefined;
   /** Uptime of each page; empty if one is selected. */
   ofPages: readonly { page: PageRow; components: number; figures: UptimeFigures }[];
-  /** Uptime of monitors without components; empty if one of several pages is selected. */
+  /** Uptime of monitors without components, by id; empty if one of several pages is selected. */
   others: readonly UptimeLine[];
+  /** Id of the last monitor without a component before these; empty for the first ones. */
+  after: string;
+  /** Id of the last of `others` if more follow. */
+  next: string | undefined;
   /** True if the page has too many components to show. */
   hasTooMany: boolean;
-  /** True if monitors were left out because of `MONITORS_MAX`. */
+  /** True if monitors of the page were left out because of `MONITORS_MAX`. */
   isTruncated: boolean;
   from: number;
   to: number;
@@ -243,12 +256,13 @@ interface UptimeView {
 }
 
 /**
- * Reads the uptime of the selected page, else of each page, and of monitors without components. Large
- * installations are read in several turns of the event loop.
+ * Reads the uptime of the selected page, else of each page, and of the monitors without components whose
+ * ids follow `after`. Large installations are read in several turns of the event loop.
  */
 export async function readUptime(
   reader: Reader,
   selection: Selection,
+  after: string,
   now: number,
 ): Promise<UptimeView> {
   const { page, pages } = selection;
@@ -256,10 +270,13 @@ export async function readUptime(
   const period = periodOf(selection, rows.length, now);
   const hasTooMany = rows.length > LINES_MAX;
   const unattached =
-    page && pages.length > 1 ? [] : listUnattachedMonitors(reader, { limit: MONITORS_MAX + 1 });
+    page && pages.length > 1
+      ? []
+      : listUnattachedMonitors(reader, { after, limit: OTHERS_SHOWN + 1 });
+  const others = unattached.slice(0, OTHERS_SHOWN);
   const onPage = page ? listMonitorsOfPage(reader, { pageId: page.id }) : [];
   const monitors = new Map(
-    [...onPage, ...unattached].slice(0, MONITORS_MAX).map((each) => [each.id, each]),
+    [...onPage.slice(0, MONITORS_MAX), ...others].map((each) => [each.id, each]),
   );
   const lines = new Map(
     (await uptimeByMonitor(reader, [...monitors.values()], period)).map((line) => [line.id, line]),
@@ -271,9 +288,11 @@ export async function readUptime(
         ? await readPage(reader, { page, rows, monitors: onPage, lines, period })
         : undefined,
     ofPages: page ? [] : await readPages(reader, pages, period),
-    others: unattached.flatMap(({ id }) => lines.get(id) ?? []),
+    others: others.flatMap(({ id }) => lines.get(id) ?? []),
+    after,
+    next: unattached.length > others.length ? others.at(-1)?.id : undefined,
     hasTooMany,
-    isTruncated: onPage.length + unattached.length > MONITORS_MAX,
+    isTruncated: onPage.length > MONITORS_MAX,
     from: period.from,
     to: period.to,
     now,
@@ -486,7 +505,9 @@ export async function readUptimeCsv(
   const shown = page ? [page] : pages;
   const attached = shown.flatMap(({ id }) => listMonitorsOfPage(reader, { pageId: id }));
   const unattached =
-    page && pages.length > 1 ? [] : listUnattachedMonitors(reader, { limit: COMPONENTS_MAX });
+    page && pages.length > 1
+      ? []
+      : listUnattachedMonitors(reader, { after: "", limit: COMPONENTS_MAX });
   const monitors = new Map([...attached, ...unattached].map((each) => [each.id, each]));
   const head = { from: toIso(period.from), to: toIso(period.to), interval: null };
   const ofComponents = answerToCsv(UptimeLine, {

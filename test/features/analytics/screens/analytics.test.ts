@@ -146,6 +146,20 @@ describe("the uptime screen", () => {
     expect(csv.text.trimEnd().split("\r\n")).toHaveLength(6);
   });
 
+  test("the uptime screen shows a hundred monitors without a component at once, and links to the next ones", async () => {
+    await using dashboard = await createMonitorDashboard("viewer");
+    const names = Array.from({ length: 101 }, (_, index) => `Monitor ${index + 1}`);
+    for (const name of names) await dashboard.make({ name });
+    const first = await dashboard.open(ANALYTICS);
+    const monitorsOn = (text: string) =>
+      linesOn(text).flatMap(([name = ""]) => (name.startsWith("Monitor") ? [name] : []));
+    expect(monitorsOn(first.text)).toEqual(names.slice(0, 100));
+    const [next = ""] = readHtml(first.text).attributes(".pagination a", "href");
+    const second = await dashboard.open(next);
+    expect(monitorsOn(second.text)).toEqual(["Monitor 101"]);
+    expect(readHtml(second.text).attributes(".pagination a", "href")).toEqual([ANALYTICS]);
+  });
+
   test("refreshes of an open uptime screen share figures for 15 seconds, and opening it reads them again", async () => {
     await using dashboard = await createMonitorDashboard("viewer");
     const { app, session } = dashboard;

@@ -16,7 +16,7 @@ async function statementsWith(pages: number): Promise<number> {
   }
   const { db } = app.ctx;
   const counting = counted(db as unknown as Tx);
-  await readUptime(counting.tx, readSelection(db, { page: "" }), app.clock.now());
+  await readUptime(counting.tx, readSelection(db, { page: "" }), "", app.clock.now());
   return counting.statements();
 }
 
@@ -49,6 +49,6 @@ test("other requests are served while the figures of many components and monitor
   const reader: Reader = app.ctx.db;
   const selection = readSelection(reader, { page: "large" });
   const now = app.clock.now() + 1;
-  expect(await turnsDuring(() => readUptime(reader, selection, now))).toBeGreaterThan(3);
+  expect(await turnsDuring(() => readUptime(reader, selection, "", now))).toBeGreaterThan(3);
   expect(await turnsDuring(() => readResponseTimes(reader, selection, now))).toBeGreaterThan(30);
 });
