@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import lucideLicence from "lucide-static/LICENSE" with { type: "text" };
 import bundlePath from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
 import stylePath from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
-import { ERROR_CODES, ERRORS } from "../base/errors";
+import { notFound } from "../base/errors";
 import { makeInSlices, WHOLE_TURN } from "../base/in-slices";
 import { lazy } from "../base/lazy";
 import type { Ctx } from "../context";
@@ -12,11 +12,19 @@ import { declareRoutes } from "../http/elysia";
 import { operation } from "../http/operation";
 import { Representation } from "../http/representation";
 import type { Assets, AssetSource } from "../ui/assets";
-import { type HtmlDocument, renderDocument } from "../ui/documents";
+import type { HtmlDocument } from "../ui/documents";
 import { minifyCss } from "../ui/style-sheet";
 import tokens from "../ui/tokens.css" with { type: "text" };
 import look from "./css/explorer.css" with { type: "text" };
-import { type OpenApi, referenceSteps } from "./reference";
+import { arrange, INDEX_PATH, type OpenApi } from "./reference/model";
+import {
+  REFERENCE_SCRIPT,
+  renderErrors,
+  renderIndex,
+  renderSearch,
+  resourceSteps,
+} from "./reference/pages";
+import { entriesOf, findEntries, SEARCH_MAX } from "./reference/search";
 import { HTML_ANSWER, htmlRepresentation } from "./site";
 
 const LICENCES = `Inter\n\n${interLicence}\n\nLucide\n\n${lucideLicence}`;
@@ -76,9 +84,25 @@ export function docsRoutes(ctx: Ctx, openApi: () => Generator<number, unknown>, 
     });
   }
 
-  const referenceOf = inSlices(function* (document) {
-    return htmlRepresentation(yield* referenceSteps(document));
+  /** All pages of the reference by path, and what its search finds. The document itself is not kept. */
+  const referenceOf = makeInSlices(function* (_edition: object) {
+    const document = (yield* openApi()) as OpenApi;
+    yield WHOLE_TURN;
+    const reference = yield* arrange(document);
+    const pages = new Map([[INDEX_PATH, htmlRepresentation(renderIndex(reference))]]);
+    yield WHOLE_TURN;
+    for (const resource of reference.resources) {
+      pages.set(resource.path, htmlRepresentation(yield* resourceSteps(reference, resource)));
+    }
+    return { pages, entries: yield* entriesOf(reference) };
   });
+
+  /** Throws `not_found` for a resource that does not exist. */
+  async function referencePage(path: string): Promise<Representation> {
+    const page = (await referenceOf(edition)).pages.get(path);
+    if (!page) throw notFound("resource");
+    return page;
+  }
 
   const yamlOf = inSlices(function* (document) {
     const yaml = yield* yamlSteps(document);
@@ -216,13 +240,55 @@ export function docsRoutes(ctx: Ctx, openApi: () => Generator<number, unknown>, 
     .get(
       "/docs",
       async ({ request, requestContext }) => {
-        const reference = await referenceOf(edition);
-        return reference.respond(request, requestContext);
+        const page = await referencePage(INDEX_PATH);
+        return page.respond(request, requestContext);
       },
       operation({
         ...PAGE,
         id: "showReference",
         summary: "Show the API reference",
+        answers: { 200: HTML_ANSWER },
+        conditional: "etag",
+      }),
+    )
+    .get(
+      "/docs/:resource",
+      async ({ params, request, requestContext }) => {
+        const page = await referencePage(`${INDEX_PATH}/${params.resource}`);
+        return page.respond(request, requestContext);
+      },
+      operation({
+        ...PAGE,
+        id: "showResource",
+        summary: "Show the reference of a resource",
+        path: {
+          resource: Type.String({ description: "Name of the resource.", examples: ["incidents"] }),
+        },
+        answers: { 200: HTML_ANSWER },
+        errors: ["not_found"],
+        conditional: "etag",
+      }),
+    )
+    .get(
+      "/docs/search",
+      async ({ query, request, requestContext }) => {
+        const { entries } = await referenceOf(edition);
+        const search = (query.q ?? "").trim().slice(0, SEARCH_MAX);
+        const page = htmlRepresentation(renderSearch(search, findEntries(entries, search)));
+        return page.respond(request, requestContext);
+      },
+      operation({
+        ...PAGE,
+        id: "searchReference",
+        summary: "Search the API reference",
+        query: Type.Object({
+          q: Type.Optional(
+            Type.String({
+              description: "Words that all appear in a result.",
+              examples: ["cursor"],
+            }),
+          ),
+        }),
         answers: { 200: HTML_ANSWER },
         conditional: "etag",
       }),
@@ -244,10 +310,7 @@ export function docsRoutes(ctx: Ctx, openApi: () => Generator<number, unknown>, 
     .get(
       "/docs/errors",
       ({ request, requestContext }) =>
-        once("errors", () => htmlRepresentation(renderErrorDocs())).respond(
-          request,
-          requestContext,
-        ),
+        once("errors", () => htmlRepresentation(renderErrors())).respond(request, requestContext),
       operation({
         ...PAGE,
         id: "showErrors",
@@ -297,6 +360,7 @@ export const DOCS_ASSETS: AssetSource[] = [
   { name: "docs.css", mediaType: "text/css", content: { path: stylePath } },
   { name: "docs-look.css", mediaType: "text/css", content: { text: minifyCss(tokens + look) } },
   { name: "docs-start.js", mediaType: "text/javascript", content: { text: START } },
+  REFERENCE_SCRIPT,
 ];
 
 /** Renders a form for each operation, which sends it. It needs a script, which is embedded in the executable. */
@@ -309,45 +373,6 @@ async function renderExplorer(assets: Assets): Promise<HtmlDocument> {
     policy:
       "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   };
-}
-
-/** Renders the explanations of all errors. The `type` of a problem links to its entry. */
-function renderErrorDocs(): HtmlDocument {
-  return renderDocument({
-    title: "Errors · Allclear",
-    children: (
-      <main class="column">
-        <header class="page-head">
-          <h1>Errors</h1>
-          <p class="muted">
-            Every error is <code>application/problem+json</code> (RFC 9457) with one of these codes.
-            <br />
-            <a href="/docs">API reference</a> · <a href="/docs/licences">Licences</a>
-          </p>
-        </header>
-        <dl class="error-list">
-          {ERROR_CODES.map((code) => (
-            <ErrorEntry key={code} code={code} />
-          ))}
-        </dl>
-      </main>
-    ),
-  });
-}
-
-function ErrorEntry({ code }: { code: (typeof ERROR_CODES)[number] }) {
-  const { status, title, meaning, example } = ERRORS[code];
-  return (
-    <>
-      <dt id={code}>
-        {status} <code>{code}</code> · {title}
-      </dt>
-      <dd>
-        <p>{meaning}</p>
-        <p class="muted">For example: {example}</p>
-      </dd>
-    </>
-  );
 }
 
 /** Lines written between two steps, in less than half a millisecond. */

@@ -19,10 +19,12 @@ interface DocumentProps {
   description?: string;
   /** Style sheet added to that of all pages. */
   css?: string;
+  /** Path of a script of this server. A page with one may read from this server and send its forms there. */
+  script?: string;
   children: ComponentChildren;
 }
 
-/** Renders a page with an inline style sheet. It has no script and loads nothing from other hosts. */
+/** Renders a page with an inline style sheet. It loads nothing from other hosts. */
 export function renderDocument(props: DocumentProps): HtmlDocument {
   const { title, locale = "en", theme = "system" } = props;
   const style = props.css === undefined ? inlineStyle() : inlineStyleWith(props.css);
@@ -35,13 +37,16 @@ export function renderDocument(props: DocumentProps): HtmlDocument {
         {props.description ? <meta name="description" content={props.description} /> : null}
         <link rel="icon" href={ringIconUrl("ok")} />
         <style dangerouslySetInnerHTML={{ __html: style.css }} />
+        {props.script ? <script type="module" src={props.script} /> : null}
       </head>
       <body>{props.children}</body>
     </html>,
   );
+  const scripts = props.script ? " script-src 'self'; connect-src 'self';" : "";
+  const forms = props.script ? "'self'" : "'none'";
   return {
     html: `<!doctype html>${html}`,
-    policy: `default-src 'none'; style-src 'sha256-${style.hash}'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    policy: `default-src 'none'; style-src 'sha256-${style.hash}'; img-src 'self' data:;${scripts} base-uri 'none'; form-action ${forms}; frame-ancestors 'none'`,
   };
 }
 

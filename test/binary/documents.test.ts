@@ -5,18 +5,20 @@ import { createInstallation, PROCESS_TEST_MS } from "../support/binary";
 setDefaultTimeout(PROCESS_TEST_MS);
 
 describe("the documentation inside the executable", () => {
-  test("the executable serves /docs/try and all of its files in an empty folder", async () => {
+  test("the executable serves the reference and all of its files in an empty folder", async () => {
     await using site = await createInstallation();
     const server = await site.serve();
-    const docs = await server.fetch("/docs/try");
-    expect(docs.status).toBe(200);
-    const html = await docs.text();
-    const assets = [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path]) => path);
-    expect(assets.length).toBeGreaterThan(0);
-    for (const path of assets) {
-      const asset = await server.fetch(path ?? "");
-      expect([path, asset.status]).toEqual([path, 200]);
-      expect((await asset.bytes()).byteLength).toBeGreaterThan(100);
+    for (const path of ["/docs/try", "/docs/incidents"]) {
+      const docs = await server.fetch(path);
+      expect(docs.status).toBe(200);
+      const html = await docs.text();
+      const assets = [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, one]) => one);
+      expect(assets.length).toBeGreaterThan(0);
+      for (const name of assets) {
+        const asset = await server.fetch(name ?? "");
+        expect([name, asset.status]).toEqual([name, 200]);
+        expect((await asset.bytes()).byteLength).toBeGreaterThan(100);
+      }
     }
     expect((await server.fetch("/docs/errors")).status).toBe(200);
     expect((await server.fetch("/docs/coming-from")).status).toBe(200);

@@ -1,173 +1,127 @@
-import { expect, test } from "bun:test";
-import { CLI_ACTOR } from "../../src/base/actor";
-import { SCOPE_NAMES } from "../../src/features/keys/scopes";
-import { makeReportToken } from "../../src/features/mail/reports";
-import { setMailSettings } from "../../src/features/mail/settings";
-import { type ApiCommand, apiCommands } from "../support/api-commands";
-import type { TestApp } from "../support/app";
+import { describe, expect, test } from "bun:test";
+import { dirname, join } from "node:path";
+import { apiSamples } from "../support/api-commands";
+import { createTestApp } from "../support/app";
+import { run } from "../support/clients/generators";
 import { createTestClock } from "../support/clock";
-import { giveImportedTokens } from "../support/imported-jobs";
-import { listMails } from "../support/mail-rows";
-import { storeSubscriber } from "../support/mailed-subscriber";
+import { findInterpreter } from "../support/interpreters";
+import { createSampleSite, placeOf, SAMPLES_NOW } from "../support/sample-site";
 import { serveApp } from "../support/served-app";
-import { findProgram } from "../support/servers/server-process";
-import { linkPath, listRequests, RELAY } from "../support/subscribing";
+import { temporaryFolder } from "../support/temporary-folder";
 
-/** Commands in a minute, fewer than the limit of an address. */
+/** Samples in a minute, fewer than the limit of an address. */
 const PER_MINUTE = 90;
-/** Time of the examples. */
-const NOW = Date.parse("2026-01-01T12:00:00.000Z");
-const EXAMPLE = "01kah2v9w0e0rs6x0h3ye0a1bc";
+const TIMEOUT_MS = 600_000;
 
-/** Paths that are not found here: of a logo, and of a link in a mail that was not sent. */
-const NOT_FOUND = new Set(["/status/{slug}/logo/{file}", "/mail/confirm/{token}"]);
+/** Path that is not found here: of a link in a mail that was not sent. */
+const NOT_FOUND = "/mail/confirm/{token}";
 
 function isExpected(path: string, status: number): boolean {
-  return NOT_FOUND.has(path) ? status === 404 : status >= 200 && status < 400;
+  return path === NOT_FOUND ? status === 404 : status >= 200 && status < 400;
 }
 
-/** Sets mail up and returns the tokens of links in mails, by the path of an operation. */
-async function mailTokens(app: TestApp, pageId: string): Promise<Record<string, string>> {
-  const { ctx } = app;
-  ctx.baseUrl = "http://status.test";
-  const reports = await ctx.db.write((tx) => {
-    setMailSettings(ctx, tx, RELAY, CLI_ACTOR);
-    return makeReportToken(ctx, tx, CLI_ACTOR);
-  });
-  const form = { email: "ann@example.com" };
-  expect((await app.call("/status/acme/subscribe", { method: "POST", form })).status).toBe(303);
-  const [signUp] = listRequests(ctx.db, {});
-  const subscriber = (address: string) =>
-    ctx.db.write((tx) => storeSubscriber(ctx, tx, { pageId, address }));
-  const key = await app.keyWith("manage:webhooks");
-  const json = { url: "mailto:cleo@example.com", format: "email" };
-  await app.call("/api/v1/webhooks", { method: "POST", key, json });
-  const alert = listMails(ctx.db, {}).find(({ recipient }) => recipient === "cleo@example.com");
-  const tokenOf = (purpose: Parameters<typeof linkPath>[1], row: Parameters<typeof linkPath>[2]) =>
-    linkPath(ctx, purpose, row).split("/").at(-1) ?? "";
-  return {
-    "/mail/decline/{token}": tokenOf("decline", { id: signUp?.id ?? "" }),
-    "/mail/manage/{token}": tokenOf("manage", await subscriber("dan@example.com")),
-    "/mail/unsubscribe/{token}": tokenOf("unsubscribe", await subscriber("eve@example.com")),
-    "/mail/alerts/{token}": tokenOf("alerts", { id: alert?.id ?? "" }),
-    "/api/v1/mail/bounces/{token}": reports,
-    "/api/v1/mail/bounces": reports,
-  };
+/** Runs all files that follow, and prints the beginning of the output or of the error of each on a line. */
+const PYTHON_RUNNER = `
+import contextlib, io, sys
+for path in sys.argv[1:]:
+    output = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(output):
+            exec(compile(open(path).read(), path, "exec"), {"__name__": "__main__"})
+    except SystemExit as error:
+        output.write(str(error))
+    print(output.getvalue()[:3])
+`;
+const JAVASCRIPT_RUNNER = `
+const print = console.log;
+for (const path of process.argv.slice(2)) {
+  let output = "";
+  console.log = (status) => (output = String(status));
+  await import(path).catch((error) => (output = error.message));
+  print(output.slice(0, 3));
 }
+`;
 
-/** Returns the place of a command in an order in which no earlier one takes away the object of a later one. */
-function placeOf({ method, path }: ApiCommand): number {
-  if (method === "get") return 0;
-  if (method === "delete") return 3;
-  return /\/(cancel|rotate-\w+|updates)$/.test(path) || method === "patch" ? 2 : 1;
-}
+/** File endings, and programs that run samples and print the status that each of them got on a line. */
+const LANGUAGES = {
+  curl: { ending: "sh", runner: 'for file in "$@"; do sh "$file"; done' },
+  python: { ending: "py", runner: PYTHON_RUNNER },
+  javascript: { ending: "mjs", runner: JAVASCRIPT_RUNNER },
+} as const;
+/** Beginning of a command that prints the status alone. */
+const CURL = "curl -sS -o /dev/null -w '%{http_code}\\n'";
 
-const curl = findProgram("curl");
-if (curl === undefined) {
-  if (process.env["CI"]) throw new Error("The program curl is not installed.");
-  console.warn("SKIPPED: commands of docs/api.md. The program curl is not installed.");
-}
+describe.each([
+  ["curl", "curl"],
+  ["python", "python3"],
+  ["javascript", "node"],
+  ["javascript", "bun"],
+] as const)("samples in %s, run by %s", (language, name) => {
+  const program = findInterpreter(name);
 
-test.skipIf(curl === undefined)(
-  "each command of docs/api.md, run by a shell, succeeds where the object that it names exists",
-  async () => {
-    const clock = createTestClock(NOW);
-    await using served = await serveApp({ clock });
-    const { app, origin } = served;
-    const { components, page } = await app.page(
-      { slug: "acme", name: "Acme", compat: ["uptime-kuma", "gatus"] },
-      ["API", "Search"],
-    );
-    const key = await app.keyWith(...SCOPE_NAMES);
-    const create = async (path: string, json?: object) => {
-      const answer = await app.call(`/api/v1/${path}`, { method: "POST", key, json });
-      expect([path, answer.status < 300, answer.text]).toEqual([path, true, answer.text]);
-      return answer.body;
-    };
-    const event = { page: "acme", name: "Trouble", body: "We look into it." };
-    const incident = await create("incidents", event);
-    const planned = {
-      ...event,
-      components: [components["API"]],
-      scheduled_for: "2026-01-10T02:00:00Z",
-      scheduled_until: "2026-01-10T04:00:00Z",
-    };
-    const [maintenance, running, cancelled] = [
-      await create("maintenance", planned),
-      await create("maintenance", { ...planned, scheduled_for: "2026-01-01T11:00:00Z" }),
-      await create("maintenance", planned),
-    ];
-    await create(`maintenance/${running.id}/updates`, { status: "in_progress", body: "Begins." });
-    const schedule = await create("maintenance-schedules", {
-      ...event,
-      components: [components["API"]],
-      cron: "0 2 * * *",
-      duration_minutes: 60,
-      time_zone: "UTC",
-    });
-    const monitor = await create("monitors", {
-      type: "http",
-      name: "API",
-      component_ids: [components["API"]],
-      config: { url: "http://127.0.0.1:1/" },
-    });
-    const push = await create("monitors", { type: "push", name: "Backup", interval_seconds: 60 });
-    await giveImportedTokens(app.ctx, push.id, [
-      { kind: "kuma", value: push.token },
-      { kind: "healthchecks", value: "6f5a1c9e-3b0d-4c5a-9d55-0f6d2b7d8c11" },
-      { kind: "healthchecks", value: "s3cr3t/backup" },
-      { kind: "gatus", value: `core_backup\0${push.token}` },
-    ]);
-    const tokens = await mailTokens(app, page.id);
-    const webhook = await create("webhooks", {
-      url: "https://example.com/hooks/allclear",
-      events: ["incident.created"],
-    });
-    const delivery = await create(`webhooks/${webhook.id}/test`);
-
-    const [{ key: gatusKey }] = (await app.call("/compat/gatus/api/v1/endpoints/statuses")).body;
-
-    /** Names objects of this installation in a command, as its reader does. */
-    function fill({ path, command }: ApiCommand): string {
-      const updated = path.startsWith("/api/v1/maintenance/") ? maintenance : incident;
-      const planOf = path.endsWith("/cancel") ? cancelled : maintenance;
-      const ids: Record<string, string> = {
-        [`cmp_${EXAMPLE}`]: components["API"] ?? "",
-        [`inc_${EXAMPLE}`]: incident.id,
-        [`mnt_${EXAMPLE}`]: path.endsWith("/updates") ? running.id : planOf.id,
-        [`mon_${EXAMPLE}`]: path.endsWith("/rotate-token") ? push.id : monitor.id,
-        [`whk_${EXAMPLE}`]: webhook.id,
-        [`upd_${EXAMPLE}`]: updated.updates[0].id,
-        DELIVERY_ID: delivery.id,
-        "maintenance-schedules/ID": `maintenance-schedules/${schedule.id}`,
-        "badge/ID": `badge/${components["API"]}`,
-        core_api: gatusKey,
-        $TOKEN: tokens[path] ?? push.token,
-      };
-      return Object.entries(ids).reduce((text, [from, to]) => text.replaceAll(from, to), command);
-    }
-
-    const document = (await app.call("/openapi.json")).body;
-    const commands = apiCommands(document).toSorted((a, b) => placeOf(a) - placeOf(b));
-    const found: string[] = [];
-    for (let first = 0; first < commands.length; first += PER_MINUTE) {
-      const part = commands.slice(first, first + PER_MINUTE);
-      const script = part
-        .map((one) => fill(one).replace("curl", "curl -sS -o /dev/null -w '%{http_code}\\n'"))
-        .join("\n");
-      const shell = Bun.spawn(["sh", "-c", script], {
-        env: { ...process.env, URL: origin, KEY: key },
-        stdout: "pipe",
-      });
-      const statuses = (await new Response(shell.stdout).text()).trim().split("\n");
-      expect(statuses).toHaveLength(part.length);
-      found.push(
-        ...part.flatMap(({ method, path }, index) =>
-          isExpected(path, Number(statuses[index])) ? [] : `${method} ${path}: ${statuses[index]}`,
-        ),
+  test.skipIf(program === undefined)(
+    "each sample succeeds where the object that it names exists",
+    async () => {
+      using folder = temporaryFolder();
+      const clock = createTestClock(SAMPLES_NOW);
+      await using served = await serveApp({ clock });
+      const { app, origin } = served;
+      const { key, fill } = await createSampleSite(app);
+      const names = { origin, key: "ALLCLEAR_KEY", token: "ALLCLEAR_TOKEN" };
+      const document = (await app.call("/openapi.json")).body;
+      const samples = apiSamples(document, language, names).toSorted(
+        (a, b) => placeOf(a) - placeOf(b),
       );
-      await clock.advance(61_000);
-    }
-    expect(found).toEqual([]);
-  },
-);
+      const { ending, runner } = LANGUAGES[language];
+      const write = async (title: string, code: string) => {
+        const file = join(folder.path, `${title}.${ending}`);
+        await Bun.write(file, code);
+        return file;
+      };
+      const interpreter = language === "curl" ? "sh" : (program ?? "");
+      const command = [interpreter, await write("runner", runner)];
+      const wrong: string[] = [];
+      for (let first = 0; first < samples.length; first += PER_MINUTE) {
+        const part = samples.slice(first, first + PER_MINUTE);
+        const files = await Promise.all(
+          part.map((one, index) => write(`${first + index}`, fill(one).replace(/^curl/, CURL))),
+        );
+        const output = await run([...command, ...files], { env: { ALLCLEAR_KEY: key } });
+        const statuses = output.trim().split("\n");
+        expect(statuses).toHaveLength(part.length);
+        wrong.push(
+          ...part.flatMap(({ method, path }, index) =>
+            isExpected(path, Number(statuses[index]))
+              ? []
+              : `${method} ${path}: ${statuses[index]}`,
+          ),
+        );
+        await clock.advance(61_000);
+      }
+      expect(wrong).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describe("samples in Go", () => {
+  const go = findInterpreter("go");
+
+  test.skipIf(go === undefined)(
+    "each sample compiles and is formatted",
+    async () => {
+      using folder = temporaryFolder();
+      await using app = await createTestApp();
+      const names = { origin: "https://status.test", key: "ALLCLEAR_KEY", token: "ALLCLEAR_TOKEN" };
+      const samples = apiSamples((await app.call("/openapi.json")).body, "go", names);
+      await Bun.write(join(folder.path, "go.mod"), "module samples\n\ngo 1.18\n");
+      for (const [index, { code }] of samples.entries()) {
+        await Bun.write(join(folder.path, `sample${index}`, "main.go"), `${code}\n`);
+      }
+      const formatter = join(dirname(go ?? ""), "gofmt");
+      expect(await run([formatter, "-l", "."], { cwd: folder.path })).toBe("");
+      await run([go ?? "", "vet", "./..."], { cwd: folder.path, env: { GOTOOLCHAIN: "local" } });
+    },
+    TIMEOUT_MS,
+  );
+});

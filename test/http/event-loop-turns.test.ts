@@ -117,7 +117,7 @@ test("a large page that is deleted while it is prepared is not found", async () 
   for (const { status } of await Promise.all(readings)) expect(status).toBe(404);
 });
 
-test.each(["/openapi.json", "/openapi.yaml", "/api/v1", "/docs"])(
+test.each(["/openapi.json", "/openapi.yaml", "/api/v1", "/docs", "/docs/search?q=id"])(
   "the first read of %s lets other work run while the API is described",
   async (path) => {
     await using app = await createTestApp();

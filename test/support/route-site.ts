@@ -48,6 +48,7 @@ export async function createRouteSite(env: Record<string, string> = {}): Promise
     key: "core_api",
     duration: "24h",
     number: "1",
+    resource: "incidents",
     name: /\/assets\/(page\.[0-9a-f]{16}\.js)/.exec(home.text)?.[1] ?? "no asset",
     file: logoPath(logo)?.split("/").at(-1) ?? "no logo",
     "id.svg": `${api}.svg`,
