@@ -99,6 +99,14 @@ export function withoutComments(script: string): string {
   return script.replace(/^\s*(\/\/.*|\/\*[\s\S]*?\*\/)\n|^\s+/gm, "");
 }
 
+/** Shortens the scripts of the dashboard to four fifths, compressed. The types of Bun do not know `minify`. */
+const MINIFIED = { loader: "js", target: "browser", minify: true } as const;
+
+/** Returns a script of modules in its shortest form, with other names. Takes some milliseconds. */
+function minifyModule(script: string): string {
+  return new Bun.Transpiler(MINIFIED).transformSync(script);
+}
+
 const FONT_NAME = "inter.woff2";
 
 const STYLE = {
@@ -107,48 +115,58 @@ const STYLE = {
 };
 const SCRIPT = {
   name: "allclear.js",
-  text: withoutComments(
-    [
-      presets,
-      client,
-      secrets,
-      days,
-      lists,
-      audience,
-      occurrences,
-      search,
-      morph,
-      liveSign,
-      live,
-    ].join("\n"),
+  text: lazy(() =>
+    minifyModule(
+      [
+        presets,
+        client,
+        secrets,
+        days,
+        lists,
+        audience,
+        occurrences,
+        search,
+        morph,
+        liveSign,
+        live,
+      ].join("\n"),
+    ),
   ),
 };
-const ORDERING = { name: "allclear.ordering.js", text: ordering };
+const ORDERING = { name: "allclear.ordering.js", text: lazy(() => minifyModule(ordering)) };
 const ICON = { name: "ring.svg", text: ringIcon("ok") };
+
+/** Returns an asset whose text is made at its first use. */
+function madeAsset(
+  { name, text }: { name: string; text: () => string },
+  type: string,
+): AssetSource {
+  return {
+    name,
+    mediaType: `text/${type};charset=utf-8`,
+    content: {
+      get text() {
+        return text();
+      },
+    },
+  };
+}
 
 /** Assets of the dashboard. */
 export const UI_ASSETS: readonly AssetSource[] = [
-  {
-    name: STYLE.name,
-    mediaType: "text/css;charset=utf-8",
-    content: {
-      get text() {
-        return STYLE.text();
-      },
-    },
-  },
+  madeAsset(STYLE, "css"),
   { name: FONT_NAME, mediaType: "font/woff2", content: { path: inter } },
-  { name: SCRIPT.name, mediaType: "text/javascript;charset=utf-8", content: SCRIPT },
-  { name: ORDERING.name, mediaType: "text/javascript;charset=utf-8", content: ORDERING },
+  madeAsset(SCRIPT, "javascript"),
+  madeAsset(ORDERING, "javascript"),
   { name: ICON.name, mediaType: "image/svg+xml", content: ICON },
 ];
 
 /** Returns the paths that pages of the dashboard link to. Computed at the first page, not at the start. */
 export const linkedAssets = lazy((): LinkedAssets => ({
   style: assetPath(STYLE.name, STYLE.text()),
-  script: assetPath(SCRIPT.name, SCRIPT.text),
+  script: assetPath(SCRIPT.name, SCRIPT.text()),
   icon: assetPath(ICON.name, ICON.text),
 }));
 
-/** Path of the drag-and-drop script, for pages with an `OrderList`. */
-export const ORDERING_SCRIPT = assetPath(ORDERING.name, ORDERING.text);
+/** Returns the path of the drag-and-drop script, for pages with an `OrderList`. */
+export const orderingScript = lazy(() => assetPath(ORDERING.name, ORDERING.text()));

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { ORDERING_SCRIPT } from "./assets";
+import { orderingScript } from "./assets";
 import { Button, safeHref } from "./buttons";
 import { Select } from "./choices";
 import { fieldId } from "./field";
@@ -511,7 +511,7 @@ export function OrderList({ action, fields = {}, children }: OrderListProps) {
     >
       <p class="hint order-status" role="status" data-order-status hidden />
       {children}
-      <script type="module" src={ORDERING_SCRIPT} />
+      <script type="module" src={orderingScript()} />
     </div>
   );
 }
