@@ -177,3 +177,19 @@ test.each([
     ["Subscribers", "Settings"].includes(name),
   ]);
 });
+
+test("each place has a letter of its own, and the shortcuts list those that the role may open", async () => {
+  await using app = await createTestApp({ env: MAIL });
+  const fleet = createTestFleet();
+  fleet.mirror = () => ({ target: "/srv/mirror", asOf: undefined, files: 0 });
+  const letters = placesFor(app.ctx, fleet, "owner").flatMap(({ letter }) => letter ?? []);
+  expect(letters).toHaveLength(18);
+  expect(new Set(letters).size).toBe(letters.length);
+  const page = readHtml((await app.call("/admin", { session: await app.signedIn("editor") })).text);
+  const reached = page.attributes("[data-go]", "data-go");
+  expect(reached.toSorted()).toEqual(
+    placesFor(app.ctx, undefined, "editor")
+      .flatMap(({ letter }) => letter ?? [])
+      .toSorted(),
+  );
+});

@@ -160,7 +160,8 @@ const NOTES: Readonly<
     if (!last) return "No changes yet";
     return (
       <>
-        {last.summary} · {last.actorLabel}, <RelativeTime at={toIso(last.at)} now={now} />
+        <bdi>{last.summary}</bdi> · <bdi>{last.actorLabel}</bdi>,{" "}
+        <RelativeTime at={toIso(last.at)} now={now} />
       </>
     );
   },
