@@ -320,6 +320,11 @@ export class FieldErrors {
     return this.#listed.length === 0;
   }
 
+  /** Returns true if a top-level field, or a part of it, is invalid. */
+  concerns(field: string): boolean {
+    return this.#listed.some((error) => error.pointer.split("/", 2)[1] === field);
+  }
+
   /** True if no more errors are listed. */
   get isFull(): boolean {
     return this.#listed.length >= this.#limit;

@@ -65,8 +65,7 @@ function declareJson<Schema extends TSchema>(
       const { errors, valid } = examine(schema, body);
       if (errors.isEmpty) return;
       if (furtherErrors) {
-        const isInvalid: IsInvalidField = (field) =>
-          errors.all.some(({ pointer }) => pointer.split("/", 2)[1] === field);
+        const isInvalid: IsInvalidField = (field) => errors.concerns(field);
         const invalid = { id: params["id"] ?? "", params, requestContext, errors, isInvalid };
         furtherErrors((valid ?? {}) as Partial<Static<Schema>>, invalid);
       }

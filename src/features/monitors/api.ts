@@ -2,7 +2,6 @@ import { type Static, Type } from "@sinclair/typebox";
 import { conflict, Problem } from "../../base/errors";
 import { OneOf, Text } from "../../base/schema";
 import { MonitorGroupFilter, TagFilter } from "../../base/tags";
-import { FieldErrors } from "../../base/validation";
 import type { Ctx } from "../../context";
 import { StepRecorder } from "../../egress/steps";
 import { sendList, sendResource, sendUntagged } from "../../http/answers";
@@ -31,7 +30,7 @@ import {
   updateMonitor,
 } from "./monitors";
 import { getMonitorByReference, listMonitors, resolveMonitorId } from "./records";
-import { readMonitorChange, readNewMonitor, readReferences, requireSupported } from "./settings";
+import { addMonitorChangeErrors, addNewMonitorErrors, requireSupported } from "./settings";
 import { EXIT_CODE_MAX, findMeaning, type Meaning, messageInBody, messageOf } from "./signal-text";
 import { findMonitor } from "./store";
 import {
@@ -113,12 +112,8 @@ export function monitorRoutes(ctx: Ctx, monitoring: Monitoring) {
           return { resource, location, replay: concealMonitor(resource) };
         }),
       {
-        ...jsonBody(CreateMonitorBody, (valid, { errors, isInvalid }) => {
-          const further = new FieldErrors();
-          const { type } = valid;
-          if (type === undefined) readReferences(ctx.db, valid, further);
-          else readNewMonitor(ctx.db, { ...valid, type }, further, isInvalid);
-          errors.addMissing(further);
+        ...jsonBody(CreateMonitorBody, (valid, { errors }) => {
+          addNewMonitorErrors(ctx.db, valid, errors);
         }),
         ...operation({
           ...DECLARED,
@@ -154,11 +149,9 @@ export function monitorRoutes(ctx: Ctx, monitoring: Monitoring) {
           presentMonitor(updateMonitor(ctx, tx, id, body, actor)),
         ),
       {
-        ...jsonBody(UpdateMonitorBody, (valid, { errors, id, isInvalid }) => {
-          const further = new FieldErrors();
+        ...jsonBody(UpdateMonitorBody, (valid, { errors, id }) => {
           const row = findMonitor(ctx.db, { id: resolveMonitorId(ctx.db, id) });
-          if (row) readMonitorChange(ctx.db, row, valid, further, isInvalid);
-          errors.addMissing(further);
+          if (row) addMonitorChangeErrors(ctx.db, row, valid, errors);
         }),
         ...operation({
           ...DECLARED,

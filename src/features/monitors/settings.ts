@@ -3,7 +3,8 @@
  * A verb reads a body that its schema has examined. For the valid fields of an invalid body, the route reads them with
  * the same function, so that one answer lists every invalid field; `isInvalid` then names those that have errors.
  */
-import { conflict } from "../../base/errors";
+import type { TSchema } from "@sinclair/typebox";
+import { conflict, type FieldError } from "../../base/errors";
 import type { MonitorType } from "../../base/status";
 import { SECOND_MS } from "../../base/time";
 import { examine, FieldErrors, type IsInvalidField, schemaErrors } from "../../base/validation";
@@ -38,9 +39,58 @@ export function readNewMonitor(
   const { type, config = {}, paused = false } = input;
   const settings = namedSettings(input, initialSettings(type, input));
   if (!isInvalid("config")) validateConfig(errors, type, config, paused);
+  else errors.addAll(["config"], requiredFieldErrors(type, config));
   const { componentIds = [], parentIds = [] } = readReferences(reader, input, errors);
   if (!isInvalid("interval_seconds")) validateSettings(errors, type, settings, config);
   return { config, settings, componentIds, parentIds };
+}
+
+/**
+ * Adds the errors of a new monitor that its schema cannot express to those of its schema. `valid` has the valid fields of
+ * its body.
+ */
+export function addNewMonitorErrors(
+  reader: Reader,
+  valid: Partial<CreateMonitorBody>,
+  errors: FieldErrors,
+): void {
+  const further = new FieldErrors();
+  const { type } = valid;
+  if (type === undefined) readReferences(reader, valid, further);
+  else readNewMonitor(reader, { ...valid, type }, further, (field) => errors.concerns(field));
+  errors.addMissing(further);
+}
+
+/** Adds the errors of a change as `addNewMonitorErrors` does. */
+export function addMonitorChangeErrors(
+  reader: Reader,
+  row: MonitorRow,
+  valid: UpdateMonitorBody,
+  errors: FieldErrors,
+): void {
+  const further = new FieldErrors();
+  readMonitorChange(reader, row, valid, further, (field) => errors.concerns(field));
+  errors.addMissing(further);
+}
+
+/**
+ * Returns the errors of the required fields of a config without its invalid optional ones. Errors of others may only follow
+ * from what is left out.
+ */
+function requiredFieldErrors(type: MonitorType, config: MonitorConfig): FieldError[] {
+  const probe = probeOf(type);
+  const whole = validFields(probe.config, config);
+  const required: readonly string[] = probe.config.required ?? [];
+  if (!required.every((field) => Object.hasOwn(whole, field))) return [];
+  const isRequired = ({ pointer }: FieldError) => required.includes(pointer.split("/")[1] ?? "");
+  return probe.validate(whole).filter(isRequired);
+}
+
+/** Returns the top-level fields that have no error, nor any of their parts. */
+function validFields<Fields extends object>(schema: TSchema, fields: Fields): Fields {
+  const { errors } = examine(schema, fields);
+  const valid = Object.entries(fields).filter(([field]) => !errors.concerns(field));
+  return Object.fromEntries(valid) as Fields;
 }
 
 /**
@@ -243,10 +293,7 @@ export function validateConfig(
   errors.addAll(["config"], probe.validate(config));
 }
 
-/**
- * Returns the config after a change of some of its fields. Adds errors; the earlier config is
- * returned if the change itself is invalid.
- */
+/** Returns the config after a change of some of its fields. Adds errors; invalid fields change nothing. */
 function changedConfig(
   errors: FieldErrors,
   type: MonitorType,
@@ -254,17 +301,24 @@ function changedConfig(
   change: Readonly<Record<string, unknown>>,
 ): MonitorConfig {
   const probe = probeOf(type);
-  const { errors: configErrors } = examine(changeSchemaOf(type), change);
+  const schema = changeSchemaOf(type);
+  const { errors: configErrors } = examine(schema, change);
   errors.addAll(["config"], configErrors);
-  if (!configErrors.isEmpty) return before;
-  const after = probe.merge(before, change);
+  const readable = validFields(schema, change);
+  const after = probe.merge(before, readable);
   // A valid change can make the whole config invalid.
   const { errors: faults } = examine(probe.config, after);
-  errors.addAll(["config"], probe.validateChange?.(before, change) ?? []);
-  const outcome = new FieldErrors();
-  outcome.addAll(["config"], faults.isEmpty ? probe.validate(after) : faults);
-  // A required secret that is dropped gets one error.
-  errors.addMissing(outcome);
+  const further = () =>
+    configErrors.isEmpty ? probe.validate(after) : requiredFieldErrors(type, after);
+  for (const part of [
+    probe.validateChange?.(before, readable) ?? [],
+    faults.isEmpty ? further() : faults,
+  ]) {
+    const found = new FieldErrors();
+    found.addAll(["config"], part);
+    // A field that is invalid, or a required secret that is dropped, gets one error.
+    errors.addMissing(found);
+  }
   return after;
 }
 
