@@ -15,6 +15,7 @@ import liveSign from "./live-sign.js" with { type: "text" };
 import morph from "./morph.js" with { type: "text" };
 import ordering from "./ordering.js" with { type: "text" };
 import { ringIcon } from "./pictures";
+import picker from "./picker.js" with { type: "text" };
 import presets from "./presets.js" with { type: "text" };
 import search from "./search.js" with { type: "text" };
 import secrets from "./secrets.js" with { type: "text" };
@@ -133,6 +134,7 @@ const SCRIPT = {
     ),
   ),
 };
+const PICKER = { name: "allclear.picker.js", text: lazy(() => minifyModule(picker)) };
 const ORDERING = { name: "allclear.ordering.js", text: lazy(() => minifyModule(ordering)) };
 const ICON = { name: "ring.svg", text: ringIcon("ok") };
 
@@ -157,6 +159,7 @@ export const UI_ASSETS: readonly AssetSource[] = [
   madeAsset(STYLE, "css"),
   { name: FONT_NAME, mediaType: "font/woff2", content: { path: inter } },
   madeAsset(SCRIPT, "javascript"),
+  madeAsset(PICKER, "javascript"),
   madeAsset(ORDERING, "javascript"),
   { name: ICON.name, mediaType: "image/svg+xml", content: ICON },
 ];
@@ -167,6 +170,9 @@ export const linkedAssets = lazy((): LinkedAssets => ({
   script: assetPath(SCRIPT.name, SCRIPT.text()),
   icon: assetPath(ICON.name, ICON.text),
 }));
+
+/** Returns the path of the script that searches in a `Picker`, for pages with one. */
+export const pickerScript = lazy(() => assetPath(PICKER.name, PICKER.text()));
 
 /** Returns the path of the drag-and-drop script, for pages with an `OrderList`. */
 export const orderingScript = lazy(() => assetPath(ORDERING.name, ORDERING.text()));

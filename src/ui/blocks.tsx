@@ -81,16 +81,29 @@ export function SideBySide({ children }: { children: ComponentChildren }) {
 
 interface FoldProps {
   title: string;
+  /** Content in one line, shown while the fold is closed. Given, even if empty, for the further options of a form. */
+  line?: string;
   /** True if the fold starts open, as it must if one of its fields has an error. */
   isOpen?: boolean;
   children: ComponentChildren;
 }
 
 /** Collapsed content that most people do not need. Works without a script. */
-export function Fold({ title, isOpen = false, children }: FoldProps) {
+export function Fold({ title, line, isOpen = false, children }: FoldProps) {
   return (
-    <details class="fold" open={isOpen}>
-      <summary>{title}</summary>
+    <details class={line === undefined ? "fold" : "fold options-fold"} open={isOpen}>
+      <summary>
+        {line === undefined ? (
+          title
+        ) : (
+          <>
+            <Icon name="chevron-right" />
+            <span>
+              {title} {line ? <small>{line}</small> : null}
+            </span>
+          </>
+        )}
+      </summary>
       <div class="fold-body">{children}</div>
     </details>
   );

@@ -9,7 +9,8 @@ import {
   FieldPart,
   type FieldProps,
 } from "./field";
-import { Icon } from "./icons";
+import { pickerScript } from "./assets";
+import { Icon, type IconName } from "./icons";
 
 interface CheckboxProps extends Omit<FieldProps, "hint"> {
   hint?: ComponentChildren;
@@ -145,7 +146,7 @@ export function Summary({ title, field, lines, emptyLine, children }: SummaryPro
 
 interface CheckRowsProps extends GroupProps {
   /** Groups of options; one without a title comes first. */
-  parts: readonly { key: string; title?: string; options: readonly Option[] }[];
+  parts: readonly { key: string; title?: string | undefined; options: readonly Option[] }[];
   /** True if titled parts can be folded. A part without a checked box starts folded. */
   isFolded?: boolean;
 }
@@ -169,6 +170,126 @@ export function CheckRows({ legend, parts, isFolded, ...field }: CheckRowsProps)
         })}
       </div>
     </FieldGroup>
+  );
+}
+
+interface CheckLinesProps extends GroupProps {
+  options: readonly (Pick<Option, "value" | "label" | "isChecked"> & {
+    /** Kind of the option, after its label. */
+    note: string;
+    /** True for an option that always holds and cannot be changed here. */
+    isFixed?: boolean;
+  })[];
+  /** Content below the options. */
+  children?: ComponentChildren;
+}
+
+/** Checkboxes below each other, each with a note in the same line. */
+export function CheckLines({ legend, options, children, ...field }: CheckLinesProps) {
+  const { name, error } = field;
+  return (
+    <FieldGroup {...field} label={legend}>
+      {options.length === 0 ? null : (
+        <ul class="check-lines">
+          {options.map(({ value, label, note, isChecked, isFixed = false }, index) => {
+            const id = `${fieldId(name)}-${index}`;
+            return (
+              <li key={value} class="checkbox">
+                <input
+                  type="checkbox"
+                  id={id}
+                  name={isFixed ? undefined : name}
+                  value={value}
+                  checked={isChecked}
+                  disabled={isFixed}
+                  aria-invalid={error && !isFixed ? "true" : undefined}
+                />
+                <label for={id}>
+                  <span dir="auto">{label}</span> <span class="quiet-text">· {note}</span>
+                </label>
+              </li>
+            );
+          })}
+        </ul>
+      )}
+      {children}
+    </FieldGroup>
+  );
+}
+
+interface PickerProps {
+  label: string;
+  /** Name of the buttons that choose an option. */
+  name: string;
+  /** Label and placeholder of the search field, which needs a script. */
+  searchLabel: string;
+  placeholder: string;
+  /** Message of a search that finds nothing. */
+  emptyText: string;
+  options: readonly {
+    value: string;
+    label: string;
+    icon: IconName;
+    /** Purpose in a few words. */
+    note: string;
+    /** Further words by which people look for it. */
+    words: string;
+  }[];
+  value: string;
+}
+
+/** Long choice: a list that opens. Each option is a button that sends the form. */
+export function Picker(props: PickerProps) {
+  const { label, name, searchLabel, placeholder, emptyText, options, value } = props;
+  const id = fieldId(name);
+  const current = options.find((option) => option.value === value);
+  return (
+    <div class="field">
+      <span class="label" id={`${id}-label`}>
+        {label}
+      </span>
+      <details class="more-menu picker" data-picker>
+        <summary class="input" aria-labelledby={`${id}-label ${id}-now`}>
+          {current ? <Icon name={current.icon} /> : null}
+          <span class="picker-now" id={`${id}-now`}>
+            {current?.label} <span class="quiet-text">· {current?.note}</span>
+          </span>
+          <Icon name="chevrons-up-down" />
+        </summary>
+        <div class="card more-items">
+          <div class="with-icon" data-scripted hidden>
+            <Icon name="search" />
+            <input
+              class="input"
+              type="search"
+              aria-label={searchLabel}
+              placeholder={placeholder}
+              autocomplete="off"
+            />
+          </div>
+          <ul>
+            {options.map((option) => (
+              <li key={option.value} data-words={option.words}>
+                <button
+                  class="button"
+                  name={name}
+                  value={option.value}
+                  aria-current={option.value === value ? "true" : undefined}
+                >
+                  <Icon name={option.icon} />
+                  <span>
+                    {option.label} <small>{option.note}</small>
+                  </span>
+                  {option.value === value ? <Icon name="check" /> : null}
+                </button>
+              </li>
+            ))}
+          </ul>
+          <p class="hint" role="status" data-empty={emptyText} />
+        </div>
+      </details>
+      <script type="module" src={pickerScript()} />
+    </div>
   );
 }
 
@@ -229,7 +350,8 @@ function OptionRows(props: OptionRowsProps) {
 }
 
 type SelectProps = SelectHTMLAttributes & {
-  options: readonly { value: string; label: string }[];
+  /** Options; those of one `group` follow each other below its title. */
+  options: readonly { value: string; label: string; group?: string | undefined }[];
   /** Value of the selected option. */
   selected: string | undefined;
 };
@@ -246,11 +368,20 @@ export function Select({ options, selected, ...attributes }: SelectProps) {
 function Options({ options, selected }: Pick<SelectProps, "options" | "selected">) {
   return (
     <>
-      {options.map(({ value, label }) => (
-        <option key={value} value={value} selected={value === selected}>
-          {label}
-        </option>
-      ))}
+      {[...Map.groupBy(options, ({ group }) => group)].map(([group, part]) => {
+        const items = part.map(({ value, label }) => (
+          <option key={value} value={value} selected={value === selected}>
+            {label}
+          </option>
+        ));
+        return group === undefined ? (
+          items
+        ) : (
+          <optgroup key={group} label={group}>
+            {items}
+          </optgroup>
+        );
+      })}
     </>
   );
 }

@@ -20,16 +20,18 @@ interface FormProps {
   sendsFiles?: boolean;
   /** True if the form fills a card: it has a head and a foot of its own. */
   isComposer?: boolean;
+  /** True if the form is a card, which has a body and a foot. */
+  isCard?: boolean;
   children: ComponentChildren;
 }
 
 /** Form that is posted. Only the server validates it, so that all errors look the same. */
 export function Form(props: FormProps) {
-  const { action, hidden, enter, sendsFiles, isComposer, children } = props;
+  const { action, hidden, enter, sendsFiles, isComposer, isCard, children } = props;
   const encoding = sendsFiles ? "multipart/form-data" : undefined;
   return (
     <form
-      class={isComposer ? "composer" : "form"}
+      class={isComposer ? "composer" : isCard ? "card form-card" : "form"}
       method="post"
       action={safeHref(action)}
       enctype={encoding}

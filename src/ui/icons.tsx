@@ -10,6 +10,7 @@ import calendarPlus from "lucide-static/icons/calendar-plus.svg" with { type: "t
 import chartNoAxesColumn from "lucide-static/icons/chart-no-axes-column.svg" with { type: "text" };
 import check from "lucide-static/icons/check.svg" with { type: "text" };
 import chevronDown from "lucide-static/icons/chevron-down.svg" with { type: "text" };
+import chevronsUpDown from "lucide-static/icons/chevrons-up-down.svg" with { type: "text" };
 import chevronRight from "lucide-static/icons/chevron-right.svg" with { type: "text" };
 import clock from "lucide-static/icons/clock.svg" with { type: "text" };
 import copy from "lucide-static/icons/copy.svg" with { type: "text" };
@@ -61,6 +62,7 @@ const ICONS = {
   check,
   "chevron-down": chevronDown,
   "chevron-right": chevronRight,
+  "chevrons-up-down": chevronsUpDown,
   clock,
   copy,
   download,

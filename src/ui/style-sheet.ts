@@ -16,6 +16,7 @@ import dialog from "./css/dialog.css" with { type: "text" };
 import fields from "./css/fields.css" with { type: "text" };
 import filters from "./css/filters.css" with { type: "text" };
 import fonts from "./css/fonts.css" with { type: "text" };
+import formCard from "./css/form-card.css" with { type: "text" };
 import general from "./css/general.css" with { type: "text" };
 import health from "./css/health.css" with { type: "text" };
 import labels from "./css/labels.css" with { type: "text" };
@@ -98,6 +99,7 @@ export function dashboardCss(fontPath: string): string {
       listTools,
       detail,
       timeline,
+      formCard,
       order,
       charts,
       barChart,

@@ -2,8 +2,10 @@ import { Actions, DateTimeField, Form, TextField } from "../../src/ui/form";
 import { Button, ButtonLink } from "../../src/ui/buttons";
 import {
   CheckboxList,
+  CheckLines,
   CheckRows,
   ChoiceField,
+  Picker,
   RadioList,
   SelectField,
   SelectRows,
@@ -62,6 +64,38 @@ export function GalleryForms({ path }: { path: string }) {
                 value="CI"
                 hint="What will use it. You will look for this name when something goes wrong."
                 maxlength={255}
+              />
+              <Picker
+                label="Type"
+                name="choose_type"
+                searchLabel="Search types"
+                placeholder="What should be watched?"
+                emptyText="No type has this name."
+                options={[
+                  {
+                    value: "http",
+                    label: "HTTP(S)",
+                    icon: "globe",
+                    note: "A web address",
+                    words: "",
+                  },
+                  {
+                    value: "push",
+                    label: "Heartbeat",
+                    icon: "clock",
+                    note: "A job",
+                    words: "cron",
+                  },
+                ]}
+                value="http"
+              />
+              <CheckLines
+                legend="Notify"
+                name="notify"
+                options={[
+                  { value: "chat", label: "Team chat", note: "Slack", isChecked: true },
+                  { value: "all", label: "Pager", note: "ntfy", isChecked: true, isFixed: true },
+                ]}
               />
               <CheckboxList
                 legend="Scopes"

@@ -1,6 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import { createAssets, linkedAssets, orderingScript, UI_ASSETS } from "../../src/ui/assets";
+import {
+  createAssets,
+  linkedAssets,
+  orderingScript,
+  pickerScript,
+  UI_ASSETS,
+} from "../../src/ui/assets";
 import { renderDocument } from "../../src/ui/documents";
 import { createTestApp } from "../support/app";
 import { renderGallery } from "../gallery/page";
@@ -25,6 +31,7 @@ describe("the gallery", () => {
     const scripts = elements.filter(({ tag }) => tag === "script");
     expect(scripts.map((script) => script.attributes)).toEqual([
       { type: "module", src: paths.script },
+      { type: "module", src: pickerScript() },
       { type: "module", src: orderingScript() },
     ]);
     expect(elements.length).toBeGreaterThan(300);
@@ -67,9 +74,13 @@ describe("the files of the dashboard", () => {
     expect(gzipSync(await textOf(orderingScript())).byteLength).toBeLessThan(2.5 * 1_024);
   });
 
+  test("the script for lists that open is under 1 KB, compressed", async () => {
+    expect(gzipSync(await textOf(pickerScript())).byteLength).toBeLessThan(1_024);
+  });
+
   test("style and scripts load nothing from elsewhere", async () => {
     expect(await textOf(paths.style)).not.toMatch(/url\((?!"\/assets\/inter\.)|@import|https?:/);
-    for (const script of [paths.script, orderingScript()]) {
+    for (const script of [paths.script, orderingScript(), pickerScript()]) {
       expect(await textOf(script)).not.toMatch(/\bimport\b|https?:\/\/\w|eval\(|innerHTML/);
     }
   });

@@ -1,6 +1,6 @@
 import type { Actor } from "../../base/actor";
 import { FieldErrors } from "../../base/validation";
-import { ANY_MONITOR } from "../../base/webhook";
+import { ANY_EVENT, ANY_MONITOR } from "../../base/webhook";
 import type { Ctx } from "../../context";
 import { changedRow, type Reader, type Tx } from "../../db/statements";
 import { audit } from "../../events/audit";
@@ -19,6 +19,11 @@ export function monitorRefs(reader: Reader, ids: readonly string[]): string[] {
 /** Lists the endpoints that receive the events of selected monitors, oldest first. */
 export function listSelectiveWebhooks(reader: Reader): WebhookRow[] {
   return listAllWebhooks(reader, {}).filter(({ monitors }) => !monitors.includes(ANY_MONITOR));
+}
+
+/** Returns true if an endpoint receives events of a kind, such as "monitor". */
+export function receivesKind({ events }: Pick<WebhookRow, "events">, kind: string): boolean {
+  return events.some((event) => event === ANY_EVENT || event.startsWith(`${kind}.`));
 }
 
 /** Lists the endpoints that would be left without a monitor by the deletion of these monitors, oldest first. */

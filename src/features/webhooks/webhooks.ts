@@ -8,25 +8,29 @@ import { conflict } from "../../base/errors";
 import { freeRef, type ManagedMetadata } from "../../base/ids";
 import { addsUse, givenValues, isSecretField, keptSecrets, type Uses } from "../../base/secrets";
 import { toRef } from "../../base/text";
-import { FieldErrors, type IsInvalidField, type Valid } from "../../base/validation";
+import { FieldErrors, type IsInvalidField, type Valid, validate } from "../../base/validation";
 import { hasUserInfo, parseWebUrl } from "../../base/web-url";
 import {
   ANY_EVENT,
   ANY_MONITOR,
   GROUP_SECONDS,
   isForPeople,
+  matchesMonitor,
+  WEBHOOK_FORMATS,
   type WebhookFormat,
 } from "../../base/webhook";
 import type { Ctx } from "../../context";
 import { changedRow, type Reader, type Tx } from "../../db/statements";
 import { hostError, type Policy, webhookPolicy } from "../../egress/policy";
 import { audit } from "../../events/audit";
+import { EVENTS, type EventType } from "../../events/outbox";
 import { describeMissing, mailReadiness } from "../mail/settings";
 import { findNamedPage } from "../pages/pages";
 import { mailConfirmation } from "./alerts/confirmation";
 import { ELLIPSIS, FORMATS, isUrlSecret, shownUrl, validateDestination } from "./formats/index";
 import { endGathering } from "./gathering-store";
 import { findMonitorId } from "./monitor-store";
+import { receivesKind, selectWebhooksOfMonitor } from "./monitors";
 import { confirmedAtOf, isOpenToEvents, mailtoOf, maskedMailto, parseMailto } from "./recipient";
 import {
   getWebhookRecord,
@@ -36,8 +40,14 @@ import {
   type WebhookRecord,
 } from "./records";
 import { newSecret, ROTATION_OVERLAP_MS, secretError } from "./signing";
-import { findWebhookByRef, insertWebhook, updateWebhookRow, type WebhookRow } from "./store";
-import type { CreateWebhookBody, UpdateWebhookBody } from "./wire";
+import {
+  findWebhookByRef,
+  insertWebhook,
+  listAllWebhooks,
+  updateWebhookRow,
+  type WebhookRow,
+} from "./store";
+import { CreateWebhookBody, type UpdateWebhookBody } from "./wire";
 
 /** True for an import, which sends no mail: the address of an endpoint for e-mail is not asked to confirm. */
 interface Silence {
@@ -94,6 +104,70 @@ export function createWebhook(
   if (!metadata.isSilent && !isOpenToEvents(tx, row)) mailConfirmation(ctx, tx, row);
   audit(ctx, tx, actor, "webhook.create", row.id, `Created ${nameInWords(row)}`);
   return getWebhookRecord(tx, row.id, now);
+}
+
+/** Lists the formats for people that need an address and nothing else; e-mail only if mail can be sent. */
+export function listPlainFormats(ctx: Ctx): WebhookFormat[] {
+  const needsSettings = (format: WebhookFormat) => FORMATS[format].settings.required !== undefined;
+  return WEBHOOK_FORMATS.filter(
+    (format) =>
+      isForPeople(format) && !needsSettings(format) && mailError(ctx, format) === undefined,
+  );
+}
+
+/** Events that an address gets of a monitor. */
+const MONITOR_EVENTS = (Object.keys(EVENTS) as EventType[]).filter((type) =>
+  type.startsWith("monitor."),
+);
+
+/** Address of people, with the name of the format that writes for it. */
+export interface PlainAddress {
+  format: string;
+  /** URL, or an e-mail address. */
+  url: string;
+}
+
+/**
+ * Makes an address receive the events of a monitor: by the endpoint that has it, or else by a new one for this monitor.
+ * Without a monitor only examines the address. Returns true if that changed anything. Throws `validation_failed`.
+ */
+export function notifyAddress(
+  ctx: Ctx,
+  tx: Tx,
+  monitorId: string | undefined,
+  { format, url }: PlainAddress,
+  actor: Actor,
+): boolean {
+  const known = WEBHOOK_FORMATS.find((name) => name === format);
+  const isMail = known === "email";
+  const desired = {
+    format,
+    url: isMail && !/^mailto:/i.test(url) ? mailtoOf(url) : url,
+    // An endpoint for e-mail is named by its address.
+    description: known === undefined || isMail ? null : FORMATS[known].label,
+    events: MONITOR_EVENTS,
+    monitors: monitorId === undefined ? [] : [monitorId],
+  };
+  const body = validate(CreateWebhookBody, desired, (valid, errors) => {
+    const further = new FieldErrors();
+    readNewWebhook(ctx, tx, valid, further, (field) => errors.concerns(field));
+    errors.addMissing(further);
+  });
+  if (monitorId === undefined) return false;
+  const holder = listAllWebhooks(tx, {}).find(
+    (row) =>
+      row.format === known &&
+      row.url === storedUrl(known, body.url) &&
+      row.enabled &&
+      row.pageId === null &&
+      receivesKind(row, "monitor"),
+  );
+  if (holder === undefined) {
+    createWebhook(ctx, tx, body, actor);
+    return true;
+  }
+  if (matchesMonitor(holder.monitors, monitorId)) return false;
+  return selectWebhooksOfMonitor(ctx, tx, monitorId, { added: [holder.id], removed: [] }, actor);
 }
 
 /** Columns of an endpoint that callers set. */

@@ -69,6 +69,15 @@ export function Rejection({ notice, kept }: RejectionProps) {
 
 function Inputs<Body, Context, Fields>({ form, state }: FormProps<Body, Context, Fields>) {
   const { values, errors, context } = state;
+  const { advanced, summary, folds, pairs } = form.layout;
+  const isAdvanced = ([name]: [string, AnyField]) => advanced.includes(name);
+  const isFilledIn = ([name, field]: [string, AnyField]) =>
+    !Bun.deepEquals(values[name as keyof Fields], field.initial) ||
+    [name, ...Object.keys(field.inputs ?? {})].some((input) => input in errors) ||
+    (field.isUnfolded?.(context) ?? false);
+  const foldOf = (name: string) => Object.keys(folds).find((title) => folds[title]?.includes(name));
+  const pairOf = (name: string) => pairs.find((pair) => pair.includes(name))?.join(" ");
+
   const inputs = (entries: readonly [string, AnyField][]) =>
     entries.map(([name, { Input }]) => (
       <Input
@@ -79,22 +88,38 @@ function Inputs<Body, Context, Fields>({ form, state }: FormProps<Body, Context,
         context={context}
       />
     ));
-  const isFilledIn = ([name, { initial, inputs: others = {} }]: [string, AnyField]) =>
-    !Bun.deepEquals(values[name as keyof Fields], initial) ||
-    [name, ...Object.keys(others)].some((input) => input in errors);
-  const titleOf = (name: string) =>
-    Object.keys(form.folds).find((title) => form.folds[title]?.includes(name));
-  const parts = Map.groupBy(entriesOf(form), ([name]) => titleOf(name) ?? name);
-  return (
-    <>
-      {[...parts].map(([key, entries]) =>
-        key in form.folds ? (
-          <Fold key={key} title={key} isOpen={entries.some(isFilledIn)}>
-            {inputs(entries)}
+  /** Inputs below each other, with pairs in one row. */
+  const rows = (entries: readonly [string, AnyField][]) =>
+    [...Map.groupBy(entries, ([name]) => pairOf(name) ?? name)].map(([key, row]) =>
+      row.length === 1 ? (
+        inputs(row)
+      ) : (
+        <div key={key} class="pair">
+          {inputs(row)}
+        </div>
+      ),
+    );
+  const parts = (entries: readonly [string, AnyField][]) =>
+    [...Map.groupBy(entries, ([name]) => foldOf(name) ?? pairOf(name) ?? name)].map(
+      ([key, part]) =>
+        key in folds ? (
+          <Fold key={key} title={key} isOpen={part.some(isFilledIn)}>
+            {rows(part)}
           </Fold>
         ) : (
-          inputs(entries)
+          rows(part)
         ),
+    );
+
+  const entries = entriesOf(form);
+  const further = entries.filter(isAdvanced);
+  return (
+    <>
+      {parts(entries.filter((entry) => !isAdvanced(entry)))}
+      {further.length === 0 ? null : (
+        <Fold title="More options" line={summary?.(values) ?? ""} isOpen={further.some(isFilledIn)}>
+          {parts(further)}
+        </Fold>
       )}
     </>
   );

@@ -38,19 +38,24 @@ export interface Parsed<Body> {
   errors: readonly FieldError[];
 }
 
-/** Names of fields by the title of the fold in which they are shown. */
-type Folds = Readonly<Record<string, readonly PropertyKey[]>>;
-
-interface FormOptions<Fields> {
-  /** Rarely needed fields, the last ones of the form, shown in the fold “More”. */
-  advanced?: readonly (keyof Fields)[];
-  /** Fields of further folds, each shown at the place of its first field. */
-  folds?: Readonly<Record<string, readonly (keyof Fields)[]>>;
+interface FormOptions<Name> {
+  /** Rarely needed fields, the last ones of the form, shown in the fold “More options”. */
+  advanced?: readonly Name[];
+  /** Returns the values of these fields in one line, which the closed fold shows. */
+  summary?: (values: Readonly<Record<string, unknown>>) => string;
+  /** Fields of further folds by title, each shown at the place of its first field, also in “More options”. */
+  folds?: Readonly<Record<string, readonly Name[]>>;
+  /** Fields that stand beside each other in a wide window. */
+  pairs?: readonly (readonly Name[])[];
 }
+
+/** Places of the fields of a form. */
+type Layout = Required<Omit<FormOptions<PropertyKey>, "summary">> &
+  Pick<FormOptions<PropertyKey>, "summary">;
 
 export interface FormDefinition<Body, Context, Fields> {
   readonly fields: Fields;
-  readonly folds: Folds;
+  readonly layout: Layout;
   /** Returns the initial values of the form for a new object. */
   initial(overrides?: Partial<ValuesOf<Fields>>): ValuesOf<Fields>;
   /** Reads the typed values. */
@@ -96,14 +101,14 @@ export type StateOf<Form> =
 export function defineForm<Body, Context = unknown>() {
   return <const Fields extends FieldsOf<Body, Context>>(
     fields: Fields,
-    { advanced = [], folds }: FormOptions<Fields> = {},
+    options: FormOptions<keyof Fields> = {},
   ): FormDefinition<Body, Context, Fields> =>
-    createForm<Body, Context, Fields>(fields, { ...folds, More: advanced });
+    createForm<Body, Context, Fields>(fields, { advanced: [], folds: {}, pairs: [], ...options });
 }
 
 function createForm<Body, Context, Fields>(
   fields: Fields,
-  folds: Folds,
+  layout: Layout,
 ): FormDefinition<Body, Context, Fields> {
   type Values = ValuesOf<Fields>;
   const entries = entriesOf({ fields });
@@ -142,7 +147,7 @@ function createForm<Body, Context, Fields>(
 
   return {
     fields,
-    folds,
+    layout,
     initial: (overrides) => ({ ...collect((_, field) => field.initial), ...overrides }),
     read: (sent) => collect((name, field) => field.read(sent, name)),
     stored,
@@ -165,7 +170,7 @@ function createForm<Body, Context, Fields>(
     errorsByInput: inputErrors,
     pick(...names) {
       const picked = Object.fromEntries(names.map((name) => [name, fields[name]]));
-      return createForm(picked as Pick<Fields, (typeof names)[number]>, folds);
+      return createForm(picked as Pick<Fields, (typeof names)[number]>, layout);
     },
   };
 }
@@ -215,15 +220,24 @@ export function entriesOf({ fields }: { fields: unknown }): [string, AnyField][]
  * transaction is rolled back.
  */
 export function withErrors<Result>(errors: readonly FieldError[], change: () => Result): Result {
-  let result: Result;
+  const all = [...errors];
+  const done = collectErrors(all, () => ({ result: change() }));
+  if (!done || all.length > 0) throw invalidFields(all);
+  return done.result;
+}
+
+/** Runs a change. Adds its errors to those of others and returns undefined if it is invalid. */
+export function collectErrors<Result>(
+  errors: FieldError[],
+  change: () => Result,
+): Result | undefined {
   try {
-    result = change();
+    return change();
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== "validation_failed") throw error;
-    throw invalidFields([...errors, ...error.fields]);
+    errors.push(...error.fields);
+    return undefined;
   }
-  if (errors.length > 0) throw invalidFields([...errors]);
-  return result;
 }
 
 /** Error messages of a form by input name. */
@@ -276,6 +290,8 @@ export interface Field<Typed, Body, Context = unknown> {
    * presses an invisible main button.
    */
   isPressed?(sent: SentForm): boolean;
+  /** Returns true if the fold of the field starts open although nothing was filled in. */
+  isUnfolded?(context: Context): boolean;
   /** Reads the content of the inputs as typed, so that a rejected form can be shown again. */
   read(sent: SentForm, name: string): Typed;
   /**

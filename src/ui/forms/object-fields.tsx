@@ -30,7 +30,7 @@ export function readPageComponents(reader: Reader, pageId: string): PageComponen
 /** Rows of a form that belong together. */
 interface Part<Row> {
   key: string;
-  title?: string;
+  title?: string | undefined;
   rows: readonly Row[];
 }
 
@@ -56,13 +56,13 @@ export function rowsByGroup<Row>(
 
 /** Field for the ids of components, with a checkbox for each; hidden if there are none. */
 export function componentsField<Context>(options: {
+  label?: string;
   hint: string;
   /** Error of an id that names none of the components. */
   unknown: string;
   partsOf(context: Context): readonly Part<{ id: string; name: string }>[];
 }): Field<readonly string[], string[], Context> {
-  const { hint, unknown, partsOf } = options;
-  const label = "Components";
+  const { label = "Components", hint, unknown, partsOf } = options;
   return {
     label,
     initial: [],

@@ -26,7 +26,7 @@ export interface Flashes {
     sessionId: number,
     path: string,
     text: string | undefined,
-    link?: FlashMessage["link"],
+    more?: Partial<Pick<FlashMessage, "tone" | "link">>,
   ): Response;
 }
 
@@ -41,12 +41,12 @@ export function createFlashes(): Flashes {
       waiting.delete(sessionId);
       return message;
     },
-    redirect(sessionId, path, text, link) {
+    redirect(sessionId, path, text, more) {
       waiting.set(
         sessionId,
         text === undefined
           ? { tone: "maint", text: "Nothing was changed." }
-          : { tone: "ok", text, link },
+          : { tone: "ok", text, ...more },
       );
       return seeOther(path);
     },

@@ -48,8 +48,8 @@ function formAt<Path extends string, Body, View, Fields>(
 interface Trial<Path extends string, Body, View> {
   /** Value of the field `intent` that the button sends. */
   intent: string;
-  /** Validates the body and tries it out. Returns the screen data with the result. */
-  run: (body: Body, at: SentAt<Path>, context: View) => Promise<View>;
+  /** Validates the body. Returns a function that tries it out, for the screen data with the result. */
+  prepare: (body: Body, at: SentAt<Path>, context: View) => () => Promise<View>;
 }
 
 /** Runs the trial of a form, if its button was pressed. Throws `validation_failed`. */
@@ -60,8 +60,8 @@ async function runTrial<Path extends string, Body, View>(
 ): Promise<{ context: View } | undefined> {
   if (trial === undefined || at.sent.text("intent") !== trial.intent) return undefined;
   const { body, errors, context } = parse();
-  if (errors.length > 0) throw invalidFields([...errors]);
-  return { context: await trial.run(body, at, context) };
+  const run = withErrors(errors, () => trial.prepare(body, at, context));
+  return { context: await run() };
 }
 
 /** Form of an area: its screen, and the routes to which it is submitted. */
@@ -221,7 +221,7 @@ export interface SecretForm<Path extends string, Body, View, Fields, Made> exten
     context: View,
   ) => { made: Made; subjectId: string };
   /** Shows the secret that was created, or redirects if the object has none. */
-  reveal: (reveal: Reveal<Made>, at: SentAt<Path>) => Screen | Done;
+  reveal: (reveal: Reveal<Made>, at: SentAt<Path>) => Screen | Done | Promise<Screen | Done>;
 }
 
 /** Adds a form that takes effect once: its screen, its action and, if declared, its preview. */
@@ -258,7 +258,7 @@ export function addSecretForm<Path extends string, Body, View, Fields, Made>(
     const { requestContext, sent } = at;
     const { reveals } = routes.deps;
     const reveal = await reveals.reveal(requestContext, sent, (tx) => run(tx, at, values).result);
-    const shown = declared.reveal(reveal, at);
+    const shown = await declared.reveal(reveal, at);
     return "path" in shown ? routes.redirect(at, shown) : routes.answer(at, shown);
   });
 }
@@ -328,7 +328,7 @@ export interface EditForm<Path extends string, Body, View, Fields> extends AreaF
     context: View,
     // oxlint-disable-next-line typescript/no-invalid-void-type
   ) => boolean | void;
-  done: (at: SentAt<Path>, values: ValuesOf<Fields>) => Done;
+  done: (at: SentAt<Path>, values: ValuesOf<Fields>, isChanged: boolean) => Done | Promise<Done>;
   /** Shows the public page as it would be after the change, which is rolled back. */
   preview?: (tx: Tx, at: SentAt<Path>, context: View) => Previewed;
 }
@@ -385,7 +385,7 @@ export function addEditForm<Path extends string, Body, View, Fields>(
 
   addSubmission(async (at, values) => {
     const { isChanged } = await writeAs(at.requestContext, (tx) => change(tx, at, values));
-    const done = declared.done(at, values);
+    const done = await declared.done(at, values, isChanged);
     return routes.redirect(at, isChanged ? done : { ...done, text: undefined });
   });
   if (preview) {

@@ -40,14 +40,18 @@ interface FormScreenProps<Body, Context, Fields> extends Pick<
   action: string;
   /** Name and value of the main button, needed if another button precedes it. */
   enter?: { name?: string; value?: string };
-  /** Buttons, the main one first. */
+  /** True for a form of few fields, which is a card. Its buttons are at the end, without “Cancel”. */
+  isCard?: boolean;
+  /** Result of a check that was run without saving, above the buttons. */
+  result?: ComponentChildren;
+  /** Buttons, the main one first; in a card, last. */
   children: ComponentChildren;
 }
 
 /** Screen with one form. */
 export function FormScreen<Body, Context, Fields>(props: FormScreenProps<Body, Context, Fields>) {
-  const { title, crumbs, actions, intro, above, foot, form, state, action, enter, children } =
-    props;
+  const { title, crumbs, actions, intro, above, foot, form, state, action, enter } = props;
+  const { isCard, result, children } = props;
   const back = crumbs.findLast(({ href }) => href !== undefined);
   return (
     <>
@@ -55,14 +59,26 @@ export function FormScreen<Body, Context, Fields>(props: FormScreenProps<Body, C
         {intro}
       </PageHead>
       {above}
-      <Form action={action} hidden={state.hidden} {...(enter ? { enter } : {})}>
-        <FormFields form={form} state={state} />
-        {foot ? <p class="hint">{foot}</p> : null}
-        <Actions>
-          {children}
-          <ButtonLink href={back?.href ?? ""}>Cancel</ButtonLink>
-        </Actions>
-      </Form>
+      {isCard ? (
+        <Form action={action} hidden={state.hidden} {...(enter ? { enter } : {})} isCard>
+          <div class="form-body">
+            <FormFields form={form} state={state} />
+            {result}
+          </div>
+          <div class="composer-foot is-stuck">
+            <Actions>{children}</Actions>
+          </div>
+        </Form>
+      ) : (
+        <Form action={action} hidden={state.hidden} {...(enter ? { enter } : {})}>
+          <FormFields form={form} state={state} />
+          {foot ? <p class="hint">{foot}</p> : null}
+          <Actions>
+            {children}
+            <ButtonLink href={back?.href ?? ""}>Cancel</ButtonLink>
+          </Actions>
+        </Form>
+      )}
     </>
   );
 }

@@ -1,6 +1,7 @@
 import { declareRoutes } from "../../http/elysia";
 import type { Role } from "../../base/actor";
 import { Problem } from "../../base/errors";
+import type { Tone } from "../../base/status";
 import { seeOther } from "../../http/answers";
 import { type Form as SentForm, formBody } from "../../http/form-body";
 import { type Operation, operation, session } from "../../http/operation";
@@ -36,6 +37,8 @@ export type ScreenOrPath = Screen | { path: string };
 export interface Done {
   path: string;
   text: string | undefined;
+  /** Tone of the confirmation; that of success by default. */
+  tone?: Tone;
   /** Link after the confirmation. */
   link?: { href: string; label: string };
 }
@@ -108,8 +111,8 @@ export function createAreaRoutes(deps: AdminDependencies, prefix: string, role: 
       ),
 
     /** Redirects after an action. */
-    redirect: ({ requestContext }: ScreenRequest, { path, text, link }: Done): Response =>
-      flashes.redirect(sessionOf(requestContext).id, path, text, link),
+    redirect: ({ requestContext }: ScreenRequest, { path, text, ...more }: Done): Response =>
+      flashes.redirect(sessionOf(requestContext).id, path, text, more),
 
     get<Path extends string>(
       path: Path,

@@ -88,16 +88,35 @@ export const MONITOR_SCREENS: readonly Screen[] = [
     open: inDemoData(() => `${NEW}?type=${type}`),
   })),
   {
+    name: "new-monitor-types",
+    open: inDemoData(() => NEW),
+    async reach(page) {
+      await page.locator(".picker > summary").click();
+      await page.getByPlaceholder("What should be watched?").fill("database");
+      await page.getByRole("button", { name: "PostgreSQL" }).waitFor();
+    },
+  },
+  {
+    name: "new-monitor-options",
+    open: inDemoData(() => NEW),
+    async reach(page) {
+      await page.getByText("Add an endpoint").click();
+      for (const fold of await page.locator(".fold > summary").all()) await fold.click();
+    },
+  },
+  {
     name: "new-monitor-errors",
     status: 422,
     open: inDemoData(() => NEW),
     async reach(page) {
       await page.getByLabel("URL", { exact: true }).fill("shop.northwind.example");
+      await page.getByLabel("Interval", { exact: true }).selectOption("other");
+      await page.getByLabel("Interval in seconds").fill("1");
+      await page.getByText("More options").click();
       await page.getByLabel("Condition 1: Checked part").selectOption("json");
       await page.getByText("Headers and body").click();
       await page.getByLabel("Header 1: Name").fill("Authorization");
       await page.getByLabel("Header 1: Value").fill("Bearer abc");
-      await page.getByLabel("Check every (seconds)").fill("1");
       await send(page, "Create monitor");
     },
   },
@@ -106,6 +125,7 @@ export const MONITOR_SCREENS: readonly Screen[] = [
     status: 422,
     open: inDemoData(() => NEW),
     async reach(page) {
+      await page.getByText("More options").click();
       for (const title of ["OAuth 2.0", "Client certificate", "Proxy"]) {
         await page.getByText(title, { exact: true }).click();
       }
@@ -137,7 +157,7 @@ export const MONITOR_SCREENS: readonly Screen[] = [
     name: "new-monitor-due-times",
     open: inDemoData(() => `${NEW}?type=push`),
     async reach(page) {
-      await page.getByLabel("By a schedule").check();
+      await page.getByLabel("By a schedule").check({ force: true });
       await page.getByLabel("Schedule", { exact: true }).fill("30 2 * * *");
       await page.getByLabel("Time zone of the schedule").fill("Europe/Berlin");
       await send(page, "Show due times");
@@ -148,6 +168,15 @@ export const MONITOR_SCREENS: readonly Screen[] = [
     open: ({ empty }) => inEmpty(empty, `${NEW}?type=push`),
     async reach(page) {
       await page.getByLabel("Name", { exact: true }).fill("Import of the prices");
+      await send(page, "Create monitor");
+    },
+  },
+  {
+    name: "new-monitor-saved",
+    open: ({ empty }) => inEmpty(empty, NEW),
+    async reach(page) {
+      await page.getByLabel("Name", { exact: true }).fill("Shop");
+      await page.getByLabel("URL", { exact: true }).fill("https://shop.northwind.example/");
       await send(page, "Create monitor");
     },
   },

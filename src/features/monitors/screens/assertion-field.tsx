@@ -1,7 +1,7 @@
 import type { Form as SentForm } from "../../../http/form-body";
 import { FieldRows, type RowControl } from "../../../ui/form";
 import type { Field } from "../../../ui/forms/form";
-import { MoreRows, type RowsContext } from "./rows";
+import { EMPTY_ROWS, MoreRows, type RowsContext } from "./rows";
 
 /** Assertion about a response, as a row of the form. */
 interface AssertionRow {
@@ -86,12 +86,13 @@ export function assertionsField({
   return {
     label,
     initial: [],
-    read: readRows,
+    isUnfolded: ({ emptyRows }) => emptyRows > EMPTY_ROWS,
+    read: (sent) => readRows(sent).filter(({ source }) => source !== ""),
     toBody(rows, { stored }) {
       // A row cannot tell the text "5" from the number 5, so an unedited assertion is kept.
       const storedOf = (row: AssertionRow) =>
         stored.assertions.find((assertion) => Bun.deepEquals(toRow(assertion), row));
-      const assertions = usedRows(rows).map((row) => storedOf(row) ?? toAssertion(row));
+      const assertions = rows.map((row) => storedOf(row) ?? toAssertion(row));
       return assertions.length === 0 ? null : assertions;
     },
     fromStored: (assertions) => (assertions ?? []).map(toRow),
@@ -139,15 +140,10 @@ function readRows(sent: SentForm): AssertionRow[] {
   return rows;
 }
 
-function usedRows(rows: readonly AssertionRow[]): AssertionRow[] {
-  return rows.filter(({ source }) => source !== "");
-}
-
-/** Returns the used rows, followed by up to `empty` empty ones within the limit. */
+/** Returns the rows, followed by up to `empty` empty ones within the limit. */
 function withEmptyRows(rows: readonly AssertionRow[], empty: number): AssertionRow[] {
-  const used = usedRows(rows);
-  const more = Math.max(0, Math.min(empty, ASSERTIONS_MAX - used.length));
-  return [...used, ...Array.from({ length: more }, () => EMPTY)];
+  const more = Math.max(0, Math.min(empty, ASSERTIONS_MAX - rows.length));
+  return [...rows, ...Array.from({ length: more }, () => EMPTY)];
 }
 
 function controlsOf(

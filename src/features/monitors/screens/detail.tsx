@@ -732,7 +732,7 @@ function Notified({ view, editPath }: { view: MonitorView; editPath: string }) {
     <DetailCard
       title="Notified"
       liveId="monitor-notified"
-      end={view.canSelectWebhooks ? <a href={editPath}>Change</a> : undefined}
+      end={<a href={editPath}>Change</a>}
       isFlush
     >
       {view.webhooks.length === 0 ? (

@@ -1,42 +1,48 @@
-import { conflict } from "../../../base/errors";
+import type { Actor } from "../../../base/actor";
+import { within } from "../../../base/clock";
+import { conflict, type FieldError, invalidFields } from "../../../base/errors";
 import {
   type CheckOutcome,
   type MonitorType,
   SUPPORTED_TYPES,
   type SupportedType,
+  type Tone,
 } from "../../../base/status";
-import { toIso } from "../../../base/time";
+import { SECOND_MS, toIso } from "../../../base/time";
 import { FieldErrors } from "../../../base/validation";
-import type { Reader } from "../../../db/statements";
+import { ANY_MONITOR } from "../../../base/webhook";
+import type { Reader, Tx } from "../../../db/statements";
 import { type Step, StepRecorder } from "../../../egress/steps";
 import type { Form as SentForm } from "../../../http/form-body";
 import { sessionOf } from "../../../http/request-context";
-import { Notice } from "../../../ui/blocks";
+import { Notice, Shape } from "../../../ui/blocks";
 import { Button } from "../../../ui/buttons";
-import type { FormState, ValuesOf } from "../../../ui/forms/form";
+import { collectErrors, type FormState, type ValuesOf } from "../../../ui/forms/form";
 import { readMonitorChoices, readPageComponents } from "../../../ui/forms/object-fields";
 import { newFormToken } from "../../../ui/frame/changes";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { readPages } from "../../../ui/frame/page-choice";
-import {
-  monitorPath,
-  MONITORS_PATH,
-  NEW_MONITOR_PATH,
-  newMonitorPath,
-} from "../../../ui/frame/paths";
-import { Tabs } from "../../../ui/navigation";
+import { monitorPath, MONITORS_PATH, NEW_MONITOR_PATH } from "../../../ui/frame/paths";
+import { Icon } from "../../../ui/icons";
 import type { Area } from "../../../ui/screens/area";
 import { FormScreen, ManagedByFile } from "../../../ui/screens/form-screen";
 import type { At, SentAt } from "../../../ui/screens/routes";
 import { longDay, zoneTime } from "../../../ui/times";
-import { listSelectiveWebhooks, selectWebhooksOfMonitor } from "../../webhooks/monitors";
+import { FORMATS } from "../../webhooks/formats/index";
+import {
+  listSelectiveWebhooks,
+  receivesKind,
+  selectWebhooksOfMonitor,
+} from "../../webhooks/monitors";
+import { isOpenToEvents } from "../../webhooks/recipient";
 import { webhookName } from "../../webhooks/records";
-import type { WebhookRow } from "../../webhooks/store";
+import { listAllWebhooks, type WebhookRow } from "../../webhooks/store";
+import { listPlainFormats, notifyAddress, type PlainAddress } from "../../webhooks/webhooks";
 import { invertResult } from "../monitoring";
 import { createMonitor, updateMonitor } from "../monitors";
 import { listMonitorGroups } from "../overview-store";
 import type { MonitorConfig } from "../probes/index";
-import { getMonitorRecord } from "../records";
+import { getMonitorRecord, type MonitorRecord } from "../records";
 import { readMonitorChange, readNewMonitor, requireSupported } from "../settings";
 import type { MonitorRow } from "../store";
 import { type Monitor, presentMonitor } from "../wire";
@@ -49,20 +55,33 @@ import {
   type MonitorFields,
   monitorForm,
   monitorResource,
+  newMonitorForm,
   nextCalls,
+  sentType,
   storedParts,
   toChange,
   toCreation,
+  valuesForChosenType,
   type WebhookSelection,
 } from "./forms";
 import { EMPTY_ROWS, MORE_EMPTY_ROWS, MORE_ROWS } from "./rows";
 import { createTypedSecrets, NO_SECRETS, secretsIn } from "./secrets";
 import { showToken } from "./token";
 import { TYPE_FORMS } from "./types";
-import { latencyInWords, typeLabel } from "./words";
+import { listNotified } from "./view";
+import { answerInWords, resultInWords, typeLabel } from "./words";
 
 /** Maximum number of groups that the form offers. Others can be typed. */
 const GROUPS_OFFERED = 200;
+
+/** Time for which a saved form waits for the result of a check. */
+const RESULT_WAIT_MS = 3 * SECOND_MS;
+
+/** Endpoints whose selection of a monitor changes, and an address that gets its events from now on. */
+interface EndpointChange {
+  selection: Parameters<typeof selectWebhooksOfMonitor>[3];
+  endpoint: PlainAddress | undefined;
+}
 
 /** Adds the forms that create and edit a monitor, each of which can be tried out before. */
 export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependencies): void {
@@ -81,11 +100,16 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
         ...(monitor?.depends_on ?? []),
         ...(sent?.all("depends_on") ?? []),
       ]).filter(({ id: otherId }) => otherId !== monitor?.id),
-      webhooks: listSelectiveWebhooks(reader).map((row) => ({
-        id: row.id,
-        name: webhookName(row),
-        pageName: pages.find((page) => page.id === row.pageId)?.name,
-      })),
+      webhooks: listAllWebhooks(reader, {})
+        .map((row) => ({ row, isForAll: row.monitors.includes(ANY_MONITOR) }))
+        .filter(({ row, isForAll }) => !isForAll || (row.enabled && receivesKind(row, "monitor")))
+        .map(({ row, isForAll }) => ({
+          id: row.id,
+          name: webhookName(row),
+          note: noteOf(row, pages.find((page) => page.id === row.pageId)?.name),
+          isForAll,
+        })),
+      formats: listPlainFormats(ctx),
       groups: listMonitorGroups(reader, { limit: GROUPS_OFFERED }).map(({ group }) => group),
       pages: pages.map((page) => ({ ...page, ...readPageComponents(reader, page.id) })),
       stored: storedParts(type, monitor?.config),
@@ -118,6 +142,53 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
     return source.type === "unsupported" ? undefined : source;
   }
 
+  /**
+   * Changes a monitor, and then who gets its events. Throws `validation_failed` with the errors of all three, so that
+   * one answer names every wrong field.
+   */
+  function withEndpoints<Result>(
+    tx: Tx,
+    actor: Actor,
+    { selection, endpoint }: EndpointChange,
+    change: () => { result: Result; id: string },
+  ): { result: Result; isNotifiedChanged: boolean } {
+    const errors: FieldError[] = [];
+    const done = collectErrors(errors, change);
+    // Without a monitor, all of it is rolled back.
+    const isSelected = collectErrors(errors, () =>
+      selectWebhooksOfMonitor(ctx, tx, done?.id ?? "", selection, actor),
+    );
+    const wrong: FieldError[] = [];
+    const isAdded =
+      endpoint && collectErrors(wrong, () => notifyAddress(ctx, tx, done?.id, endpoint, actor));
+    for (const { pointer, detail } of wrong) {
+      errors.push({ pointer: pointer.replace("#", "#/endpoint"), detail });
+    }
+    if (!done || errors.length > 0) throw invalidFields(errors);
+    return { result: done.result, isNotifiedChanged: Boolean(isSelected) || Boolean(isAdded) };
+  }
+
+  /** Says that a monitor was saved, the result of a check that began then, and who is notified. */
+  async function describeSaved(id: string, saved: string): Promise<{ tone: Tone; text: string }> {
+    const record = getMonitorRecord(ctx.db, id);
+    const { type, paused } = record.row;
+    const recorder = new StepRecorder(ctx.clock);
+    const isChecked = !paused && type !== "unsupported" && TYPE_FORMS[type].isPush !== true;
+    const checking = isChecked
+      ? monitoring.checkNow(id, recorder).then(
+          (check) => resultInWords(check, recorder.steps),
+          () => undefined,
+        )
+      : Promise.resolve(undefined);
+    const seen = await within(ctx.clock, RESULT_WAIT_MS, checking, () => undefined);
+    const { tone, text } = seen ?? {
+      tone: "ok",
+      text: isChecked ? "The result of a check follows." : "",
+    };
+    const notified = notifiedInWords(ctx.db, record);
+    return { tone, text: [saved, text, notified].filter(Boolean).join(" ") };
+  }
+
   /** Holds typed secrets while the form is shown again. */
   function holdSecrets({ requestContext }: At<string>, context: MonitorFormContext): void {
     held.hold(sessionOf(requestContext).id, context.draft, context.secrets);
@@ -129,53 +200,57 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
 
   area.secretForm("/new", {
     role: "admin",
-    form: (at) => monitorForm(typeOf(at)),
+    form: (at) => newMonitorForm(typeOf(at)),
     initial(at) {
       const { component } = at.query;
       const source = sourceOf(at);
       return source
         ? monitorForm(source.type).stored(cloneResource(source, selectionOf(ctx.db, source.id)))
-        : { component_ids: component ? [component] : [] };
+        : { component_ids: component ?? "" };
     },
     load: readContext,
     show(state, at) {
       holdSecrets(at, state.context);
       const page = { type: typeOf(at), state };
-      return { title: "Create monitor", children: <NewMonitor {...page} /> };
+      return {
+        title: "Create monitor",
+        isSecret: hasSecretAddress(at),
+        children: <NewMonitor {...page} />,
+      };
     },
-    redisplay: (values, sent) => (asksForRows(sent) ? values : undefined),
+    redisplay: (values, sent) =>
+      valuesForChosenType(sent) ?? (asksForRows(sent) ? values : undefined),
     trial: {
       intent: CHECK_NOW,
-      async run(body, at, context) {
+      prepare(body, at, context) {
         const type = typeOf(at);
         // A check needs no name.
-        const input = toCreation(type, { ...body, name: body.name || "Trial" });
+        const input = toCreation(ctx.db, type, { ...body, name: body.name || "Trial" });
         const errors = new FieldErrors();
         const { config, settings } = readNewMonitor(ctx.db, input, errors);
         errors.throwIfAny();
-        if (TYPE_FORMS[type].isPush)
-          return { ...context, nextCalls: nextCalls(config, ctx.clock.now()) };
-        return { ...context, trial: await tryOut(type, config, settings) };
+        return async () =>
+          TYPE_FORMS[type].isPush
+            ? { ...context, nextCalls: nextCalls(config, ctx.clock.now()) }
+            : { ...context, trial: await tryOut(type, config, settings) };
       },
     },
     create(tx, body, actor, at) {
-      const made = createMonitor(ctx, tx, toCreation(typeOf(at), body), actor);
-      const { id } = made.record.row;
       const selection = { added: body.webhook_ids?.checked ?? [], removed: [] };
-      selectWebhooksOfMonitor(ctx, tx, id, selection, actor);
-      return { made, subjectId: id };
+      const { result } = withEndpoints(tx, actor, { selection, endpoint: body.endpoint }, () => {
+        const made = createMonitor(ctx, tx, toCreation(tx, typeOf(at), body), actor);
+        return { result: made, id: made.record.row.id };
+      });
+      return { made: result, subjectId: result.record.row.id };
     },
-    reveal(reveal, at) {
+    async reveal(reveal, at) {
       forgetSecrets(at);
-      if (TYPE_FORMS[typeOf(at)].isPush) return showToken(ctx, reveal, "Your new address");
-      if (at.sent.text("intent") === ADD_ANOTHER) {
-        return { path: newMonitorPath(typeOf(at)), text: "The monitor was created. Add another." };
-      }
       const id = "shownBefore" in reveal ? reveal.shownBefore : reveal.revealed.record.row.id;
-      return {
-        path: monitorPath(id),
-        text: "The monitor was created. The first check runs at once.",
-      };
+      if (TYPE_FORMS[typeOf(at)].isPush) {
+        const notified = notifiedInWords(ctx.db, getMonitorRecord(ctx.db, id));
+        return showToken(ctx, reveal, "Your new address", notified);
+      }
+      return { path: monitorPath(id), ...(await describeSaved(id, "The monitor was created.")) };
     },
   });
 
@@ -194,35 +269,50 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
     },
     show(state, at) {
       holdSecrets(at, state.context);
-      return { title: "Edit monitor", children: <EditMonitor state={state} /> };
+      return {
+        title: "Edit monitor",
+        isSecret: hasSecretAddress(at),
+        children: <EditMonitor state={state} />,
+      };
     },
     redisplay: (values, sent) => (asksForRows(sent) ? values : undefined),
     trial: {
       intent: CHECK_NOW,
-      async run(changes, { params }, context) {
+      prepare(changes, { params }, context) {
         const { type } = context.monitor;
         const { row } = getMonitorRecord(ctx.db, params.id);
         if (!TYPE_FORMS[type].isPush) requireActiveCheck(row);
-        const change = toChange(changes, context.monitor);
+        const change = toChange(ctx.db, changes, context.monitor);
         const errors = new FieldErrors();
         const { config, settings } = readMonitorChange(ctx.db, row, change, errors);
         errors.throwIfAny();
-        if (TYPE_FORMS[type].isPush)
-          return { ...context, nextCalls: nextCalls(config, ctx.clock.now()) };
-        return { ...context, trial: await tryOut(type, config, settings) };
+        return async () =>
+          TYPE_FORMS[type].isPush
+            ? { ...context, nextCalls: nextCalls(config, ctx.clock.now()) }
+            : { ...context, trial: await tryOut(type, config, settings) };
       },
     },
-    update(tx, changes, actor, { params }, { monitor }) {
-      const { webhook_ids: selection } = changes;
-      const { row } = updateMonitor(ctx, tx, params.id, toChange(changes, monitor), actor);
-      const areSelected =
-        selection !== undefined &&
-        selectWebhooksOfMonitor(ctx, tx, params.id, changesOf(selection), actor);
-      return areSelected || row.version !== monitor.version;
+    update(tx, changes, actor, { params: { id } }, { monitor }) {
+      const { webhook_ids: chosen, endpoint } = changes;
+      const selection = chosen ? changesOf(chosen) : { added: [], removed: [] };
+      const change = () => ({
+        result: updateMonitor(ctx, tx, id, toChange(tx, changes, monitor), actor),
+        id,
+      });
+      const { result, isNotifiedChanged } = withEndpoints(
+        tx,
+        actor,
+        { selection, endpoint },
+        change,
+      );
+      return isNotifiedChanged || result.row.version !== monitor.version;
     },
-    done(at) {
+    async done(at, _, isChanged) {
       forgetSecrets(at);
-      return { path: monitorPath(at.params.id), text: "The monitor was changed." };
+      const { id } = at.params;
+      const path = monitorPath(id);
+      if (!isChanged) return { path, text: undefined };
+      return { path, ...(await describeSaved(id, "The monitor was changed.")) };
     },
   });
 }
@@ -234,6 +324,32 @@ function selectionOf(reader: Reader, monitorId: string): WebhookSelection {
   );
   const ids = named.map(({ id }) => id);
   return { checked: ids, shown: ids };
+}
+
+/** Returns format and limits of an endpoint: "Slack, disabled". */
+function noteOf({ format, enabled }: WebhookRow, pageName: string | undefined): string {
+  return [
+    FORMATS[format].label,
+    ...(pageName === undefined ? [] : [`only while all components are on the page ${pageName}`]),
+    ...(enabled ? [] : ["disabled"]),
+  ].join(", ");
+}
+
+/** Returns who is notified about a monitor, as a sentence. */
+function notifiedInWords(reader: Reader, record: MonitorRecord): string {
+  const webhooks = listNotified(reader, record).filter(({ enabled }) => enabled);
+  if (webhooks.length === 0) return "Nobody is notified about it.";
+  const names = webhooks
+    .slice(0, WEBHOOKS_SHOWN)
+    .map((row) => webhookName(row) + (isOpenToEvents(reader, row) ? "" : " (once confirmed)"));
+  const more = webhooks.length - names.length;
+  if (more > 0) names.push(`${more.toLocaleString("en")} more`);
+  return `Notified: ${names.join(", ")}.`;
+}
+
+/** True if a submitted form names an address, which may be a secret. */
+function hasSecretAddress({ sent }: At<string>): boolean {
+  return sent !== undefined && sent.text("endpoint_url") !== "";
 }
 
 /** Throws `conflict` for push monitors and unsupported types, which the server cannot check. */
@@ -248,15 +364,12 @@ function asksForRows(sent: SentForm): boolean {
 }
 
 function typeOf({ sent, query }: At<string>): SupportedType {
-  const named = sent ? sent.text("type") : query["type"];
+  const named = sent ? sentType(sent) : query["type"];
   return SUPPORTED_TYPES.find((type) => type === named) ?? "http";
 }
 
 /** Intent of the button that runs a check without saving. */
 const CHECK_NOW = "check";
-
-/** Intent of the button that shows an empty form after the monitor was created. */
-const ADD_ANOTHER = "another";
 
 /** Result of a check that was run without saving. */
 interface TrialResult {
@@ -287,65 +400,49 @@ type StateWith<Context> = FormState<ValuesOf<MonitorFields>, Context>;
 /** "Create monitor": a form for each type. */
 function NewMonitor(props: { type: SupportedType; state: StateWith<MonitorFormContext> }) {
   const { type, state } = props;
-  const { draft, trial, nextCalls } = state.context;
   return (
-    <FormScreen
-      title="Create monitor"
-      crumbs={[LIST]}
-      above={
-        <>
-          <Tabs
-            label="Type of the monitor"
-            items={SUPPORTED_TYPES.map((each) => ({
-              href: newMonitorPath(each),
-              label: typeLabel(each),
-              isCurrent: each === type,
-            }))}
-            isWrapped
-          />
-          <p class="muted">{TYPE_FORMS[type].sentence}</p>
-          {trial ? <TrialNotice trial={trial} /> : null}
-          {nextCalls ? <DueCallsNotice {...nextCalls} /> : null}
-        </>
-      }
-      form={monitorForm(type)}
-      state={{ ...state, hidden: { type, draft, ...state.hidden } }}
-      action={NEW_MONITOR_PATH}
-      enter={{}}
-    >
-      <Button kind="primary">Create monitor</Button>
-      {TYPE_FORMS[type].isPush ? null : (
-        <Button name="intent" value={ADD_ANOTHER}>
-          Create and add another
-        </Button>
-      )}
-      <CheckButton type={type} />
-    </FormScreen>
+    <>
+      <FormScreen
+        title="Create monitor"
+        crumbs={[LIST]}
+        form={newMonitorForm(type)}
+        state={{ ...state, hidden: { draft: state.context.draft, ...state.hidden } }}
+        action={NEW_MONITOR_PATH}
+        enter={{}}
+        isCard
+        result={<Result {...state.context} />}
+      >
+        <CheckButton type={type} />
+        <Button kind="primary">Create monitor</Button>
+      </FormScreen>
+      <CheckSteps steps={state.context.trial?.steps ?? []} />
+    </>
   );
 }
 
 /** Edit form of a monitor. The type cannot be changed. */
 function EditMonitor({ state }: { state: StateWith<EditContext> }) {
-  const { monitor, isFromFile, draft, trial, nextCalls } = state.context;
+  const { monitor, isFromFile, draft, trial } = state.context;
+  const { id, name, type } = monitor;
   return (
-    <FormScreen
-      title="Edit monitor"
-      crumbs={[LIST, { href: monitorPath(monitor.id), label: monitor.name }]}
-      above={
-        <>
-          {isFromFile ? <ManagedByFile what="monitor" /> : null}
-          {trial ? <TrialNotice trial={trial} /> : null}
-          {nextCalls ? <DueCallsNotice {...nextCalls} /> : null}
-        </>
-      }
-      form={monitorForm(monitor.type)}
-      state={{ ...state, hidden: { draft, ...state.hidden } }}
-      action={monitorPath(monitor.id, "edit")}
-      enter={{}}
-    >
-      <Button kind="primary">Save changes</Button>
-      <CheckButton type={monitor.type} />
-    </FormScreen>
+    <>
+      <FormScreen
+        title="Edit monitor"
+        crumbs={[LIST, { href: monitorPath(id), label: name }]}
+        intro={type === "unsupported" ? undefined : typeLabel(type)}
+        above={isFromFile ? <ManagedByFile what="monitor" /> : null}
+        form={monitorForm(type)}
+        state={{ ...state, hidden: { draft, ...state.hidden } }}
+        action={monitorPath(id, "edit")}
+        enter={{}}
+        isCard
+        result={<Result {...state.context} />}
+      >
+        <CheckButton type={type} />
+        <Button kind="primary">Save changes</Button>
+      </FormScreen>
+      <CheckSteps steps={trial?.steps ?? []} />
+    </>
   );
 }
 
@@ -355,31 +452,40 @@ function EditMonitor({ state }: { state: StateWith<EditContext> }) {
  */
 function CheckButton({ type }: { type: MonitorType }) {
   if (type === "unsupported") return null;
+  const { isPush } = TYPE_FORMS[type];
   return (
     <Button name="intent" value={CHECK_NOW}>
-      {TYPE_FORMS[type].isPush ? "Show due times" : "Check now"}
+      <Icon name={isPush ? "clock" : "refresh-cw"} />
+      {isPush ? "Show due times" : "Check now"}
     </Button>
   );
 }
 
-function DueCallsNotice({ times, timeZone }: DueCalls) {
+/** Result of a button that saves nothing. Takes the focus when the page loads, so that it is in the window. */
+function Result({ trial, nextCalls: calls }: MonitorFormContext) {
+  if (!trial && !calls) return null;
   return (
-    <div role="status">
-      {times.length === 0 ? (
-        <Notice tone="maint" title="There is no schedule">
-          <p>Select “By a schedule” and type a cron expression to see the next due times.</p>
-        </Notice>
-      ) : (
-        <Notice tone="ok" title={`The next ${times.length} due times`}>
-          <ul class="plain-list">
-            {times.map((at) => (
-              <li key={at}>{zoneTime(at, timeZone)}</li>
-            ))}
-          </ul>
-          <p>Nothing was saved yet.</p>
-        </Notice>
-      )}
+    <div role="status" tabIndex={-1} autofocus>
+      {trial ? <TrialResultLine {...trial} /> : null}
+      {calls ? <DueCallsNotice {...calls} /> : null}
     </div>
+  );
+}
+
+function DueCallsNotice({ times, timeZone }: DueCalls) {
+  return times.length === 0 ? (
+    <Notice tone="maint" title="There is no schedule">
+      <p>Select “By a schedule” and type a cron expression to see the next due times.</p>
+    </Notice>
+  ) : (
+    <Notice tone="ok" title={`The next ${times.length} due times`}>
+      <ul class="plain-list">
+        {times.map((at) => (
+          <li key={at}>{zoneTime(at, timeZone)}</li>
+        ))}
+      </ul>
+      <p>Nothing was saved yet.</p>
+    </Notice>
   );
 }
 
@@ -389,26 +495,29 @@ const OUTCOMES = {
   unknown: { tone: "degraded", title: "The server could not perform the check" },
 } as const satisfies Record<CheckOutcome, object>;
 
-function TrialNotice({ trial }: { trial: TrialResult }) {
-  const { outcome, latencyMs, message, certificate, steps } = trial;
+function TrialResultLine({ outcome, latencyMs, message, certificate, steps }: TrialResult) {
+  const { tone, title } = OUTCOMES[outcome];
   return (
-    <>
-      <div role="status">
-        <Notice {...OUTCOMES[outcome]}>
-          {message === null ? null : <p>{message}</p>}
-          {latencyMs === null ? null : <p>The response took {latencyInWords(latencyMs)}.</p>}
-          {certificate === undefined ? null : (
-            <p>The certificate expires on {longDay(toIso(certificate.expiresAt))}.</p>
-          )}
-          <p>Nothing was saved yet.</p>
-        </Notice>
-      </div>
-      <CheckSteps steps={steps} />
-    </>
+    <p class={`notice t-${tone}`}>
+      <Shape tone={tone} />
+      <span>
+        <span class="strong">{title}</span>{" "}
+        <span class="quiet-text">
+          {[
+            message,
+            answerInWords(latencyMs, steps),
+            certificate && `The certificate expires on ${longDay(toIso(certificate.expiresAt))}.`,
+            "Nothing was saved yet.",
+          ]
+            .filter(Boolean)
+            .join(" ")}
+        </span>
+      </span>
+    </p>
   );
 }
 
-/** Maximum number of webhooks that a confirmation names. */
+/** Maximum number of webhooks that a message names. */
 const WEBHOOKS_SHOWN = 5;
 
 /** Sentence about webhooks that are left without a monitor. */

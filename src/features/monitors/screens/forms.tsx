@@ -1,17 +1,21 @@
-import { invalidFields } from "../../../base/errors";
 import { secretFields, withoutFacts } from "../../../base/secrets";
 import {
   type MonitorType,
   ON_DOWN,
   type OnDown,
   type OpenIncident,
+  SUPPORTED_TYPES,
   type SupportedType,
 } from "../../../base/status";
+import { capitalised, plural } from "../../../base/text";
 import { DESCRIPTION_MAX, NAME_MAX } from "../../../base/texts";
 import { type Valid, validate } from "../../../base/validation";
+import type { WebhookFormat } from "../../../base/webhook";
+import type { Reader } from "../../../db/statements";
+import type { Form as SentForm } from "../../../http/form-body";
 import { STATUS_WORDS } from "../../../ui/blocks";
-import { CheckboxList } from "../../../ui/choices";
-import { TextField } from "../../../ui/form";
+import { CheckLines, Picker, SelectField } from "../../../ui/choices";
+import { HiddenFields, TextField } from "../../../ui/form";
 import {
   checkboxField,
   choiceField,
@@ -27,6 +31,7 @@ import {
   type Field,
   type FormDefinition,
   nullable,
+  type ValuesOf,
 } from "../../../ui/forms/form";
 import {
   componentsField,
@@ -35,9 +40,14 @@ import {
   type PageComponents,
   rowsByGroup,
 } from "../../../ui/forms/object-fields";
-import { defaultSettings } from "../settings";
+import { NEW_WEBHOOK_PATH } from "../../../ui/frame/paths";
+import { Icon } from "../../../ui/icons";
+import { FORMATS } from "../../webhooks/formats/index";
+import type { PlainAddress } from "../../webhooks/webhooks";
 import { type MonitorConfig, probeOf } from "../probes";
 import { occurrencesOf, scheduleOf } from "../probes/push";
+import { getMonitorRecord } from "../records";
+import { addMonitorChangeErrors, addNewMonitorErrors, defaultSettings } from "../settings";
 import {
   CreateMonitorBody,
   intervalsOf,
@@ -50,6 +60,7 @@ import { type SecretsContext, storedSecrets } from "./secrets";
 import { inputOf } from "./rows";
 import type { CertificatesContext } from "./type-fields";
 import { type DockerContext, TYPE_FORMS } from "./types";
+import { latencyInWords, typeLabel } from "./words";
 
 /** End of the name of a clone. */
 const SUFFIX = " (copy)";
@@ -58,8 +69,12 @@ const SUFFIX = " (copy)";
 type MonitorInput = Omit<CreateMonitorBody, "type" | "config" | "retry_interval_seconds"> & {
   /** Null for the default, or the check interval if that is shorter. */
   retry_interval_seconds?: number | null;
+  /** Components besides the one of `component_ids`. */
+  more_component_ids?: string[];
   /** Webhooks for selected monitors that get its events. */
   webhook_ids?: WebhookSelection;
+  /** Address that gets its events from now on. */
+  endpoint?: PlainAddress;
   /** Only of push monitors. */
   timing?: Timing;
   [name: `config_${string}`]: unknown;
@@ -71,24 +86,45 @@ export type MonitorContext = FieldsContext &
   DockerContext &
   SecretsContext;
 
-/** Returns the form of a monitor type. */
+/**
+ * Returns the form of a monitor type: the fields that a new monitor needs, and the others in a fold. `leading` come
+ * first.
+ */
 export function monitorForm(
   type: MonitorType,
+  leading: MonitorFields = {},
 ): FormDefinition<MonitorInput, MonitorContext, MonitorFields> {
-  const { folds = {} } = TYPE_FORMS[type];
-  const { usual, rare } = fieldsOf(type);
+  const { folds = {}, pairs = [] } = TYPE_FORMS[type];
+  const further = furtherFields(type);
   return defineForm<MonitorInput, MonitorContext>()(
-    { ...usual, ...rare },
+    { ...leading, ...askedFields(type), ...further },
     {
-      advanced: Object.keys(rare),
+      advanced: Object.keys(further),
+      summary: (values) => summaryOf(type, values),
       folds: {
         ...Object.fromEntries(
           Object.entries(folds).map(([title, names]) => [title, names.map(inputOf)]),
         ),
-        ...("depends_on" in usual && { Dependencies: ["depends_on"] }),
+        "Retries and reminders": ["retry_interval_seconds", "reminder_seconds", "inverted"],
+        "Further components": ["more_component_ids"],
+        Dependencies: ["depends_on"],
+        "Group, tags and notes": ["group", "tags", "notes"],
       },
+      pairs: [
+        ...pairs.map((pair) => pair.map(inputOf)),
+        ["component_ids", "interval_seconds"],
+        ["timeout_ms", "degraded_after_ms"],
+        ["failure_threshold", "success_threshold"],
+        ["on_down", "open_incident"],
+        ["retry_interval_seconds", "reminder_seconds"],
+      ],
     },
   );
+}
+
+/** Returns the form for a new monitor of a type, in which the type can be changed. */
+export function newMonitorForm(type: SupportedType) {
+  return monitorForm(type, { type: typeField(type) });
 }
 
 /**
@@ -109,8 +145,11 @@ export function monitorResource(
     },
   );
   const shown: Readonly<Record<string, unknown>> = { ...config, ...Object.fromEntries(secrets) };
+  const [component, ...more] = monitor.component_ids;
   return {
     ...monitor,
+    component_ids: component === undefined ? [] : [component],
+    more_component_ids: more,
     timing: timingOf(monitor),
     retry_interval_seconds: retryInterval(monitor),
     webhook_ids: webhooks,
@@ -138,16 +177,24 @@ export function storedParts(type: MonitorType, config: object = {}): MonitorCont
 }
 
 /** Returns the body for a new monitor of a type. Throws `validation_failed` with every invalid field. */
-export function toCreation(type: SupportedType, input: MonitorInput): Valid<CreateMonitorBody> {
-  const { config, settings } = split(input, type);
+export function toCreation(
+  reader: Reader,
+  type: SupportedType,
+  input: MonitorInput,
+): Valid<CreateMonitorBody> {
+  const { config, settings, timingError } = split(input, type);
   const { retry_interval_seconds: retry, name = "", ...rest } = settings;
   const entries = Object.entries(config).filter(([, value]) => value !== null);
-  return validate(CreateMonitorBody, {
+  const body = {
     ...rest,
     type,
     name,
     config: Object.fromEntries(entries),
     ...(retry == null ? {} : { retry_interval_seconds: retry }),
+  };
+  return validate(CreateMonitorBody, body, (valid, errors) => {
+    if (timingError !== undefined) errors.add(["timing"], timingError);
+    addNewMonitorErrors(reader, valid, errors);
   });
 }
 
@@ -155,11 +202,21 @@ export function toCreation(type: SupportedType, input: MonitorInput): Valid<Crea
  * Returns the body for a change of a monitor. An empty retry interval becomes the default. A type
  * without this input keeps the stored one. Both are lowered to the check interval. Throws as `toCreation` does.
  */
-export function toChange(input: Partial<MonitorInput>, monitor: Monitor): Valid<UpdateMonitorBody> {
-  const { config, settings } = split(input, monitor.type, monitor);
+export function toChange(
+  reader: Reader,
+  input: Partial<MonitorInput>,
+  monitor: Monitor,
+): Valid<UpdateMonitorBody> {
+  const { config, settings, timingError } = split(input, monitor.type, monitor);
+  const { row } = getMonitorRecord(reader, monitor.id);
+  const examined = (body: object) =>
+    validate(UpdateMonitorBody, body, (valid, errors) => {
+      if (timingError !== undefined) errors.add(["timing"], timingError);
+      addMonitorChangeErrors(reader, row, valid, errors);
+    });
   if (monitor.type === "unsupported") {
     const { retry_interval_seconds: _, ...changed } = settings;
-    return validate(UpdateMonitorBody, changed);
+    return examined(changed);
   }
   const { retry_interval_seconds: retry = retryInterval(monitor), ...rest } = settings;
   const { interval_seconds: named = monitor.interval_seconds } = rest;
@@ -167,7 +224,7 @@ export function toChange(input: Partial<MonitorInput>, monitor: Monitor): Valid<
   const longest = TYPE_FORMS[monitor.type].isPush
     ? monitor.retry_interval_seconds
     : defaultRetry(monitor.type);
-  return validate(UpdateMonitorBody, {
+  return examined({
     ...rest,
     ...(Object.keys(config).length === 0 ? {} : { config }),
     // An invalid interval is reported alone.
@@ -187,8 +244,8 @@ function defaultRetry(type: MonitorType): number {
 }
 
 /**
- * Separates the fields of the configuration from the others. Those of a push monitor follow its timing;
- * `stored` is the monitor that they change.
+ * Separates the fields of the configuration from the others. Those of a push monitor follow its timing, which may have an
+ * error; `stored` is the monitor that they change.
  */
 function split<Input extends Partial<MonitorInput>>(
   input: Input,
@@ -203,24 +260,37 @@ function split<Input extends Partial<MonitorInput>>(
   );
   const {
     webhook_ids: _,
+    endpoint: __,
+    component_ids: chosen,
+    more_component_ids: more,
     timing,
-    ...named
+    ...others
   } = Object.fromEntries(entries.filter(([name]) => !name.startsWith(prefix))) as Partial<
     Omit<MonitorInput, `config_${string}`>
   >;
+  const [first, ...rest] = stored?.component_ids ?? [];
+  const components = [...(chosen ?? (first === undefined ? [] : [first])), ...(more ?? rest)];
+  const named = {
+    ...others,
+    ...((chosen ?? more) && { component_ids: [...new Set(components)] }),
+  };
   if (!TYPE_FORMS[type].isPush) return { config, settings: named };
-  const { interval_seconds, ...others } = named;
+  const { interval_seconds, ...kept } = named;
   const interval = interval_seconds === undefined ? {} : { interval_seconds };
-  const chosen =
+  const chosenTiming =
     timing ?? timingOf(stored ?? { interval_seconds: interval_seconds ?? null, config: {} });
-  const { config: changed, ...kept } = chooseTiming(chosen, { ...interval, config }, stored);
-  return { config: changed, settings: { ...others, ...kept } };
+  const { config: changed, ...timed } = chooseTiming(chosenTiming, { ...interval, config }, stored);
+  return {
+    config: changed,
+    settings: { ...kept, ...timed },
+    timingError: timingErrorOf(chosenTiming, config, stored),
+  };
 }
 
 export type MonitorFields = Readonly<Record<string, AnyField>>;
 
 /** Screen data of the fields that all types have. */
-interface FieldsContext extends WebhooksContext {
+interface FieldsContext extends EndpointsContext {
   /** Components of each page. */
   pages: readonly (PageComponents & { id: string; name: string })[];
   /** Groups that are offered. */
@@ -230,31 +300,67 @@ interface FieldsContext extends WebhooksContext {
 }
 
 const INCIDENTS = [
-  { value: "never", label: "Do not open an incident", hint: "Only the component statuses change." },
-  {
-    value: "draft",
-    label: "Write a draft",
-    hint: "The draft stays private until someone publishes it.",
-  },
-  {
-    value: "automatic",
-    label: "Publish an incident",
-    hint: "Published at once. Resolved when the monitor is up again, unless someone has posted an update.",
-  },
+  { value: "never", label: "None, only the status changes", words: "no incident" },
+  { value: "draft", label: "Write a draft, for someone to publish", words: "a draft incident" },
+  { value: "automatic", label: "Publish one, and resolve it", words: "an incident" },
 ] as const;
 
-const affectedField = componentsField<FieldsContext>({
-  hint: "Components whose status changes while the monitor is down. Without any, no status changes.",
+/** Returns the components of all pages, by page and group. */
+function partsOf({ pages }: Pick<FieldsContext, "pages">) {
+  return pages.flatMap((page) =>
+    rowsByGroup(page, (component) => component).parts.map(({ key, title, rows }) => {
+      const titles = [...(pages.length > 1 ? [page.name] : []), ...(title ? [title] : [])];
+      return { key: `${page.id} ${key}`, rows, title: titles.join(" · ") || undefined };
+    }),
+  );
+}
+
+/** Field for the component whose status changes while the monitor is down; hidden if there is none. */
+const componentField: Field<string, string[], FieldsContext> = {
+  label: "Component",
+  initial: "",
+  read: (sent, name) => sent.text(name),
+  toBody: (id) => (id === "" ? [] : [id]),
+  fromStored: ([id = ""]) => id,
+  // The pointer of one id has its index.
+  showError: ({ pointer, detail }) => ({
+    detail: pointer.split("/").length > 2 ? "Select components that exist." : detail,
+  }),
+  Input({ name, value, errors, context }) {
+    const options = partsOf(context).flatMap(({ title, rows }) =>
+      rows.map((row) => ({ value: row.id, label: row.name, group: title })),
+    );
+    if (options.length === 0 && errors[name] === undefined) return null;
+    return (
+      <SelectField
+        label="Component"
+        name={name}
+        value={value}
+        error={errors[name]}
+        options={[{ value: "", label: "None" }, ...options]}
+      />
+    );
+  },
+};
+
+const moreComponents = componentsField<FieldsContext>({
+  label: "Further components",
+  hint: "Their status changes too while the monitor is down.",
   unknown: "Select components that exist.",
-  partsOf: ({ pages }) =>
-    pages.flatMap((page) =>
-      rowsByGroup(page, (component) => component).parts.map(({ key, title, rows }) => {
-        const titles = [...(pages.length > 1 ? [page.name] : []), ...(title ? [title] : [])];
-        const part = { key: `${page.id} ${key}`, rows };
-        return titles.length === 0 ? part : { ...part, title: titles.join(" · ") };
-      }),
-    ),
+  partsOf,
 });
+
+/** Field for the other components, if there is more than one. Sorted, so that a form with the same ones changes nothing. */
+const moreComponentsField: typeof moreComponents = {
+  ...moreComponents,
+  toBody: (ids) => ids.toSorted(),
+  Input: (props) =>
+    partsOf(props.context).flatMap(({ rows }) => rows).length > 1 ? (
+      moreComponents.Input(props)
+    ) : (
+      <p class="hint">There are no other components yet.</p>
+    ),
+};
 
 const parentsField = monitorsField<FieldsContext>({
   label: "Depends on",
@@ -263,14 +369,29 @@ const parentsField = monitorsField<FieldsContext>({
   wordError: (detail) => `a monitor that ${detail}`,
 });
 
-/** Returns the fields of a monitor type: those that most monitors need, and the rest. */
-function fieldsOf(type: MonitorType): { usual: MonitorFields; rare: MonitorFields } {
-  const { fields, advanced = {}, isPush } = TYPE_FORMS[type];
+/** Returns the fields that the form of a type asks for: what is checked and how often, its component, and who is notified. */
+function askedFields(type: MonitorType): MonitorFields {
+  const { fields, isPush } = TYPE_FORMS[type];
+  const name = nameField();
+  if (type === "unsupported") return { name, component_ids: componentField };
+  return {
+    name,
+    ...(isPush ? { timing: timingField } : {}),
+    ...configFields(fields),
+    component_ids: componentField,
+    interval_seconds: intervalField(type),
+    webhook_ids: notifyField(),
+    endpoint: endpointField,
+  };
+}
+
+/** Returns the fields that most monitors keep at their defaults. */
+function furtherFields(type: MonitorType): MonitorFields {
+  const { advanced = {}, isPush } = TYPE_FORMS[type];
   const defaults = defaultSettings(type);
-  const name = nameField({
-    hint: "Name of the service, such as “Checkout API”. Incidents opened by the monitor use this name.",
-  });
   const labels = {
+    more_component_ids: moreComponentsField,
+    ...(type === "unsupported" ? {} : { depends_on: parentsField }),
     group: nullable(groupField()),
     tags: tagsField(),
     notes: nullable(
@@ -282,39 +403,7 @@ function fieldsOf(type: MonitorType): { usual: MonitorFields; rare: MonitorField
       }),
     ),
   };
-  if (type === "unsupported") {
-    return { usual: { name, component_ids: affectedField, ...labels }, rare: {} };
-  }
-  const interval = { interval_seconds: intervalField(type) };
-  return {
-    usual: {
-      name,
-      ...(isPush ? { timing: timingField, ...interval } : {}),
-      ...configFields(fields),
-      ...interval,
-      component_ids: affectedField,
-      on_down: selectField<OnDown>({
-        label: "Component status while down",
-        initial: defaults.onDown,
-        options: ON_DOWN.map((value) => ({ value, label: STATUS_WORDS[value] })),
-      }),
-      open_incident: choiceField<OpenIncident>({
-        label: "Incidents",
-        hint: "Effect on the components' pages when the monitor goes down.",
-        initial: defaults.openIncident,
-        options: INCIDENTS,
-      }),
-      depends_on: parentsField,
-      webhook_ids: webhooksField(),
-      ...labels,
-    },
-    rare: rareFields(type, advanced),
-  };
-}
-
-function rareFields(type: MonitorType, advanced: MonitorFields): MonitorFields {
-  const { isPush } = TYPE_FORMS[type];
-  const defaults = defaultSettings(type);
+  if (type === "unsupported") return labels;
   return {
     ...(isPush
       ? {}
@@ -344,6 +433,18 @@ function rareFields(type: MonitorType, advanced: MonitorFields): MonitorFields {
       initial: defaults.successThreshold,
       isRequired: true,
     }),
+    on_down: selectField<OnDown>({
+      label: "Component status while down",
+      initial: defaults.onDown,
+      options: ON_DOWN.map((value) => ({ value, label: STATUS_WORDS[value] })),
+    }),
+    open_incident: selectField<OpenIncident>({
+      label: "Incidents",
+      hint: "On the pages of the components. An incident with an update by someone is not resolved by the monitor.",
+      initial: defaults.openIncident,
+      options: INCIDENTS,
+    }),
+    ...configFields(advanced),
     ...(isPush
       ? {}
       : {
@@ -360,27 +461,157 @@ function rareFields(type: MonitorType, advanced: MonitorFields): MonitorFields {
       hint: "A check that succeeds counts as failed, and one that fails as succeeded.",
       initial: defaults.inverted,
     }),
-    ...configFields(advanced),
+    ...labels,
   };
 }
 
-/** Field for the interval. Calls of a job may have none, and with it no deadline. */
+/** Returns the values of the further fields in one line: "10 s timeout · down after 3 failures, up after 1 · …". */
+function summaryOf(type: MonitorType, values: Readonly<Record<string, unknown>>): string {
+  if (type === "unsupported") return "";
+  const { isPush, summary } = TYPE_FORMS[type];
+  const [timeout = 0, failures = 0, successes = 0] = [
+    isPush ? 0 : values["timeout_ms"],
+    values["failure_threshold"],
+    values["success_threshold"],
+  ].map(Number);
+  const incident = INCIDENTS.find(({ value }) => value === values["open_incident"]);
+  const status = ON_DOWN.find((value) => value === values["on_down"]);
+  if (Number.isNaN(timeout + failures + successes) || !incident || !status) return "";
+  const parts = [
+    ...(isPush ? [] : [`${latencyInWords(timeout)} timeout`]),
+    `down after ${plural(failures, "failure")}, up after ${successes}`,
+    `then ${STATUS_WORDS[status].toLowerCase()}, ${incident.words}`,
+    ...(summary ? [summary((name) => values[inputOf(name)])] : []),
+  ];
+  return capitalised(parts.join(" · "));
+}
+
+/** Name of the buttons that select a type. */
+const CHOOSE_TYPE = "choose_type";
+
+/** Returns the type of a submitted form, as chosen by a button or else as shown; undefined for an unknown one. */
+export function sentType(sent: Pick<SentForm, "text">): SupportedType | undefined {
+  const named = sent.text(CHOOSE_TYPE) || sent.text("type");
+  return SUPPORTED_TYPES.find((type) => type === named);
+}
+
+/** Field for the type of a new monitor: buttons that show the form again with the fields of another type. */
+function typeField(current: SupportedType): Field<string, never> {
+  return {
+    label: "Type",
+    initial: current,
+    read: (sent) => sentType(sent) ?? current,
+    toBody: () => undefined,
+    fromStored: (type) => type,
+    Input: ({ name }) => (
+      <>
+        <HiddenFields values={{ [name]: current }} />
+        <Picker
+          label="Type"
+          name={CHOOSE_TYPE}
+          searchLabel="Search types"
+          placeholder="What should be watched?"
+          emptyText="No type has this name. “TCP port” watches any server that accepts connections."
+          options={SUPPORTED_TYPES.map((type) => {
+            const { purpose: note, words, icon } = TYPE_FORMS[type];
+            return { value: type, label: typeLabel(type), note, words, icon };
+          })}
+          value={current}
+        />
+      </>
+    ),
+  };
+}
+
+/**
+ * Returns the values for a form of another type, after one of the buttons was pressed that select it: what was typed, and
+ * the defaults of the new type for the rest. Undefined if no such button was pressed.
+ */
+export function valuesForChosenType(sent: SentForm): ValuesOf<MonitorFields> | undefined {
+  const chosen = sentType(sent);
+  const shown = SUPPORTED_TYPES.find((type) => type === sent.text("type")) ?? "http";
+  if (sent.text(CHOOSE_TYPE) === "" || chosen === undefined) return undefined;
+  const before = newMonitorForm(shown);
+  const after = newMonitorForm(chosen);
+  const typed = Object.entries(before.read(sent)).filter(
+    ([name, value]) => name in after.fields && !Bun.deepEquals(value, before.fields[name]?.initial),
+  );
+  return after.initial(Object.fromEntries(typed));
+}
+
+/** Choice of an interval that is not listed, and the name of its input. */
+const OTHER = "other";
+const otherOf = (name: string) => `${name}_${OTHER}`;
+
+/** Intervals that are offered, in seconds, within the limits of a type. */
+const INTERVALS = [10, 30, 60, 300, 900, 1_800, 3_600, 21_600, 86_400, 604_800];
+
+const INTERVAL_UNITS = [
+  { seconds: 86_400, word: "day" },
+  { seconds: 3_600, word: "hour" },
+  { seconds: 60, word: "minute" },
+  { seconds: 1, word: "second" },
+];
+
+/** Returns "Every minute", "Every 90 seconds". */
+function intervalLabel(seconds: number): string {
+  const unit = INTERVAL_UNITS.find((each) => seconds % each.seconds === 0);
+  if (!unit || seconds === unit.seconds) return `Every ${unit?.word}`;
+  return `Every ${plural(seconds / unit.seconds, unit.word)}`;
+}
+
+/** Field for the interval: usual ones, or a number of seconds. Calls of a job may have none, and with it no deadline. */
 function intervalField(type: MonitorType): Field<string, number | null> {
   const { isPush = false } = TYPE_FORMS[type];
   const { maxIntervalSeconds: longest = 86_400 } = probeOf(type);
-  const field = integerField({
-    label: isPush ? "Interval (seconds)" : "Check every (seconds)",
-    hint: isPush
-      ? "For “At an interval”. 5 to 31,536,000."
-      : `${intervalsOf(type).least.toLocaleString("en")} to ${longest.toLocaleString("en")}.`,
-    initial: defaultSettings(type).intervalSeconds ?? 0,
-    isRequired: !isPush,
-  });
-  if (!isPush) return field as Field<string, number | null>;
+  const { least } = intervalsOf(type);
+  const initial = defaultSettings(type).intervalSeconds ?? 0;
+  const label = "Interval";
+  const seconds = integerField({ label, initial, isRequired: !isPush });
   return {
-    ...field,
-    toBody: (typed, context) => (typed.trim() === "" ? null : field.toBody(typed, context)),
-    fromStored: (seconds) => (seconds === null ? "" : String(seconds)),
+    label,
+    inputs: { [otherOf("interval_seconds")]: "Interval in seconds" },
+    initial: seconds.initial,
+    read: (sent, name) => {
+      const chosen = sent.text(name);
+      return chosen === OTHER ? sent.text(otherOf(name)) : chosen;
+    },
+    toBody: (typed, context) =>
+      isPush && typed.trim() === "" ? null : seconds.toBody(typed, context),
+    fromStored: (stored) => (stored === null ? "" : String(stored)),
+    showError: ({ detail }) => ({ input: otherOf("interval_seconds"), detail }),
+    Input({ name, value, errors }) {
+      const error = errors[otherOf(name)];
+      const isNone = isPush && value === "";
+      const isListed = error === undefined && (isNone || /^[1-9]\d*$/.test(value));
+      const listed = INTERVALS.filter((each) => each >= least && each <= longest);
+      const shown = new Set([...listed, ...(isListed && !isNone ? [Number(value)] : [])]);
+      return (
+        <div class="with-other">
+          <SelectField
+            label={label}
+            name={name}
+            value={isListed ? value : OTHER}
+            options={[
+              ...(isNone ? [{ value: "", label: "None" }] : []),
+              ...[...shown]
+                .sort((a, b) => a - b)
+                .map((each) => ({ value: String(each), label: intervalLabel(each) })),
+              { value: OTHER, label: "Other" },
+            ]}
+          />
+          <TextField
+            label="Interval in seconds"
+            name={otherOf(name)}
+            value={isListed ? "" : value}
+            hint={`${least.toLocaleString("en")} to ${longest.toLocaleString("en")}.`}
+            error={error}
+            inputmode="numeric"
+            autocomplete="off"
+          />
+        </div>
+      );
+    },
   };
 }
 
@@ -426,27 +657,15 @@ function configFields(fields: MonitorFields): MonitorFields {
 }
 
 const TIMINGS = [
-  {
-    value: "interval",
-    label: "At an interval",
-    hint: "A call is due each time the interval below has passed since the one before.",
-  },
-  {
-    value: "schedule",
-    label: "By a schedule",
-    hint: "Calls are due at the times of the cron expression below.",
-  },
-  {
-    value: "none",
-    label: "Without a deadline",
-    hint: "Only what the job reports changes the state.",
-  },
+  { value: "interval", label: "At an interval" },
+  { value: "schedule", label: "By a schedule" },
+  { value: "none", label: "Without a deadline" },
 ] as const;
 
 /** Ways in which the calls of a job are due. */
 type Timing = (typeof TIMINGS)[number]["value"];
 
-/** Field that decides which of interval and schedule counts. Without a choice, the filled one does. */
+/** Field that decides which of interval and schedule counts, whose inputs show. Without a choice, the filled one does. */
 const timingField: Field<string, Timing> = {
   ...choiceField<Timing>({ label: "Expected calls", initial: "interval", options: TIMINGS }),
   toBody: (typed) => TIMINGS.find(({ value }) => value === typed)?.value,
@@ -469,8 +688,7 @@ function timingOf({
 
 /**
  * Returns the interval and config of a push monitor with the fields that belong to its timing. `typed` has the
- * fields of a new monitor, or those that change `stored`. Throws `validation_failed` for a typed schedule that
- * would be ignored.
+ * fields of a new monitor, or those that change `stored`.
  */
 function chooseTiming(
   timing: Timing,
@@ -489,16 +707,23 @@ function chooseTiming(
       },
     };
   }
-  if (schedule && !before) {
-    const detail = "Select “By a schedule”, or clear the schedule.";
-    throw invalidFields([{ pointer: "#/timing", detail }]);
-  }
   const { interval_seconds: interval = stored?.interval_seconds } = typed;
   return {
     // A missing interval is rejected by the service.
     interval_seconds: timing === "none" ? null : (interval ?? Number.NaN),
     config: before ? { ...config, schedule: null } : config,
   };
+}
+
+/** Returns the error of a typed schedule that would be ignored. */
+function timingErrorOf(
+  timing: Timing,
+  { schedule }: MonitorConfig,
+  stored: Pick<Monitor, "config"> | undefined,
+): string | undefined {
+  const isIgnored = timing !== "schedule" && Boolean(schedule);
+  if (!isIgnored || (stored && scheduleOf(stored.config))) return undefined;
+  return "Select “By a schedule”, or clear the schedule.";
 }
 
 /** Number of due calls that the form shows. */
@@ -517,14 +742,18 @@ export function nextCalls(config: MonitorConfig, now: number): DueCalls {
   return { timeZone, times: occurrencesOf(config)?.list(now, { count: CALLS_SHOWN }) ?? [] };
 }
 
-/** Screen data of the field: webhooks that get the events of selected monitors. */
-interface WebhooksContext {
+/** Screen data of the fields for endpoints. */
+interface EndpointsContext {
+  /** Endpoints that get the events of selected monitors, and of all monitors. */
   webhooks: readonly {
     id: string;
     name: string;
-    /** Name of the page to which the webhook is limited. */
-    pageName: string | undefined;
+    /** Format and limits in a few words. */
+    note: string;
+    isForAll: boolean;
   }[];
+  /** Formats for which an address is enough. */
+  formats: readonly WebhookFormat[];
 }
 
 /** Ids of the webhooks that are checked in a form, and of those that were when it was shown. */
@@ -542,11 +771,11 @@ export function changesOf({ checked, shown }: WebhookSelection) {
 }
 
 /**
- * Field for the webhooks that get the events of this monitor; hidden without any for selected monitors. Hidden
- * inputs hold those that were checked, so that changes by others in the meantime are kept.
+ * Field for the webhooks that get the events of this monitor. Hidden inputs hold those that were checked, so that changes
+ * by others in the meantime are kept. Those for all monitors cannot be changed here.
  */
-function webhooksField(): Field<WebhookSelection, WebhookSelection, WebhooksContext> {
-  const label = "Webhooks";
+function notifyField(): Field<WebhookSelection, WebhookSelection, EndpointsContext> {
+  const label = "Notify";
   const shownInput = (name: string) => `${name}_shown`;
   return {
     label,
@@ -555,29 +784,80 @@ function webhooksField(): Field<WebhookSelection, WebhookSelection, WebhooksCont
     // Sorted, so that a form with the same webhooks changes nothing.
     toBody: ({ checked, shown }) => ({ checked: checked.toSorted(), shown: shown.toSorted() }),
     fromStored: (selection) => selection,
-    Input({ name, value: { checked, shown }, errors, context: { webhooks } }) {
-      if (webhooks.length === 0 && errors[name] === undefined) return null;
-      return (
-        <>
-          <CheckboxList
-            legend={label}
-            name={name}
-            hint="Webhooks for selected monitors that get the events of this one. Those for all monitors are not listed."
-            error={errors[name]}
-            options={webhooks.map((webhook) => ({
-              value: webhook.id,
-              label: webhook.name,
-              ...(webhook.pageName !== undefined && {
-                hint: `Only while all components of the monitor are on the page ${webhook.pageName}.`,
-              }),
-              isChecked: checked.includes(webhook.id),
-            }))}
-          />
-          {shown.map((id) => (
-            <input key={id} type="hidden" name={shownInput(name)} value={id} />
-          ))}
-        </>
-      );
-    },
+    showError: ({ detail }) => ({ detail: `The endpoints ${detail}.` }),
+    Input: ({ name, value: { checked, shown }, errors, context: { webhooks } }) => (
+      <>
+        <CheckLines
+          legend={label}
+          name={name}
+          error={errors[name]}
+          options={webhooks.map(({ id, name: itsName, note, isForAll }) => ({
+            value: id,
+            label: itsName,
+            note: isForAll ? `${note}, for all monitors` : note,
+            isChecked: isForAll || checked.includes(id),
+            isFixed: isForAll,
+          }))}
+        >
+          {webhooks.length === 0 ? <p class="hint">There is no endpoint yet.</p> : null}
+        </CheckLines>
+        {shown.map((id) => (
+          <input key={id} type="hidden" name={shownInput(name)} value={id} />
+        ))}
+      </>
+    ),
   };
 }
+
+/** Inputs of the field for a new endpoint. */
+const ENDPOINT = { format: "endpoint_format", url: "endpoint_url" } as const;
+
+/** Field for an address that gets the events of this monitor from now on, in a fold that is open without any endpoint. */
+const endpointField: Field<PlainAddress, PlainAddress, EndpointsContext> = {
+  label: "Endpoint",
+  inputs: { [ENDPOINT.format]: "Send to", [ENDPOINT.url]: "Address" },
+  initial: { format: "", url: "" },
+  read: (sent) => ({ format: sent.text(ENDPOINT.format), url: sent.text(ENDPOINT.url) }),
+  toBody: ({ format, url }) => (url.trim() === "" ? undefined : { format, url: url.trim() }),
+  fromStored: () => ({ format: "", url: "" }),
+  showError: ({ pointer, detail }) => ({
+    input: pointer.endsWith("/format") ? ENDPOINT.format : ENDPOINT.url,
+    detail,
+  }),
+  Input({ value: { format, url }, errors, context: { formats, webhooks } }) {
+    const isWrong = Object.values(ENDPOINT).some((input) => errors[input] !== undefined);
+    return (
+      <details class="add-fold" open={isWrong || url !== "" || webhooks.length === 0}>
+        <summary class="button">
+          <Icon name="plus" />
+          Add an endpoint
+        </summary>
+        <div class="pair">
+          <SelectField
+            label="Send to"
+            name={ENDPOINT.format}
+            value={format || formats[0]}
+            error={errors[ENDPOINT.format]}
+            options={formats.map((each) => ({ value: each, label: FORMATS[each].label }))}
+          />
+          <TextField
+            label="Address"
+            name={ENDPOINT.url}
+            value={url}
+            error={errors[ENDPOINT.url]}
+            autocomplete="off"
+            maxlength={2_000}
+          />
+        </div>
+        <p class="hint">
+          The URL of a channel{formats.includes("email") ? ", or an e-mail address" : ""}. For
+          Telegram, Gotify or a program,{" "}
+          <a href={NEW_WEBHOOK_PATH} target="_blank">
+            create a webhook
+          </a>
+          .
+        </p>
+      </details>
+    );
+  },
+};

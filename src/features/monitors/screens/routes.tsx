@@ -1,4 +1,4 @@
-import { SECOND_MS, toIso } from "../../../base/time";
+import { SECOND_MS } from "../../../base/time";
 import { StepRecorder } from "../../../egress/steps";
 import { seeOther } from "../../../http/answers";
 import { formBody } from "../../../http/form-body";
@@ -22,7 +22,7 @@ import { addSelectionRoutes } from "./selection";
 import { tokenKindInWords } from "./job";
 import { showToken } from "./token";
 import { readMonitorView } from "./view";
-import { latencyInWords } from "./words";
+import { resultInWords } from "./words";
 
 /** Form without fields, which is submitted once. */
 const ROTATE_FORM = defineForm<object>()({});
@@ -166,19 +166,11 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
       const { row } = getMonitorRecord(ctx.db, params.id);
       requireActiveCheck(row);
       const recorder = new StepRecorder(ctx.clock);
-      const { outcome, latencyMs, message, at } = await monitoring.checkNow(row.id, recorder);
-      const took = latencyMs === null ? "" : ` The response took ${latencyInWords(latencyMs)}.`;
-      const reason = message === null ? "" : ` ${message}`;
-      const time = `${toIso(at).slice(11, 19)} UTC`;
-      const text = {
-        ok: `The check at ${time} succeeded.${took}${reason}`,
-        failed: `The check at ${time} failed.${reason}${took}`,
-        unknown: `The server could not perform the check at ${time}.${reason}${took}`,
-      }[outcome];
-      const tone = outcome === "ok" ? "ok" : "major";
+      const check = await monitoring.checkNow(row.id, recorder);
       const { steps } = recorder;
+      const result = resultInWords(check, steps);
       const details = steps.length === 0 ? undefined : <CheckSteps steps={steps} />;
-      flashes.put(sessionOf(requestContext).id, { tone, text, details });
+      flashes.put(sessionOf(requestContext).id, { ...result, details });
       return seeOther(homeOf(row.id, query));
     },
     { ...formBody(), ...screenOperation(session("admin")) },

@@ -12,7 +12,7 @@ import { Checkbox } from "../../../ui/choices";
 import { FieldRows, HiddenFields, type RowControl, TextArea, TextField } from "../../../ui/form";
 import { type Field, InvalidInput } from "../../../ui/forms/form";
 import { probeOf } from "../probes";
-import { inputOf, MoreRows, type RowsContext } from "./rows";
+import { EMPTY_ROWS, inputOf, MoreRows, type RowsContext } from "./rows";
 
 /** Screen data of the secrets of a configuration. */
 export interface SecretsContext {
@@ -95,7 +95,7 @@ export function secretTextField(
         name,
         hint: isSet
           ? `${KEPT}. The ${noun} is secret and never shown.`
-          : `${hint} The ${noun} is secret and never shown again.`,
+          : `${hint} It is secret and never shown again.`,
         error: errors[name],
         maxlength,
       };
@@ -198,6 +198,7 @@ export function secretValuesField({
   return {
     label,
     initial: [],
+    isUnfolded: ({ emptyRows }) => emptyRows > EMPTY_ROWS,
     read: readRows,
     toBody(rows, { stored, secrets }) {
       const names = rows.map(({ name }) => name);

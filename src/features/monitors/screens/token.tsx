@@ -13,8 +13,16 @@ import { scheduleOf } from "../probes/push";
 import { JobCommands } from "./job";
 import { intervalInWords } from "./words";
 
-/** Returns a screen with the token of a push monitor, or one that says it was already shown. */
-export function showToken({ baseUrl }: Ctx, reveal: Reveal<NewMonitor>, title: string): Screen {
+/**
+ * Returns a screen with the token of a push monitor, or one that says it was already shown. `notified` names those who are
+ * notified about a new one, in a sentence.
+ */
+export function showToken(
+  { baseUrl }: Ctx,
+  reveal: Reveal<NewMonitor>,
+  title: string,
+  notified?: string,
+): Screen {
   if ("shownBefore" in reveal) {
     return shownBefore({
       secret: "address",
@@ -24,7 +32,7 @@ export function showToken({ baseUrl }: Ctx, reveal: Reveal<NewMonitor>, title: s
     });
   }
   const { record, token = "" } = reveal.revealed;
-  const page = { title, record, token, baseUrl };
+  const page = { title, record, token, baseUrl, notified };
   return { title, isSecret: true, children: <RevealedToken {...page} /> };
 }
 
@@ -34,8 +42,9 @@ function RevealedToken(props: {
   record: NewMonitor["record"];
   token: string;
   baseUrl: string;
+  notified: string | undefined;
 }) {
-  const { title, record, token, baseUrl } = props;
+  const { title, record, token, baseUrl, notified } = props;
   const { row } = record;
   const { id, name } = row;
   const url = `${baseUrl}/api/v1/heartbeats/${token}`;
@@ -61,6 +70,7 @@ function RevealedToken(props: {
           The job calls this address by GET or POST, {intervalInWords(row)}. Anyone who has the
           address can report that the job has run.
         </p>
+        {notified === undefined ? null : <p class="muted">{notified}</p>}
       </Card>
       <Card title="Commands for a script">
         <JobCommands url={url} isSecret />

@@ -1,5 +1,6 @@
 import { CRON_MAX } from "../../../base/cron";
 import type { MonitorType } from "../../../base/status";
+import { plural } from "../../../base/text";
 import { DNS_RECORD_TYPES, TLS_VERSIONS } from "../../../egress/model";
 import { TextField } from "../../../ui/form";
 import {
@@ -10,6 +11,7 @@ import {
   textField,
 } from "../../../ui/forms/fields";
 import { type AnyField, type Field, nullable, optional } from "../../../ui/forms/form";
+import type { IconName } from "../../../ui/icons";
 import { assertionsField } from "./assertion-field";
 import { passwordField, secretTextField, secretValuesField } from "./secrets";
 import {
@@ -24,30 +26,52 @@ import {
 
 /** Form of a monitor type. */
 interface TypeForm {
-  /** Sentence that describes the check. */
-  sentence: string;
-  /** Fields of the configuration by the names that the API gives them, in order. */
+  /** Purpose in a few words. */
+  purpose: string;
+  /** Further words by which people look for the type, beside those of its label and purpose. */
+  words: string;
+  icon: IconName;
+  /** Fields of the configuration that a new monitor needs, by the names that the API gives them, in order. */
   fields: Readonly<Record<string, AnyField>>;
-  /** Names of fields by the title of the fold in which they are shown. */
-  folds?: Readonly<Record<string, readonly string[]>>;
-  /** Further fields, shown in the fold “More”, which most monitors keep at their defaults. */
+  /** Names of fields that stand beside each other. */
+  pairs?: readonly (readonly string[])[];
+  /** Further fields, shown in the fold “More options”, which most monitors keep at their defaults. */
   advanced?: Readonly<Record<string, AnyField>>;
+  /** Names of further fields by the title of the fold in which they are shown. */
+  folds?: Readonly<Record<string, readonly string[]>>;
+  /** Returns what counts as a success, by the values of the further fields. */
+  summary?: (valueOf: (field: string) => unknown) => string;
   /** True if jobs send heartbeats, so that the server runs no checks. */
   isPush?: boolean;
 }
 
+const HOST_AND_PORT = [["host", "port"]];
+const USER_AND_PASSWORD = ["user", "password"];
+const TLS_RULES = ["ca", "tls_min", "allow_plain_password", "certificate_warning_days"];
+
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
-/** Forms by monitor type: sentence and fields of each, which come from those below. */
+/** Forms by monitor type: purpose and fields of each, which come from those below. */
 export const TYPE_FORMS: Readonly<Record<MonitorType, TypeForm>> = {
   http: {
-    sentence: "Requests a web address, and fails unless the response is as expected.",
+    purpose: "A web address answers as it should",
+    words: "website web site page url api rest https endpoint keyword json health uptime server",
+    icon: "globe",
     fields: {
-      url: textField({
-        label: "URL",
-        hint: "With http:// or https://. Addresses in your own network are allowed.",
-        isRequired: true,
-      }),
+      url: textField({ label: "URL", isRequired: true }),
+    },
+    folds: {
+      "Headers and body": ["headers", "body"],
+      "Host and address": ["host", "connect_to", "ip_family"],
+      "OAuth 2.0": ["oauth2"],
+      "Digest sign-in": ["digest"],
+      "Client certificate": ["client_certificate"],
+      Proxy: ["proxy"],
+      "TLS and certificate": ["verify_tls", "ca", "tls_min", "certificate_warning_days"],
+      "Redirects and size": ["follow_redirects", "max_body_kb"],
+    },
+    summary: (valueOf) => describeConditions(valueOf("assertions"), "expects status 200–299"),
+    advanced: {
       method: selectField({
         label: "Method",
         initial: "GET",
@@ -82,16 +106,6 @@ export const TYPE_FORMS: Readonly<Record<MonitorType, TypeForm>> = {
       digest: digestField(),
       client_certificate: clientCertificateField(),
       proxy: proxyField(),
-    },
-    folds: {
-      "Headers and body": ["headers", "body"],
-      "Host and address": ["host", "connect_to"],
-      "OAuth 2.0": ["oauth2"],
-      "Digest sign-in": ["digest"],
-      "Client certificate": ["client_certificate"],
-      Proxy: ["proxy"],
-    },
-    advanced: {
       follow_redirects: checkboxField({
         label: "Follow redirects",
         hint: "If unchecked, a redirect counts as the response.",
@@ -123,17 +137,21 @@ export const TYPE_FORMS: Readonly<Record<MonitorType, TypeForm>> = {
     },
   },
   tcp: {
-    sentence: "Opens a connection to a port, and fails if the connection is not accepted.",
-    fields: {
-      host: hostField(),
-      port: portField(),
-    },
+    purpose: "A port accepts connections",
+    words: "socket telnet open service game server minecraft ftp ldap rdp vnc imap pop3 nfs host",
+    icon: "server",
+    fields: { host: hostField(), port: portField() },
+    pairs: HOST_AND_PORT,
   },
   tls: {
-    sentence: "Checks the certificate of a server, and fails before it expires.",
-    fields: {
-      host: hostField(),
-      port: portField(443),
+    purpose: "A certificate is valid and does not expire soon",
+    words: "ssl cert https expiry expiration x509 lets encrypt",
+    icon: "lock",
+    fields: { host: hostField(), port: portField(443) },
+    pairs: HOST_AND_PORT,
+    folds: { Address: ["connect_to"] },
+    summary: (valueOf) => `needs ${valueOf("days")} days of validity`,
+    advanced: {
       days: nullable(
         integerField({
           label: "Minimum validity (days)",
@@ -141,17 +159,18 @@ export const TYPE_FORMS: Readonly<Record<MonitorType, TypeForm>> = {
           initial: 14,
         }),
       ),
+      ...tlsRulesFields(),
       connect_to: connectToField(),
     },
-    folds: { Address: ["connect_to"] },
-    advanced: tlsRulesFields(),
   },
   dns: {
-    sentence: "Looks up a name, and fails unless the records are as expected.",
+    purpose: "A name has the records that you expect",
+    words: "domain nameserver resolver resolve lookup mx txt cname aaaa soa",
+    icon: "hash",
     fields: {
       name: textField({
         label: "Name to look up",
-        hint: "Such as example.com, or an IP address for its PTR records.",
+        hint: "Or an IP address, for its PTR records.",
         isRequired: true,
       }),
       record_type: selectField({
@@ -159,9 +178,12 @@ export const TYPE_FORMS: Readonly<Record<MonitorType, TypeForm>> = {
         initial: "A",
         options: DNS_RECORD_TYPES.map((value) => ({ value, label: value })),
       }),
-      expected: nullable(recordsField()),
     },
+    pairs: [["name", "record_type"]],
+    summary: (valueOf) =>
+      String(valueOf("expected")).trim() === "" ? "expects a record" : "expects given records",
     advanced: {
+      expected: nullable(recordsField()),
       resolver: nullable(
         textField({
           label: "Resolver",
@@ -171,20 +193,23 @@ export const TYPE_FORMS: Readonly<Record<MonitorType, TypeForm>> = {
     },
   },
   ping: {
-    sentence: "Sends an echo request, and fails if no answer arrives.",
+    purpose: "A host answers",
+    words: "icmp echo server router switch network device online reachable",
+    icon: "activity",
     fields: {
       host: hostField(),
     },
   },
   push: {
-    sentence:
-      "Waits for a job to call, and fails if no call arrives in time. The job gets its own address, which is shown once.",
+    purpose: "A job calls in time: cron, backup, queue",
+    words: "push scheduled task script timer systemd dead man switch worker passive",
+    icon: "clock",
     isPush: true,
     fields: {
       schedule: nullable(
         textField({
           label: "Schedule",
-          hint: "Cron expression for “By a schedule”, such as 0 3 * * * for 03:00 each day: minute, hour, day of month, month and day of week.",
+          hint: "Cron expression, such as 0 3 * * * for 03:00 each day: minute, hour, day of month, month and day of week.",
           maxlength: CRON_MAX,
         }),
       ),
@@ -196,6 +221,11 @@ export const TYPE_FORMS: Readonly<Record<MonitorType, TypeForm>> = {
           suggestions: ["UTC", ...Intl.supportedValuesOf("timeZone")],
         }),
       ),
+    },
+    pairs: [["schedule", "time_zone"]],
+    folds: { "Words in bodies of /ping/ calls": ["body_words"] },
+    summary: (valueOf) => `${valueOf("grace_seconds")} s grace period`,
+    advanced: {
       grace_seconds: nullable(
         integerField({
           label: "Grace period (seconds)",
@@ -227,13 +257,19 @@ export const TYPE_FORMS: Readonly<Record<MonitorType, TypeForm>> = {
         },
       }),
     },
-    folds: { "Words in bodies of /ping/ calls": ["body_words"] },
   },
   websocket: {
-    sentence:
-      "Opens a WebSocket, and fails if it does not open or the first message is not as expected.",
+    purpose: "A WebSocket opens and sends what it should",
+    words: "ws wss socket realtime live",
+    icon: "arrow-up-right",
     fields: {
       url: textField({ label: "URL", hint: "With ws:// or wss://.", isRequired: true }),
+    },
+    folds: {
+      Headers: ["headers"],
+      "TLS and certificate": ["verify_tls", "ca", "tls_min", "certificate_warning_days"],
+    },
+    advanced: {
       send: secretTextField({
         field: "send",
         noun: "message",
@@ -255,9 +291,6 @@ export const TYPE_FORMS: Readonly<Record<MonitorType, TypeForm>> = {
         rowLabel: "Header",
         hint: "Sent with the upgrade, such as Authorization.",
       }),
-    },
-    folds: { Headers: ["headers"] },
-    advanced: {
       subprotocols: listField({
         label: "Subprotocols",
         hint: "Optional. Separated by commas. The server must choose one of them.",
@@ -273,11 +306,16 @@ export const TYPE_FORMS: Readonly<Record<MonitorType, TypeForm>> = {
     },
   },
   grpc: {
-    sentence:
-      "Calls the health service of a gRPC server (grpc.health.v1), and fails unless the status is SERVING.",
+    purpose: "A service says that it serves",
+    words: "rpc grpc health microservice protobuf",
+    icon: "braces",
     fields: {
       host: hostField(),
       port: portField(),
+    },
+    pairs: HOST_AND_PORT,
+    folds: { Metadata: ["metadata"], "TLS and certificate": TLS_RULES },
+    advanced: {
       tls: tlsField(),
       service: nullable(
         textField({
@@ -291,32 +329,36 @@ export const TYPE_FORMS: Readonly<Record<MonitorType, TypeForm>> = {
         rowLabel: "Entry",
         hint: "Sent with each call, such as authorization.",
       }),
+      ...tlsRulesFields(),
+      certificate_warning_days: certificateWarningField(),
     },
-    folds: { Metadata: ["metadata"] },
-    advanced: { ...tlsRulesFields(), certificate_warning_days: certificateWarningField() },
   },
   postgres: databaseForm({
-    name: "PostgreSQL",
+    words: "database sql postgres pg db cockroachdb timescale supabase",
     port: 5432,
     empty: "Empty means the database with the name of the user.",
     trueText: "t",
   }),
   mysql: databaseForm({
-    name: "MySQL or MariaDB",
+    words: "database sql db percona tidb",
     port: 3306,
     empty: "Empty means none.",
     trueText: "1",
   }),
   redis: {
-    sentence: "Signs in to a Redis or Valkey server, and fails if a PING is not answered.",
+    purpose: "A server answers a PING",
+    words: "database cache key value store queue keydb dragonfly",
+    icon: "archive",
     fields: {
       host: hostField(),
       port: portField(6379),
+    },
+    pairs: [...HOST_AND_PORT, USER_AND_PASSWORD],
+    folds: { "TLS and certificate": TLS_RULES },
+    advanced: {
       tls: tlsField(),
       user: userField(),
       password: passwordField(),
-    },
-    advanced: {
       database: nullable(
         integerField({ label: "Database", hint: "Optional. Number of a database to select." }),
       ),
@@ -337,11 +379,16 @@ export const TYPE_FORMS: Readonly<Record<MonitorType, TypeForm>> = {
     },
   },
   mqtt: {
-    sentence:
-      "Connects to an MQTT broker, and fails if the connection is refused or no expected message arrives.",
+    purpose: "A broker accepts connections, and a message arrives",
+    words: "iot mosquitto queue topic sensor smart home",
+    icon: "rss",
     fields: {
       host: hostField(),
       port: portField(1883, "With TLS usually 8883."),
+    },
+    pairs: [...HOST_AND_PORT, USER_AND_PASSWORD],
+    folds: { "TLS and certificate": TLS_RULES },
+    advanced: {
       tls: tlsField(),
       user: userField(),
       password: passwordField(),
@@ -355,18 +402,22 @@ export const TYPE_FORMS: Readonly<Record<MonitorType, TypeForm>> = {
         sources: ["body", "json"],
         hint: "A message must meet all of them; others are ignored. JSON values need a path such as $.checks[0].status. Separate the values of “is one of” by commas.",
       }),
-    },
-    advanced: {
       ...tlsRulesFields(),
       allow_plain_password: plainPasswordField(),
       certificate_warning_days: certificateWarningField(),
     },
   },
   smtp: {
-    sentence: "Greets a mail server and signs in, and fails if a step is refused. No mail is sent.",
+    purpose: "A mail server lets clients in",
+    words: "mail e-mail email postfix exchange starttls relay",
+    icon: "mail",
     fields: {
       host: hostField(),
-      port: portField(25, "With STARTTLS often 587, with TLS from the start 465."),
+      port: portField(25, "Often 587 with STARTTLS, 465 with TLS."),
+    },
+    pairs: [...HOST_AND_PORT, USER_AND_PASSWORD],
+    folds: { "TLS and certificate": TLS_RULES },
+    advanced: {
       tls: selectField({
         label: "Encryption",
         hint: "A user name needs STARTTLS or TLS with a verified certificate.",
@@ -380,29 +431,37 @@ export const TYPE_FORMS: Readonly<Record<MonitorType, TypeForm>> = {
       }),
       user: userField(),
       password: passwordField(),
-    },
-    advanced: {
       ...tlsRulesFields(),
       allow_plain_password: plainPasswordField(),
       certificate_warning_days: certificateWarningField(),
     },
   },
   ssh: {
-    sentence: "Connects to an SSH server, and fails if the server does not identify itself.",
+    purpose: "An SSH server answers",
+    words: "sftp linux shell remote login",
+    icon: "key-round",
     fields: { host: hostField(), port: portField(22) },
+    pairs: HOST_AND_PORT,
   },
   docker: {
-    sentence:
-      "Asks Docker for the state of a container, and fails unless it is running and healthy.",
+    purpose: "A container is running and healthy",
+    words: "podman compose image",
+    icon: "blocks",
     fields: {
       host: dockerHostField(),
-      container: textField({ label: "Container", hint: "Its name or id.", isRequired: true }),
+      container: textField({ label: "Container", hint: "Name or id.", isRequired: true }),
     },
+    pairs: [["host", "container"]],
   },
   domain: {
-    sentence: "Asks the registry when a domain expires, and fails once it has expired.",
+    purpose: "A domain is registered and does not expire soon",
+    words: "whois rdap registrar expiry expiration name tld",
+    icon: "calendar",
     fields: {
       domain: textField({ label: "Domain", hint: "Such as example.com.", isRequired: true }),
+    },
+    summary: (valueOf) => `warns ${valueOf("days")} days before`,
+    advanced: {
       days: nullable(
         integerField({
           label: "Warning (days)",
@@ -414,13 +473,16 @@ export const TYPE_FORMS: Readonly<Record<MonitorType, TypeForm>> = {
   },
   // Imported monitors that this version cannot check. They are never created by a form.
   unsupported: {
-    sentence: "Keeps an imported monitor that this version cannot check.",
+    purpose: "An imported monitor that this version cannot check",
+    words: "",
+    icon: "info",
     fields: {},
   },
 };
 
 interface DatabaseOptions {
-  name: string;
+  /** Further words by which people look for it. */
+  words: string;
   port: number;
   /** Effect of no database, as a sentence. */
   empty: string;
@@ -429,20 +491,26 @@ interface DatabaseOptions {
 }
 
 /** Returns the form of a database. */
-function databaseForm({ name, port, empty, trueText }: DatabaseOptions): TypeForm {
+function databaseForm({ words, port, empty, trueText }: DatabaseOptions): TypeForm {
   return {
-    sentence: `Signs in to a ${name} database and runs a query, and fails if the result is not as expected.`,
+    purpose: "The database answers a query",
+    words,
+    icon: "archive",
     fields: {
       host: hostField(),
       port: portField(port),
-      tls: tlsField(),
-      database: nullable(textField({ label: "Database", hint: `Optional. ${empty}` })),
       user: textField({
         label: "User name",
         hint: "Of a user that may only read what the query needs.",
         isRequired: true,
       }),
       password: passwordField(),
+    },
+    pairs: [...HOST_AND_PORT, USER_AND_PASSWORD, ["database", "tls"]],
+    folds: { Query: ["query", "expected"], "TLS and certificate": TLS_RULES },
+    advanced: {
+      database: nullable(textField({ label: "Database", hint: `Optional. ${empty}` })),
+      tls: tlsField(),
       query: secretTextField({
         field: "query",
         noun: "query",
@@ -458,9 +526,6 @@ function databaseForm({ name, port, empty, trueText }: DatabaseOptions): TypeFor
           maxlength: 1_000,
         }),
       ),
-    },
-    folds: { Query: ["query", "expected"] },
-    advanced: {
       ...tlsRulesFields(),
       allow_plain_password: plainPasswordField(),
       certificate_warning_days: certificateWarningField(),
@@ -503,7 +568,7 @@ function dockerHostField(): Field<string, string, DockerContext> {
         value={value}
         hint={
           dockerHosts.length === 0
-            ? "The server has no Docker hosts yet. Its setting ALLCLEAR_DOCKER_HOSTS names them, such as local=unix:///var/run/docker.sock."
+            ? "The server has no Docker hosts yet. Its setting ALLCLEAR_DOCKER_HOSTS names them."
             : `Name of a host in the server's setting ALLCLEAR_DOCKER_HOSTS: ${dockerHosts.join(", ")}.`
         }
         error={errors[name]}
@@ -528,10 +593,16 @@ function wordsField(label: string, hint: string): Field<string, readonly string[
   });
 }
 
+/** Returns the number of conditions, or what holds without any. */
+function describeConditions(rows: unknown, none: string): string {
+  const count = Array.isArray(rows) ? rows.length : 0;
+  return count === 0 ? none : plural(count, "condition");
+}
+
 /* Fields that the forms of several types share. */
 
 function hostField() {
-  return textField({ label: "Host", hint: "A name or an IP address.", isRequired: true });
+  return textField({ label: "Host", isRequired: true });
 }
 
 /** Field for a port with a default, or a required one. */

@@ -1,12 +1,12 @@
 import type { ComponentStatus } from "../../../base/status";
 import { SECOND_MS } from "../../../base/time";
-import { ANY_EVENT, matchesMonitor } from "../../../base/webhook";
+import { matchesMonitor } from "../../../base/webhook";
 import type { Reader } from "../../../db/statements";
 import { listOpenCausesOfSource } from "../../components/cause-store";
 import { findComponent } from "../../components/store";
 import { findSourceOf } from "../../../imports/store";
 import { listIncidentsOfOutage } from "../../incidents/outage-store";
-import { listSelectiveWebhooks } from "../../webhooks/monitors";
+import { receivesKind } from "../../webhooks/monitors";
 import { findPausedUntil } from "../../webhooks/records";
 import { listAllWebhooks, type WebhookRow } from "../../webhooks/store";
 import { type CheckRow, listChecksBefore } from "../checks-store";
@@ -100,8 +100,6 @@ export interface MonitorView {
   webhooks: readonly (WebhookRow & { pausedUntil: number | null })[];
   /** Source from which the monitor was imported; undefined for others. */
   origin: ReturnType<typeof findSourceOf>;
-  /** True if there are webhooks for selected monitors, which the form of the monitor offers. */
-  canSelectWebhooks: boolean;
 }
 
 /** Reads a monitor for its screen. Throws `not_found`. */
@@ -150,11 +148,11 @@ export function readMonitorView(
     dependents: listDependents(reader, { parentId: id }).sort(
       (a, b) => WORST_FIRST.indexOf(a.state) - WORST_FIRST.indexOf(b.state),
     ),
-    webhooks: listAllWebhooks(reader, {})
-      .filter((webhook) => notifies(webhook, record))
-      .map((row) => ({ ...row, pausedUntil: findPausedUntil(reader, row, now) })),
+    webhooks: listNotified(reader, record).map((row) => ({
+      ...row,
+      pausedUntil: findPausedUntil(reader, row, now),
+    })),
     origin: record.row.managedBy === "import" ? findSourceOf(reader, { id }) : undefined,
-    canSelectWebhooks: listSelectiveWebhooks(reader).length > 0,
   };
 }
 
@@ -182,17 +180,20 @@ function isDuring({ startedAt, resolvedAt }: OwnIncident, trouble: Trouble): boo
   );
 }
 
-/** Returns true if a webhook gets messages about a monitor, or about the incidents that it opens. */
-function notifies({ events, pageId, monitors }: WebhookRow, record: MonitorRecord): boolean {
+/** Lists the webhooks that get messages about a monitor, or about the incidents that it opens, oldest first. */
+export function listNotified(reader: Reader, record: MonitorRecord): WebhookRow[] {
+  return listAllWebhooks(reader, {}).filter((webhook) => notifies(webhook, record));
+}
+
+function notifies(webhook: WebhookRow, record: MonitorRecord): boolean {
+  const { pageId, monitors } = webhook;
   const { row, components } = record;
-  const receives = (kind: string) =>
-    events.some((event) => event === ANY_EVENT || event.startsWith(kind));
   const isOfPage = pageId === null || pageIdOf(record) === pageId;
-  if (isOfPage && receives("monitor.") && matchesMonitor(monitors, row.id)) return true;
+  if (isOfPage && receivesKind(webhook, "monitor") && matchesMonitor(monitors, row.id)) return true;
   const opensIncidents =
     row.openIncident !== "never" &&
     components.some((component) => pageId === null || component.pageId === pageId);
-  return opensIncidents && receives("incident.");
+  return opensIncidents && receivesKind(webhook, "incident");
 }
 
 function readMonitoredComponents(

@@ -1,5 +1,6 @@
-import type { MonitorType } from "../../../base/status";
+import type { MonitorType, Tone } from "../../../base/status";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../../base/time";
+import type { Step } from "../../../egress/steps";
 import { CheckLabel } from "../../../ui/blocks";
 import { monitorPath, MONITORS_PATH, withQuery } from "../../../ui/frame/paths";
 import { exactTime, RelativeTime } from "../../../ui/times";
@@ -67,6 +68,31 @@ export function latencyInWords(ms: number): string {
   if (ms >= MINUTE_MS) return timeInWords(ms);
   if (ms < SECOND_MS) return `${Math.round(ms * 10) / 10} ms`;
   return `${(ms / SECOND_MS).toLocaleString("en", { maximumFractionDigits: 2 })} s`;
+}
+
+/** Returns what a check got and how long it took, as a sentence: "HTTP status 200 in 84 ms."; undefined without a response. */
+export function answerInWords(latencyMs: number | null, steps: readonly Step[]) {
+  if (latencyMs === null) return undefined;
+  const answer = steps.find(({ name }) => name === "request")?.detail;
+  const took = latencyInWords(latencyMs);
+  return answer ? `${answer} in ${took}.` : `The response took ${took}.`;
+}
+
+/** Returns the result of a check with its time, in sentences, and its tone. */
+export function resultInWords(
+  { outcome, latencyMs, message, at }: CheckRow,
+  steps: readonly Step[],
+): { tone: Tone; text: string } {
+  const answer = answerInWords(latencyMs, steps);
+  const took = answer === undefined ? "" : ` ${answer}`;
+  const reason = message === null ? "" : ` ${message}`;
+  const time = `${toIso(at).slice(11, 19)} UTC`;
+  const text = {
+    ok: `The check at ${time} succeeded.${took}${reason}`,
+    failed: `The check at ${time} failed.${reason}${took}`,
+    unknown: `The server could not perform the check at ${time}.${reason}${took}`,
+  }[outcome];
+  return { tone: outcome === "ok" ? "ok" : "major", text };
 }
 
 /** Returns a response time as text, or a dash for none. */

@@ -252,6 +252,7 @@ describe("secrets in a form whose session has ended", () => {
     const inputs = settings.map(({ input }) => input);
     expect(inputs.length).toBeGreaterThan(2);
     inputs.push("password", "new_password", "current_password", "header_12_value", "config_body");
+    inputs.push("endpoint_url");
     expect(inputs.filter((input) => !isSecretInput(input))).toEqual([]);
     const open = ["name", "body", "header_0_name", "config_url", "setting_chat_id", "url"];
     expect(open.filter(isSecretInput)).toEqual([]);

@@ -20,7 +20,7 @@ describe("the form to report an incident", () => {
       "Save as draft",
       "Preview",
     ]);
-    expect(page.texts("details.fold summary")).toEqual(["More"]);
+    expect(page.texts("details.fold summary")).toEqual(["More options"]);
     expect(page.attributes("details.fold", "open")).toEqual([]);
   });
 

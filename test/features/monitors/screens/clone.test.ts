@@ -62,14 +62,13 @@ describe("cloning a monitor", () => {
     expect(answer.status).toBe(403);
   });
 
-  test("a monitor can be created with another form of the same type after it", async () => {
+  test("the further options of a clone are open if they differ from the defaults", async () => {
     await using dashboard = await createMonitorDashboard();
-    const answer = await dashboard.create({ intent: "another", name: "First" });
-    expect(answer.status).toBe(303);
-    const location = answer.headers.get("location") ?? "";
-    expect(location).toBe(`${NEW_MONITOR}?type=http`);
-    const page = readHtml((await dashboard.open(location)).text);
-    expect(page.texts(".flash")[0]).toContain("The monitor was created.");
-    expect(readHtml((await dashboard.open()).text).texts(".row-link")).toEqual(["First"]);
+    const opened = async (id: string) => {
+      const { text } = await dashboard.open(`${NEW_MONITOR}?type=http&from=${id}`);
+      return readHtml(text).texts(".options-fold[open]").length;
+    };
+    expect(await opened(await dashboard.make())).toBe(0);
+    expect(await opened(await dashboard.make({ timeout_ms: 2_000 }))).toBe(1);
   });
 });

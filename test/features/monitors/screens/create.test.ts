@@ -68,7 +68,7 @@ describe("the form for a new monitor", () => {
     expect(app.audit().at(-1)).toMatchObject({ action: "monitor.create", actorKind: "user" });
     const next = await dashboard.open(answer.headers.get("location") ?? "");
     expect(readHtml(next.text).texts(".flash")).toEqual([
-      "The monitor was created. The first check runs at once.",
+      "The monitor was created. The check at 12:00:00 UTC succeeded. The response took 12 ms. Nobody is notified about it.",
     ]);
   });
 
@@ -187,14 +187,14 @@ describe("the form for a new monitor", () => {
     {
       what: "an interval of 4 s",
       fields: { interval_seconds: "4" },
-      at: "interval_seconds",
-      says: "Check every (seconds) must be a whole number from 5 to 86,400.",
+      at: "interval_seconds_other",
+      says: "Interval in seconds must be a whole number from 5 to 86,400.",
     },
     {
       what: "an interval of 1e9",
-      fields: { interval_seconds: "1e9" },
-      at: "interval_seconds",
-      says: "Check every (seconds) must be a whole number from 5 to 86,400.",
+      fields: { interval_seconds: "other", interval_seconds_other: "1e9" },
+      at: "interval_seconds_other",
+      says: "Interval in seconds must be a whole number from 5 to 86,400.",
     },
     {
       what: "a timeout that is not there",
@@ -300,9 +300,14 @@ describe("the form for a new monitor", () => {
       expect(dashboard.written()).toEqual(before);
       const sent = dashboard.fields(fields);
       const again = formOf(answer.text);
-      for (const name of ["name", "config_url", "interval_seconds", "timeout_ms"]) {
+      for (const name of ["name", "config_url", "timeout_ms"]) {
         expect(again[name]).toEqual([String(sent[name])]);
       }
+      const { interval_seconds: interval, interval_seconds_other: other } = sent;
+      expect(again["interval_seconds"]).toEqual([at.startsWith("interval") ? "other" : "60"]);
+      expect(again["interval_seconds_other"]).toEqual([
+        at.startsWith("interval") ? String(other ?? interval) : "",
+      ]);
       expect((await dashboard.create()).status).toBe(303);
     });
   }

@@ -347,7 +347,7 @@ describe("the screen of a monitor", () => {
       readHtml((await app.call(`${MONITORS}/${id}`, { session })).text).texts(
         "#monitor-notified a",
       );
-    expect(await textsFor(dashboard.session)).toEqual(["Everything", "Monitors"]);
+    expect(await textsFor(dashboard.session)).toEqual(["Change", "Everything", "Monitors"]);
     expect(await textsFor(await app.signedIn("viewer"))).toEqual([]);
   });
 

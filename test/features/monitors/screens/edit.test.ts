@@ -44,7 +44,9 @@ describe("the form that edits a monitor", () => {
     expect(components.map((component) => component.id)).toEqual([website]);
     expect(app.audit().at(-1)).toMatchObject({ action: "monitor.update", actorKind: "user" });
     const next = await dashboard.open(`${MONITORS}/${id}`);
-    expect(readHtml(next.text).texts(".flash")).toEqual(["The monitor was changed."]);
+    expect(readHtml(next.text).texts(".flash")).toEqual([
+      "The monitor was changed. The check at 12:00:00 UTC succeeded. The response took 12 ms. Nobody is notified about it.",
+    ]);
   });
 
   test("submitting an unchanged monitor changes nothing and shows “Nothing was changed.”", async () => {
@@ -100,10 +102,10 @@ describe("the form that edits a monitor", () => {
     expect(answer.status).toBe(422);
     expect(Object.keys(fieldErrorsOn(answer.text))).toEqual([
       "name",
-      "interval_seconds",
+      "interval_seconds_other",
       "timeout_ms",
     ]);
-    expect(typedIn(answer.text, "interval_seconds")).toEqual(["0"]);
+    expect(typedIn(answer.text, "interval_seconds_other")).toEqual(["0"]);
     expect(dashboard.written()).toEqual(before);
   });
 
@@ -153,23 +155,45 @@ describe("the form that edits a monitor", () => {
     await using dashboard = await createMonitorDashboard();
     const folds = async (id: string) => {
       const page = readHtml((await dashboard.open(`${MONITORS}/${id}/edit`)).text);
-      return { all: page.texts("summary"), open: page.texts("details[open] > summary") };
+      return {
+        all: page.texts(".fold summary"),
+        open: page.texts(".fold[open] > summary"),
+      };
     };
-    const all = [
+    const usual =
+      "More options 10 s timeout · down after 3 failures, up after 1 · then partial outage, no incident";
+    const inner = [
       "Headers and body",
       "Host and address",
       "OAuth 2.0",
       "Digest sign-in",
       "Client certificate",
       "Proxy",
+      "Redirects and size",
+      "TLS and certificate",
+      "Retries and reminders",
+      "Further components",
       "Dependencies",
-      "More",
+      "Group, tags and notes",
     ];
-    expect(await folds(await dashboard.make(EDITED))).toEqual({ all, open: [] });
+    const { url } = EDITED.config;
+    expect(await folds(await dashboard.make({ config: { url } }))).toEqual({
+      all: [`${usual} · expects status 200–299`, ...inner],
+      open: [],
+    });
     const headers = { Authorization: "Bearer abc" };
-    const config = { ...EDITED.config, headers };
-    const other = await dashboard.make({ ...EDITED, config, degraded_after_ms: 900 });
-    expect(await folds(other)).toEqual({ all, open: ["Headers and body", "More"] });
+    const config = { url, headers };
+    const other = await dashboard.make({ config, reminder_seconds: 900 });
+    expect((await folds(other)).open).toEqual([
+      `${usual} · expects status 200–299`,
+      "Headers and body",
+      "Retries and reminders",
+    ]);
+    const thresholds = { failure_threshold: 1, success_threshold: 2, timeout_ms: 2_500 };
+    const strict = await dashboard.make({ ...EDITED, ...thresholds, on_down: "major_outage" });
+    expect((await folds(strict)).open).toEqual([
+      "More options 2.5 s timeout · down after 1 failure, up after 2 · then major outage, no incident · 2 conditions",
+    ]);
   });
 
   test("a stale edit of a monitor with a button for more rows or a trial is still a conflict", async () => {

@@ -1,6 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { readHtml, typedIn } from "../../../support/html";
-import { createMonitorDashboard, monitorIdIn, MONITORS } from "../../../support/monitor-dashboard";
+import {
+  createMonitorDashboard,
+  formOf,
+  monitorIdIn,
+  MONITORS,
+} from "../../../support/monitor-dashboard";
 
 describe("group, notes and inversion of monitors on the dashboard", () => {
   test("a monitor is created and edited with them, and empty inputs clear them", async () => {
@@ -92,7 +97,7 @@ describe("calls without a deadline on the dashboard", () => {
     await dashboard.edit(id, { timing: "none", interval_seconds: "" });
     expect(dashboard.stored(id).row.intervalSeconds).toBeNull();
     const form = (await dashboard.open(`${MONITORS}/${id}/edit`)).text;
-    expect(typedIn(form, "interval_seconds")).toEqual([""]);
+    expect(formOf(form)["interval_seconds"]).toEqual([""]);
     const screen = await dashboard.open(`${MONITORS}/${id}`);
     expect(screen.text).toContain("at any time");
     await dashboard.edit(id, { timing: "interval", interval_seconds: "31,536,000" });

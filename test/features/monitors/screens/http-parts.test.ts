@@ -62,7 +62,8 @@ function expectNoSecret(text: string): void {
 }
 
 const errorsIn = (html: string) => readHtml(html).texts("[role=alert] li");
-const openFolds = (html: string) => readHtml(html).texts("details[open] > summary");
+/** Titles of the open parts within the further options. */
+const openFolds = (html: string) => readHtml(html).texts(".fold-body details[open] > summary");
 const configOf = (stored: { row: { config: object } }) =>
   stored.row.config as Record<string, unknown>;
 
@@ -83,7 +84,7 @@ describe("OAuth 2.0, client certificate and proxy on the form of an HTTP monitor
   test("what is left empty is not stored, and the parts of the form are closed", async () => {
     await using dashboard = await createMonitorDashboard();
     const { text } = await dashboard.open(`${NEW_MONITOR}?type=http`);
-    expect(openFolds(text)).toEqual([]);
+    expect(readHtml(text).texts("details.fold[open]")).toEqual([]);
     expect(readHtml(text).texts("details > summary")).toEqual(
       expect.arrayContaining(["OAuth 2.0", "Client certificate", "Proxy"]),
     );

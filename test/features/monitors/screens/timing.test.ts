@@ -65,8 +65,8 @@ describe("the form of a push monitor", () => {
     [
       "an empty interval",
       { ...PUSH, timing: "interval", interval_seconds: "" },
-      "interval_seconds",
-      "Interval (seconds) must be a whole number from 5 to 31,536,000.",
+      "interval_seconds_other",
+      "Interval in seconds must be a whole number from 5 to 31,536,000.",
     ],
     [
       "a schedule beside an interval",

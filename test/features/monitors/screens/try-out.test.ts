@@ -33,7 +33,7 @@ describe("“Check now” before a monitor is saved", () => {
       },
     ]);
     expect(resultOn(answer.text)).toEqual([
-      "The check succeededThe response took 12 ms.Nothing was saved yet.",
+      "The check succeeded The response took 12 ms. Nothing was saved yet.",
     ]);
     expect(typedIn(answer.text, "config_url")).toEqual(["https://shop.example.com/up"]);
     expect(answer.text).not.toContain("s3cr3t");
@@ -46,6 +46,9 @@ describe("“Check now” before a monitor is saved", () => {
     const made = await dashboard.create({ intent: "check" });
     const id = await dashboard.make();
     for (const { text } of [made, await dashboard.edit(id, { intent: "check" })]) {
+      expect(resultOn(text)).toEqual([
+        "The check succeeded HTTP status 200 in 12 ms. Nothing was saved yet.",
+      ]);
       expect(readHtml(text).texts("#check-steps tbody tr")).toEqual([
         "RequestHTTP status 20012 ms",
       ]);
@@ -66,7 +69,7 @@ describe("“Check now” before a monitor is saved", () => {
     };
     const { text } = await dashboard.create({ intent: "check" });
     expect(resultOn(text)).toEqual([
-      "The check failedThe status is 503; <b>it</b> should be 200.The certificate expires on 1 May 2026.Nothing was saved yet.",
+      "The check failed The status is 503; <b>it</b> should be 200. The certificate expires on 1 May 2026. Nothing was saved yet.",
     ]);
   });
 

@@ -50,7 +50,7 @@ describe("monitors that this version cannot check on the dashboard", () => {
     const { config } = dashboard.stored(id).row;
     const { text } = await dashboard.open(`${MONITORS}/${id}/edit`);
     const names = Object.keys(formOf(text)).filter((name) => name !== "version");
-    expect(names.sort()).toEqual(["draft", "group", "name", "notes", "tags"]);
+    expect(names.sort()).toEqual(["component_ids", "draft", "group", "name", "notes", "tags"]);
     expect(text).not.toContain("Check now");
     const api = dashboard.site.components["API"] ?? "";
     const fields = { name: "Orders database", tags: "imported", component_ids: [api] };

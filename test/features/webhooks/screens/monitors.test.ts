@@ -59,7 +59,11 @@ describe("monitors of webhooks on the dashboard", () => {
     await using _ = monitors;
     const shop = await monitors.make({ name: "Shop" });
     const all = await webhooks.made({ description: "Everyone" });
-    expect((await monitors.open(`${MONITORS}/${shop}/edit`)).text).not.toContain("webhook_ids");
+    const edit = readHtml((await monitors.open(`${MONITORS}/${shop}/edit`)).text);
+    expect(edit.texts(".check-lines li")).toEqual([
+      "Everyone · Standard Webhooks, for all monitors",
+    ]);
+    expect(edit.attributes("input[name=webhook_ids]", "value")).toEqual([]);
     const chat = await webhooks.made({ description: "Chat", of: "some", monitors: [] });
     const form = readHtml((await monitors.open(`${MONITORS}/${shop}/edit`)).text);
     expect(form.attributes("input[name=webhook_ids]", "value")).toEqual([chat.id]);
@@ -160,7 +164,7 @@ describe("monitors of webhooks on the dashboard", () => {
     const answer = await monitors.edit(shop, { name: "Store", webhook_ids: [full.id] });
     expect(answer.status).toBe(422);
     expect(fieldErrorsOn(answer.text)).toEqual({
-      webhook_ids: "Webhooks must not include “Full”, which has 1,000 monitors, the most.",
+      webhook_ids: "The endpoints must not include “Full”, which has 1,000 monitors, the most.",
     });
     expect([monitors.written(), webhooks.state()]).toEqual(before);
 
@@ -248,7 +252,7 @@ describe("monitors of webhooks on the dashboard", () => {
         "#monitor-notified .detail-name",
       );
     const form = (await monitors.open(`${MONITORS}/${wide}/edit`)).text;
-    expect(form).toContain("Only while all components of the monitor are on the page");
+    expect(form).toContain("only while all components are on the page Acme");
     expect(await notified(shop)).toEqual(["Of the page"]);
     expect(await notified(wide)).toEqual([]);
     expect(await notified(alone)).toEqual([]);
