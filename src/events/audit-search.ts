@@ -22,8 +22,9 @@ export interface AuditQuery {
   from?: number | undefined;
   /** Unix ms, exclusive. */
   until?: number | undefined;
-  /** Only entries that were written before this one. */
+  /** Only entries that were written before this one; after it for the oldest first. */
   before?: AuditCursor | undefined;
+  isOldestFirst?: boolean;
   limit: number;
 }
 
@@ -43,14 +44,16 @@ interface SearchParams {
 }
 
 // Sorted as the index of times, so that entries outside the range are not read.
-const listFoundEntries = selectMany((orm, $: SearchParams) => {
-  const { text, actor, action, target } = $;
-  const holds = (column: unknown) => sql`instr(lower(${column}), lower(${text})) > 0`;
-  return orm
-    .select()
-    .from(auditLog)
-    .where(
-      sql`(${auditLog.at}, ${auditLog.id}) < (${$.beforeAt}, ${$.beforeId})
+const listStatement = (isOldestFirst: boolean) =>
+  selectMany((orm, $: SearchParams) => {
+    const { text, actor, action, target } = $;
+    const holds = (column: unknown) => sql`instr(lower(${column}), lower(${text})) > 0`;
+    const direction = isOldestFirst ? asc : desc;
+    return orm
+      .select()
+      .from(auditLog)
+      .where(
+        sql`(${auditLog.at}, ${auditLog.id}) ${sql.raw(isOldestFirst ? ">" : "<")} (${$.beforeAt}, ${$.beforeId})
         AND ${auditLog.at} >= ${$.from} AND ${auditLog.at} < ${$.until}
         AND (${actor} IS NULL OR ${auditLog.actorId} = ${actor} OR ${auditLog.actorKind} = ${actor})
         AND (${target} IS NULL OR ${auditLog.targetId} = ${target})
@@ -58,17 +61,22 @@ const listFoundEntries = selectMany((orm, $: SearchParams) => {
           OR substr(${auditLog.action}, 1, length(${action}) + 1) = ${action} || '.')
         AND (${text} IS NULL OR ${holds(auditLog.summary)} OR ${holds(auditLog.actorLabel)}
           OR ${holds(auditLog.action)} OR ${holds(auditLog.targetId)} OR ${holds(auditLog.ip)})`,
-    )
-    .orderBy(desc(auditLog.at), desc(auditLog.id))
-    .limit($.limit);
-});
+      )
+      .orderBy(direction(auditLog.at), direction(auditLog.id))
+      .limit($.limit);
+  });
+
+const listNewestFirst = listStatement(false);
+const listOldestFirst = listStatement(true);
 
 const LAST = Number.MAX_SAFE_INTEGER;
 
-/** Returns entries of the audit log, newest first. Paging by `before` is not affected by new entries. */
+/** Returns entries of the audit log, by default newest first. Paging by `before` is not affected by new entries. */
 export function searchAudit(reader: Reader, query: AuditQuery): AuditRow[] {
-  const { from = 0, until = LAST, before = { at: LAST, id: LAST }, limit } = query;
-  return listFoundEntries(reader, {
+  const { from = 0, until = LAST, isOldestFirst = false, limit } = query;
+  const start = isOldestFirst ? 0 : LAST;
+  const { before = { at: start, id: start } } = query;
+  return (isOldestFirst ? listOldestFirst : listNewestFirst)(reader, {
     text: query.text?.trim().slice(0, TEXT_MAX) || null,
     actor: query.actor ?? null,
     action: query.action ?? null,

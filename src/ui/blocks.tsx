@@ -158,8 +158,9 @@ interface StatCardProps {
   isCurrent?: boolean;
 }
 
-/** Large number with a label, in `StatCards`. */
+/** Large number with a label, in `StatCards`. One of zero is left out, unless the screen is filtered by it. */
 export function StatCard({ label, value, href, isCurrent }: StatCardProps) {
+  if (value === 0 && !isCurrent) return null;
   const content = (
     <>
       <span class="stat-value">{value.toLocaleString("en")}</span>

@@ -41,15 +41,23 @@ interface NumbersProps {
   /** Accessible name of the card. */
   label: string;
   liveId: string;
-  items: readonly { label: string; value: ComponentChildren; note?: ComponentChildren }[];
+  items: readonly {
+    label: string;
+    value: ComponentChildren;
+    note?: ComponentChildren;
+    /** True for a figure that says nothing, such as none of what fails. It is left out. */
+    isZero?: boolean;
+  }[];
 }
 
 /** Card with a row of figures. */
 export function Numbers({ label, liveId, items }: NumbersProps) {
+  const shown = items.filter(({ isZero }) => !isZero);
+  if (shown.length === 0) return null;
   return (
     <section id={liveId} data-live="" aria-label={label}>
       <dl class="card key-numbers">
-        {items.map((item) => (
+        {shown.map((item) => (
           <div key={item.label}>
             <dt>{item.label}</dt>
             <dd class="number-value">{item.value}</dd>

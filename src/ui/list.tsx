@@ -3,8 +3,10 @@ import { orderingScript } from "./assets";
 import { Button, safeHref } from "./buttons";
 import { Select } from "./choices";
 import { fieldId } from "./field";
+import { MoreMenu } from "./detail";
 import { HiddenFields } from "./form";
 import { Icon } from "./icons";
+import { PhoneSheet } from "./navigation";
 
 interface ListToolbarProps {
   /** Path of this site. */
@@ -19,8 +21,10 @@ interface ListToolbarProps {
   count?: string | undefined;
   /** True if the toolbar is a card of its own, above its list. */
   isCard?: boolean;
-  /** `FilterSelect`s that submit the form, and `FilterDate`s. */
+  /** `FilterSelect`s that submit the form, `FilterDate`s, and an `OrderSelect`. */
   children?: ComponentChildren;
+  /** Number of filters in force, which the button shows that opens them on a phone. */
+  inForce?: number;
   /** True with `FilterDate`s: with several texts, a browser submits a form only by its button. */
   hasDates?: boolean;
 }
@@ -32,8 +36,13 @@ export function ListCard({ children }: { children: ComponentChildren }) {
 
 /** Search and filters of a list, at the top of its card. Without a script a button submits them. */
 export function ListToolbar(props: ListToolbarProps) {
-  const { action, search, hidden, clearHref, count, hasDates, isCard, children } = props;
-  const button = <Button>Show</Button>;
+  const { action, search, hidden, clearHref, count, isCard, children, inForce = 0 } = props;
+  const clear =
+    clearHref === undefined ? null : (
+      <a class="list-clear" href={safeHref(clearHref)}>
+        Show all
+      </a>
+    );
   const form = (
     <form class="list-tools" role="search" method="get" action={safeHref(action)}>
       <HiddenFields values={hidden} />
@@ -53,12 +62,35 @@ export function ListToolbar(props: ListToolbarProps) {
           />
         </label>
       )}
-      {children}
-      {hasDates ? button : <noscript>{button}</noscript>}
-      {clearHref === undefined ? null : (
-        <a class="list-clear" href={safeHref(clearHref)}>
-          Show all
-        </a>
+      {children === undefined || children === null ? (
+        <>
+          <noscript>
+            <Button>Show</Button>
+          </noscript>
+          {clear}
+        </>
+      ) : (
+        <PhoneSheet
+          id="list-filters"
+          label="Filters"
+          button={
+            <>
+              Filters
+              {inForce === 0 ? null : (
+                <>
+                  <span class="n">{inForce}</span>
+                  <span class="visually-hidden"> in force</span>
+                </>
+              )}
+            </>
+          }
+        >
+          {children}
+          <div class={props.hasDates ? "list-show has-dates" : "list-show"}>
+            <Button>Show</Button>
+          </div>
+          {clear}
+        </PhoneSheet>
       )}
       {count === undefined ? null : <span class="list-count">{count}</span>}
     </form>
@@ -147,12 +179,161 @@ export function FilterDate({ label, name, value }: FilterDateProps) {
   );
 }
 
+/* Order of lists by their columns. */
+
+type Direction = "ascending" | "descending";
+
+/** Kind of a column's values: its words, and the order that its heading offers first. */
+const KINDS = {
+  name: { ascending: "A to Z", descending: "Z to A", first: "ascending" },
+  number: { ascending: "smallest first", descending: "largest first", first: "descending" },
+  lowest: { ascending: "lowest first", descending: "highest first", first: "ascending" },
+  state: { ascending: "best first", descending: "worst first", first: "descending" },
+  phase: { ascending: "first to last", descending: "last to first", first: "ascending" },
+  next: { ascending: "soonest first", descending: "latest first", first: "ascending" },
+  rank: { ascending: "lowest first", descending: "highest first", first: "descending" },
+  time: { ascending: "oldest first", descending: "newest first", first: "descending" },
+} as const;
+
+/** Order by a column. */
+export interface ColumnSort {
+  /** Name in addresses: `name` for the smallest values first, `-name` for the largest. */
+  key: string;
+  /** By default `name`. */
+  kind?: keyof typeof KINDS;
+  /** Order of this column in the list's usual order; `other` if that is described by the label. */
+  usual?: Direction | "other";
+  /** The only direction, if the other one cannot be read. */
+  only?: Direction;
+}
+
+/** Order of a list, which its address names. */
+export interface Sorting {
+  /** Value of the query parameter `sort`; undefined for the usual order. */
+  order: string | undefined;
+  /** Usual order in words, such as "Worst first". */
+  usual: string;
+  /** Returns the path of the list in an order, from its start and with its filters. */
+  pathOf: (order: string | undefined) => string;
+}
+
+const orderIn = (key: string, direction: Direction) =>
+  direction === "ascending" ? key : `-${key}`;
+
+/** Returns the orders that the heading of a column offers one after the other, with their directions. */
+function ordersOf({ key, kind = "name", usual, only }: ColumnSort) {
+  const { first } = KINDS[kind];
+  const second = first === "ascending" ? "descending" : "ascending";
+  const directions: Direction[] = only ? [only] : [first, second];
+  const named = directions
+    .filter((direction) => direction !== usual)
+    .map((direction) => ({
+      order: orderIn(key, direction),
+      direction,
+      words: KINDS[kind][direction],
+    }));
+  return {
+    named,
+    all: usual === "other" || !usual ? [...named, undefined] : [undefined, ...named],
+  };
+}
+
+interface HeadingProps {
+  column: Column & { isSecondary?: boolean };
+  sorting: Sorting | undefined;
+}
+
+/** Heading of a column. The link of one that orders the list names the next order. */
+function Heading({ column, sorting }: HeadingProps) {
+  const { label, isNumeric, isHidden, isSecondary, sort } = column;
+  const place = { scope: "col", role: "columnheader" as const };
+  const kind = classOf(isNumeric ? "numeric" : "", isSecondary);
+  if (sort === undefined || sorting === undefined) {
+    return (
+      <th {...place} class={kind}>
+        {isHidden ? <span class="visually-hidden">{label}</span> : label}
+      </th>
+    );
+  }
+  const { named, all } = ordersOf(sort);
+  const { key, usual } = sort;
+  const isUsual = usual !== undefined && usual !== "other" && sorting.order === orderIn(key, usual);
+  const order = isUsual ? undefined : sorting.order;
+  const shown = order === undefined ? usual : named.find((each) => each.order === order)?.direction;
+  const at = all.findIndex((each) => each?.order === order);
+  const next = shown === undefined ? all[0] : all[(at + 1) % all.length];
+  return (
+    <th {...place} class={kind} aria-sort={shown}>
+      <a class="sort" href={safeHref(sorting.pathOf(next?.order))}>
+        {label}
+        <Icon name="chevron-down" />
+      </a>
+    </th>
+  );
+}
+
+interface OrderSelectProps {
+  sorting: Sorting | undefined;
+  columns: readonly (Column | undefined)[];
+}
+
+/** Select for the order of a list, in a `ListToolbar`. Only narrow windows show it, which have no headings. */
+export function OrderSelect({ sorting, columns }: OrderSelectProps) {
+  if (sorting === undefined) return null;
+  const named = columns.flatMap((column) =>
+    column?.sort === undefined
+      ? []
+      : ordersOf(column.sort).named.map(({ order, words }) => ({
+          value: order,
+          label: `${column.label.split(",")[0]}, ${words}`,
+        })),
+  );
+  return (
+    <div class="list-order">
+      <FilterSelect
+        label="Order"
+        name="sort"
+        options={[{ value: "", label: sorting.usual }, ...named]}
+        value={sorting.order ?? ""}
+      />
+    </div>
+  );
+}
+
+type SortValue = string | number | null | undefined;
+
+const BY_NAME = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+
+/**
+ * Returns entries in an order (see `Sorting`), by the values that `valuesBy` names. Entries without a value are last,
+ * and equal ones stay as they are. An unknown order changes nothing.
+ */
+export function inOrder<Entry>(
+  entries: readonly Entry[],
+  order: string | undefined,
+  valuesBy: Readonly<Record<string, (entry: Entry) => SortValue>>,
+): readonly Entry[] {
+  const isDescending = order?.startsWith("-") ?? false;
+  const key = order?.slice(isDescending ? 1 : 0) ?? "";
+  const valueOf = Object.hasOwn(valuesBy, key) ? valuesBy[key] : undefined;
+  if (valueOf === undefined) return entries;
+  const sign = isDescending ? -1 : 1;
+  return entries.toSorted((one, other) => {
+    const [a, b] = [valueOf(one) ?? null, valueOf(other) ?? null];
+    if (a === null || b === null) return Number(a === null) - Number(b === null);
+    if (typeof a === "number" && typeof b === "number") return sign * (a - b);
+    return sign * BY_NAME.compare(String(a), String(b));
+  });
+}
+
 /** Column of a `Table`. */
-interface Column {
+export interface Column {
   label: string;
   isNumeric?: boolean;
   /** True if only screen readers read the label, such as above a column of buttons. */
   isHidden?: boolean;
+  /** Order by this column, if the table has a `sorting`. */
+  sort?: ColumnSort;
 }
 
 interface TableProps {
@@ -161,6 +342,7 @@ interface TableProps {
   caption?: string;
   /** True if a `ListCard` or `DetailCard` surrounds the table. */
   isInCard?: boolean;
+  sorting?: Sorting | undefined;
   /** `Row`s of `Cell`s. */
   children: ComponentChildren;
 }
@@ -169,21 +351,14 @@ interface TableProps {
  * Table that shows each row as a block of labelled values if it is narrow. Browsers then drop the roles
  * of its elements, so these are written out.
  */
-export function Table({ columns, caption, isInCard, children }: TableProps) {
+export function Table({ columns, caption, isInCard, sorting, children }: TableProps) {
   const table = (
     <table class="table" role="table">
       {caption ? <caption class="visually-hidden">{caption}</caption> : null}
       <thead role="rowgroup">
         <tr role="row">
-          {columns.map(({ label, isNumeric, isHidden }) => (
-            <th
-              key={label}
-              scope="col"
-              role="columnheader"
-              class={isNumeric ? "numeric" : undefined}
-            >
-              {isHidden ? <span class="visually-hidden">{label}</span> : label}
-            </th>
+          {columns.map((column) => (
+            <Heading key={column.label} column={column} sorting={sorting} />
           ))}
         </tr>
       </thead>
@@ -244,13 +419,7 @@ export function OneLine({ children }: { children: ComponentChildren }) {
 }
 
 /** Column of a `DenseTable`. */
-interface DenseColumn {
-  label: string;
-  isNumeric?: boolean;
-  /** True if only screen readers read the label. */
-  isHidden?: boolean;
-  /** Order of the rows by this column, and the path of the list in its other order. */
-  sort?: { order: "ascending" | "other"; href: string };
+interface DenseColumn extends Column {
   /** True if the column is hidden in a narrow table. */
   isSecondary?: boolean;
 }
@@ -261,6 +430,7 @@ interface DenseTableProps {
   caption: string;
   /** Id of the rows if they are refreshed. */
   liveId?: string | undefined;
+  sorting?: Sorting | undefined;
   /** `DenseRow`s. */
   children: ComponentChildren;
 }
@@ -270,31 +440,14 @@ interface DenseTableProps {
  * only the name and one figure of each row, with bars below. The roles are written out, since browsers
  * drop those of elements that are not displayed as a table.
  */
-function DenseTable({ columns, caption, liveId, children }: DenseTableProps) {
+function DenseTable({ columns, caption, liveId, sorting, children }: DenseTableProps) {
   return (
     <table class="table dense" role="table">
       <caption class="visually-hidden">{caption}</caption>
       <thead role="rowgroup">
         <tr role="row">
-          {columns.map(({ label, isNumeric, isHidden, isSecondary, sort }) => (
-            <th
-              key={label}
-              scope="col"
-              role="columnheader"
-              aria-sort={sort?.order}
-              class={classOf(isNumeric ? "numeric" : "", isSecondary)}
-            >
-              {isHidden ? (
-                <span class="visually-hidden">{label}</span>
-              ) : sort ? (
-                <a class="sort" href={safeHref(sort.href)}>
-                  {label}
-                  <Icon name="chevron-down" />
-                </a>
-              ) : (
-                label
-              )}
-            </th>
+          {columns.map((column) => (
+            <Heading key={column.label} column={column} sorting={sorting} />
           ))}
         </tr>
       </thead>
@@ -406,7 +559,9 @@ export interface DataColumn<Entry> extends Column {
 interface DataTableProps<Entry> {
   caption: string;
   columns: readonly DataColumn<Entry>[];
+  /** In the order of `sorting`: see `inOrder`. */
   entries: readonly Entry[];
+  sorting?: Sorting | undefined;
   /** True for an entry that is no longer in use: revoked or disabled. */
   isOver?: (entry: Entry) => boolean;
   isInCard?: boolean;
@@ -414,9 +569,9 @@ interface DataTableProps<Entry> {
 
 /** `Table` of entries. The first column names the entry, mostly by a `RowLink`. */
 export function DataTable<Entry>(props: DataTableProps<Entry>) {
-  const { caption, columns, entries, isOver, isInCard = false } = props;
+  const { caption, columns, entries, sorting, isOver, isInCard = false } = props;
   return (
-    <Table columns={columns} caption={caption} isInCard={isInCard}>
+    <Table columns={columns} caption={caption} isInCard={isInCard} sorting={sorting}>
       {entries.map((entry, row) => (
         <Row key={row} isOver={isOver?.(entry) ?? false}>
           {columns.map(({ label, isNumeric, cell }, index) => (
@@ -453,16 +608,17 @@ export interface DenseDataTableProps<Entry> {
   name?: DenseColumn & { cell: (entry: Entry) => NameCellProps };
   columns: readonly DenseDataColumn<Entry>[];
   entries: readonly Entry[];
+  sorting?: Sorting | undefined;
 }
 
 const PICK_COLUMN: DenseColumn = { label: "Select", isHidden: true };
 
 /** `DenseTable` of entries. */
 export function DenseDataTable<Entry>(props: DenseDataTableProps<Entry>) {
-  const { caption, liveId, pick, name, columns, entries } = props;
+  const { caption, liveId, pick, name, columns, entries, sorting } = props;
   const headings = [...(pick ? [PICK_COLUMN] : []), ...(name ? [name] : []), ...columns];
   return (
-    <DenseTable columns={headings} caption={caption} liveId={liveId}>
+    <DenseTable columns={headings} caption={caption} liveId={liveId} sorting={sorting}>
       {entries.map((entry, row) => (
         <DenseRow key={row}>
           {pick ? <PickCell {...pick(entry)} /> : null}
@@ -497,19 +653,16 @@ interface OrderListProps {
 }
 
 /**
- * List whose order can be changed by buttons. A script adds handles to drag, or to move with Alt and the
- * arrow keys, and announces each change to screen readers.
+ * List whose order can be changed by the menus of its rows. A script makes their buttons handles to drag, or to move
+ * with Alt and the arrow keys, and announces each change to screen readers.
  */
 export function OrderList({ action, fields = {}, children }: OrderListProps) {
   if (action === undefined) return <div class="order">{children}</div>;
   return (
-    <div
-      class="order"
-      data-order={safeHref(action)}
-      data-order-fields={JSON.stringify(fields)}
-      data-order-hint="Drag a handle to change the order, or press Alt with the up or down arrow key on it."
-    >
-      <p class="hint order-status" role="status" data-order-status hidden />
+    <div class="order" data-order={safeHref(action)} data-order-fields={JSON.stringify(fields)}>
+      <p class="hint order-status" role="status" data-order-status hidden>
+        Drag a handle to change the order, or press Alt with the up or down arrow key on it.
+      </p>
       {children}
       <script type="module" src={orderingScript()} />
     </div>
@@ -521,6 +674,7 @@ interface OrderPartProps {
   id?: string;
   /** Title above the rows. A part without a title comes first. */
   title?: string;
+  /** Buttons in the menu of the part. */
   actions?: ComponentChildren;
   /** Path that the part's move buttons post to. */
   moveAction?: string | undefined;
@@ -544,12 +698,10 @@ export function OrderPart(props: OrderPartProps) {
     >
       {title === undefined ? null : (
         <header class="order-head">
-          {isMovable ? <Handle name={title} /> : null}
           <h2 class="order-text">{title}</h2>
-          <div class="order-actions">
-            {isMovable ? <MoveButtons action={moveAction} name={title} /> : null}
+          <OrderMenu name={title} moveAction={isMovable ? moveAction : undefined}>
             {actions}
-          </div>
+          </OrderMenu>
         </header>
       )}
       <ul data-order-list>{children}</ul>
@@ -564,6 +716,7 @@ interface OrderRowProps {
   href: string;
   /** Note after the name. */
   note?: ComponentChildren;
+  /** Buttons in the menu of the row. */
   actions?: ComponentChildren;
   moveAction?: string | undefined;
 }
@@ -577,54 +730,55 @@ export function OrderRow({ id, name, href, note, actions, moveAction }: OrderRow
       data-order-item={moveAction === undefined ? undefined : id}
       data-order-name={moveAction === undefined ? undefined : name}
     >
-      {moveAction === undefined ? null : <Handle name={name} />}
       <div class="order-text">
         <a class="order-name" href={safeHref(href)}>
           {name}
         </a>
         {note}
       </div>
-      <div class="order-actions">
-        {moveAction === undefined ? null : <MoveButtons action={moveAction} name={name} />}
+      <OrderMenu name={name} moveAction={moveAction}>
         {actions}
-      </div>
+      </OrderMenu>
     </li>
   );
 }
 
-function Handle({ name }: { name: string }) {
-  return (
-    <button class="order-handle" type="button" hidden data-order-handle aria-label={`Move ${name}`}>
-      <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
-        <path d="M5 2h2v2H5ZM9 2h2v2H9ZM5 7h2v2H5ZM9 7h2v2H9ZM5 12h2v2H5ZM9 12h2v2H9Z" />
-      </svg>
-    </button>
-  );
+interface OrderMenuProps {
+  name: string;
+  moveAction: string | undefined;
+  children: ComponentChildren;
 }
 
-const DIRECTIONS = [
-  { value: "up", word: "up", path: "M8 3l5 5-1.4 1.4L9 6.8V13H7V6.8L4.4 9.4 3 8Z" },
-  { value: "down", word: "down", path: "M8 13L3 8l1.4-1.4L7 9.2V3h2v6.2l2.6-2.6L13 8Z" },
-] as const;
-
-function MoveButtons({ action, name }: { action: string; name: string }) {
+/** Menu of a row or a part, with the buttons that move it. Nothing without a button. */
+function OrderMenu({ name, moveAction, children }: OrderMenuProps) {
+  if (moveAction === undefined) {
+    return children ? <MoreMenu label={`Actions for ${name}`}>{children}</MoreMenu> : null;
+  }
   return (
-    <form class="order-move" method="post" action={safeHref(action)}>
-      {DIRECTIONS.map(({ value, word, path }) => (
-        <button
-          key={value}
-          class="button quiet"
-          name="direction"
-          value={value}
-          title={`Move ${word}`}
-          aria-label={`Move ${name} ${word}`}
-          data-order-move={value}
-        >
-          <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
-            <path d={path} />
-          </svg>
-        </button>
-      ))}
-    </form>
+    <details class="more-menu">
+      <summary class="order-handle" data-order-handle title="Drag to move, press to open the menu">
+        <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
+          <path d="M5 2h2v2H5ZM9 2h2v2H9ZM5 7h2v2H5ZM9 7h2v2H9ZM5 12h2v2H5ZM9 12h2v2H9Z" />
+        </svg>
+        <span class="visually-hidden">Actions for {name}</span>
+      </summary>
+      <div class="card more-items">
+        <form class="order-move" method="post" action={safeHref(moveAction)}>
+          {(["up", "down"] as const).map((direction) => (
+            <button
+              key={direction}
+              class="button quiet"
+              name="direction"
+              value={direction}
+              data-order-move={direction}
+            >
+              Move <span class="visually-hidden">{name} </span>
+              {direction}
+            </button>
+          ))}
+        </form>
+        {children}
+      </div>
+    </details>
   );
 }

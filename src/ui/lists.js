@@ -1,7 +1,9 @@
 // Submits selects that act at once, and counts the selected rows.
 
 document.addEventListener("change", ({ target }) => {
-  if (target.matches("select[data-submits]")) {
+  // The sheet of a phone takes several choices: its button, which only phones show, submits them.
+  const isInSheet = target.closest(".phone-sheet")?.querySelector(".list-show").offsetWidth > 0;
+  if (target.matches("select[data-submits]") && !isInSheet) {
     target.form.requestSubmit(target.form.querySelector(".page-choice > button"));
   }
   if (target.matches("[data-pick], [data-pick-all]")) countChosen(target.form);

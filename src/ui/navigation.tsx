@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { ButtonLink, safeHref } from "./buttons";
+import { Icon } from "./icons";
 
 interface PageHeadProps {
   title: string;
@@ -8,12 +9,14 @@ interface PageHeadProps {
   actions?: ComponentChildren;
   /** Purpose of the screen, in a sentence. */
   children?: ComponentChildren;
+  /** True for a list, whose entries begin near the top of a phone: heading and actions share a line. */
+  isList?: boolean;
 }
 
 /** Top of a screen: breadcrumbs, title and buttons. */
-export function PageHead({ title, crumbs = [], actions, children }: PageHeadProps) {
+export function PageHead({ title, crumbs = [], actions, children, isList }: PageHeadProps) {
   return (
-    <header class="screen-head">
+    <header class={isList ? "screen-head list-head" : "screen-head"}>
       {crumbs.length > 0 ? (
         <nav class="crumbs" aria-label="Breadcrumb">
           <ol>
@@ -29,6 +32,50 @@ export function PageHead({ title, crumbs = [], actions, children }: PageHeadProp
       {children ? <div class="muted">{children}</div> : null}
       {actions ? <div class="actions">{actions}</div> : null}
     </header>
+  );
+}
+
+interface PhoneSheetProps {
+  /** Distinct in the screen. */
+  id: string;
+  /** Accessible name of the content. */
+  label: string;
+  /** Content of the button. */
+  button: ComponentChildren;
+  children: ComponentChildren;
+}
+
+/** Content that a phone shows in a sheet, which a button opens; elsewhere it stands in its place. Needs no script. */
+export function PhoneSheet({ id, label, button, children }: PhoneSheetProps) {
+  return (
+    <>
+      <button class="button quiet sheet-button" type="button" popovertarget={id}>
+        {button}
+      </button>
+      <div class="phone-sheet" id={id} popover="auto" role="group" aria-label={label}>
+        {children}
+      </div>
+    </>
+  );
+}
+
+interface HeadLinksProps {
+  /** `ButtonLink`s. */
+  children: ComponentChildren;
+}
+
+/** Links of second rank in the head of a list. */
+export function HeadLinks({ children }: HeadLinksProps) {
+  const button = (
+    <>
+      <Icon name="ellipsis" />
+      <span class="visually-hidden">More links</span>
+    </>
+  );
+  return (
+    <PhoneSheet id="head-links" label="More links" button={button}>
+      {children}
+    </PhoneSheet>
   );
 }
 

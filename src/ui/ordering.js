@@ -1,6 +1,6 @@
-// Changes the order of lists by drag, by keyboard, and by their buttons without a new page.
+// Changes the order of lists by drag, keyboard and buttons without a new page.
 
-/** Pause between two orders, since each counts against the session's rate limit. */
+/** Pause between two orders, which the rate limit counts. */
 const PAUSE_MS = 500;
 const EDGE = 72;
 const SCROLL_STEP = 8;
@@ -11,8 +11,8 @@ const isPart = (item) => item.matches("[data-order-part]");
 
 function begin(order) {
   const status = order.querySelector("[data-order-status]");
-  const items = () => [...order.querySelectorAll("[data-order-item]")];
-  const sequence = () => items().map((item) => item.dataset.orderItem);
+  const sequence = () =>
+    Array.from(order.querySelectorAll("[data-order-item]"), ({ dataset }) => dataset.orderItem);
   let isSaving = false;
   let isChanged = false;
 
@@ -21,7 +21,7 @@ function begin(order) {
     status.classList.toggle("t-major", isWrong);
   }
 
-  /** Sends the order. Changes made meanwhile are sent together afterwards. */
+  /** Sends the order, and later changes together. */
   async function save() {
     isChanged = true;
     if (isSaving) return;
@@ -66,7 +66,7 @@ function begin(order) {
       say(`${nameOf(item)} is ${direction === "up" ? "first" : "last"} already.`);
       return;
     }
-    // Moving the element removed the focus.
+    // It lost the focus.
     focused.focus();
     announceAndSave(item);
   }
@@ -81,19 +81,16 @@ function begin(order) {
 
   order.addEventListener("click", (event) => {
     const button = event.target.closest("[data-order-move]");
-    if (button) {
+    // A click also ends a drag.
+    if (button || (event.detail && event.target.closest("summary")?.dragged))
       event.preventDefault();
-      move(itemOf(button), button.dataset.orderMove, button);
-    } else if (event.detail === 0 && event.target.closest("[data-order-handle]")) {
-      // Pressed by Enter or Space.
-      say(order.dataset.orderHint);
-    }
+    if (button) move(itemOf(button), button.dataset.orderMove, button);
   });
 
   order.addEventListener("pointerdown", (event) => {
     const handle = event.target.closest("[data-order-handle]");
     if (!handle || event.button !== 0) return;
-    handle.focus();
+    handle.dragged = false;
     const before = sequence().join();
     drag(order, handle, event, (item) => {
       handle.focus();
@@ -105,9 +102,7 @@ function begin(order) {
     if (isChanged) navigator.sendBeacon(order.dataset.order, form());
   });
 
-  for (const handle of order.querySelectorAll("[data-order-handle]")) handle.hidden = false;
   status.hidden = false;
-  say(order.dataset.orderHint);
 }
 
 /** Moves an item by one place, a row also into the next part. Returns false at the end. */
@@ -138,7 +133,7 @@ function nextOf(order, selector, element, isUp) {
   return all[all.indexOf(element) + (isUp ? -1 : 1)];
 }
 
-/** Returns the place of an item, such as "2 of 5 in Core". */
+/** Returns the place of an item: "2 of 5 in Core". */
 function placeOf(order, item) {
   const group = item.parentElement.closest("[data-order-item]");
   const siblings = isPart(item)
@@ -149,7 +144,7 @@ function placeOf(order, item) {
 }
 
 /** Drags an item. A mark shows its new place, and Escape cancels. */
-function drag(order, handle, { pointerId }, dropped) {
+function drag(order, handle, { pointerId, clientY }, dropped) {
   const item = itemOf(handle);
   const mark = document.createElement(isPart(item) ? "div" : "li");
   mark.className = "order-mark";
@@ -178,18 +173,21 @@ function drag(order, handle, { pointerId }, dropped) {
     requestAnimationFrame(follow);
   }
 
+  const on = (name, act) => handle.addEventListener(name, act, { signal });
   handle.setPointerCapture(pointerId);
-  item.classList.add("is-dragged");
-  handle.addEventListener("pointermove", (event) => (y = event.clientY), { signal });
-  handle.addEventListener(
-    "pointerup",
-    (event) => {
-      if (y !== undefined) place(order, item, mark, event.clientY);
-      end(true);
-    },
-    { signal },
-  );
-  handle.addEventListener("pointercancel", () => end(false), { signal });
+  on("pointermove", (event) => {
+    // A press that hardly moves opens the menu.
+    if (y === undefined && Math.abs(event.clientY - clientY) < 5) return;
+    y = event.clientY;
+    item.classList.add("is-dragged");
+    handle.parentElement.open = false;
+    handle.dragged = true;
+  });
+  on("pointerup", (event) => {
+    if (y !== undefined) place(order, item, mark, event.clientY);
+    end(true);
+  });
+  on("pointercancel", () => end(false));
   addEventListener("keydown", (event) => event.key === "Escape" && end(false), { signal });
   follow();
 }
@@ -206,7 +204,7 @@ function place(order, item, mark, y) {
   } else if (row && !isPart(row)) {
     putNextTo(row, mark, y);
   } else if (!under.closest("[data-order-list]")) {
-    // The pointer is over the heading or the text of an empty part.
+    // Over a heading or the text of an empty part.
     part.querySelector("[data-order-list]").prepend(mark);
   }
 }

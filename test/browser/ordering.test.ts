@@ -220,22 +220,28 @@ describeWithBrowser("the order of components", (browser) => {
       expect(await list.outline()).toBe(expected);
     }, 600_000);
 
-    test("an arrow key alone moves nothing, and Enter on a handle explains how to move", async () => {
+    test("an arrow key alone moves nothing, and Enter on a handle opens its menu, which Escape closes", async () => {
       await using list = await open();
       const { page } = list;
       await press(page, "API", "ArrowDown");
       await press(page, "Docs", "Alt+ArrowUp");
       await expectAnnouncement(page, "Docs is first already.");
       await press(page, "API", "Enter");
-      await expectAnnouncement(page, /^Drag a handle to change the order, or press Alt/);
+      await page.getByRole("link", { name: "Set status of API" }).waitFor();
+      await page.keyboard.press("Escape");
+      await page.getByRole("link", { name: "Set status of API" }).waitFor({ state: "hidden" });
+      await isFocused(handleOf(page, "API"));
       expect(await namesOn(page)).toEqual(["Docs", "Core", "API", "Web", "Edge", "CDN"]);
       expect(list.sent()).toBe(0);
     }, 600_000);
   });
 
-  test("move buttons work without loading a page and keep the focus", async () => {
+  test("the menu of a row opens by a click but not by a drag, and its move buttons keep page and focus", async () => {
     await using list = await open();
     const { page } = list;
+    await dragTo(page, "API", itemOf(page, "API"), 0.8);
+    expect(await page.locator(".order details[open]").count()).toBe(0);
+    await handleOf(page, "Web").click();
     const button = page.getByRole("button", { name: "Move Web up", exact: true });
     await page.evaluate(() => (document.title = "still this page"));
     await button.click();
@@ -245,10 +251,11 @@ describeWithBrowser("the order of components", (browser) => {
     expect(await list.outline()).toBe("Docs | Core: Web, API | Edge: CDN");
   }, 600_000);
 
-  test("without JavaScript, move buttons work and there are no handles", async () => {
+  test("without JavaScript, the menu of a row has all that can be done to it", async () => {
     await using list = await open({ javaScriptEnabled: false });
     const { page } = list;
-    expect(await page.getByRole("button", { name: "Move API", exact: true }).count()).toBe(0);
+    await handleOf(page, "API").click();
+    await page.getByRole("link", { name: "Set status of API" }).waitFor();
     await page.getByRole("button", { name: "Move API down", exact: true }).click();
     await page.getByText("“API” was moved down.").waitFor();
     expect(await list.outline()).toBe("Docs | Core: Web, API | Edge: CDN");
@@ -285,7 +292,9 @@ describeWithBrowser("the order of components", (browser) => {
     await page.setViewportSize({ width: 390, height: 844 });
     expect(await site.axe(page)).toEqual([]);
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0);
-    for (const control of await page.locator(".order button, .order .button").all()) {
+    await handleOf(page, "API").click();
+    const controls = ".order summary, .order [open] :is(button, .button)";
+    for (const control of await page.locator(controls).all()) {
       const box = await control.boundingBox();
       expect(Math.min(box?.width ?? 0, box?.height ?? 0)).toBeGreaterThanOrEqual(44);
     }
@@ -293,7 +302,7 @@ describeWithBrowser("the order of components", (browser) => {
 });
 
 const handleOf = (page: Page, name: string) =>
-  page.getByRole("button", { name: `Move ${name}`, exact: true });
+  page.locator("summary").filter({ hasText: new RegExp(`^Actions for ${name}$`) });
 
 const itemOf = (page: Page, name: string) => page.locator(`[data-order-name="${name}"]`);
 

@@ -2,11 +2,14 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../src/base/tim
 import {
   Cell,
   CellNote,
+  type Column,
   FilterDate,
   FilterSelect,
   ListToolbar,
+  OrderSelect,
   Row,
   RowLink,
+  type Sorting,
   Table,
 } from "../../src/ui/list";
 import { Chip, Chips, StatCard, StatCards } from "../../src/ui/blocks";
@@ -69,8 +72,21 @@ const EXAMPLES: Example[] = [
   },
 ];
 
+const COLUMNS: readonly Column[] = [
+  { label: "Name", sort: { key: "name" } },
+  { label: "Scopes" },
+  { label: "Limit", isNumeric: true, sort: { key: "limit", kind: "number" } },
+  { label: "Last used", sort: { key: "used", kind: "time" } },
+  { label: "Expires" },
+];
+
 /** A list with counts, search and columns. */
 export function GalleryTable({ path, now }: { path: string; now: number }) {
+  const sorting: Sorting = {
+    order: "-used",
+    usual: "Newest first",
+    pathOf: (order) => `${path}?sort=${order ?? ""}`,
+  };
   return (
     <>
       <StatCards>
@@ -85,6 +101,7 @@ export function GalleryTable({ path, now }: { path: string; now: number }) {
         hidden={{ state: "live" }}
         clearHref={path}
         count="5 keys"
+        inForce={2}
         hasDates
         isCard
       >
@@ -98,17 +115,9 @@ export function GalleryTable({ path, now }: { path: string; now: number }) {
           ]}
         />
         <FilterDate label="From" name="from" value="2026-11-01" />
+        <OrderSelect sorting={sorting} columns={COLUMNS} />
       </ListToolbar>
-      <Table
-        caption="API keys"
-        columns={[
-          { label: "Name" },
-          { label: "Scopes" },
-          { label: "Limit", isNumeric: true },
-          { label: "Last used" },
-          { label: "Expires" },
-        ]}
-      >
+      <Table caption="API keys" columns={COLUMNS} sorting={sorting}>
         {EXAMPLES.map((example) => (
           <ExampleRow key={example.name} example={example} path={path} now={now} />
         ))}

@@ -15,7 +15,11 @@ export const AXE_ROUTE = {
 
 /** Rules that compare colours, which a theme changes and the size of a window does not. */
 const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
-const WITHOUT_COLOURS = Object.fromEntries(COLOUR_RULES.map((rule) => [rule, { enabled: false }]));
+/** All others, with that for the size of targets, which is not among the usual ones. */
+const OTHER_RULES = {
+  ...Object.fromEntries(COLOUR_RULES.map((rule) => [rule, { enabled: false }])),
+  "target-size": { enabled: true },
+};
 
 interface AxeResult {
   id: string;
@@ -43,7 +47,7 @@ const passedStyles = new Set<string>();
  * before, since the same colours and sizes have the same contrast.
  */
 export async function runAxe(page: Page, contrast?: "only" | "none"): Promise<string[]> {
-  const violations = contrast === "only" ? [] : await checkPage(page, { rules: WITHOUT_COLOURS });
+  const violations = contrast === "only" ? [] : await checkPage(page, { rules: OTHER_RULES });
   if (contrast === "none") return violations;
   const styles = await page.evaluate(listTextStyles);
   const untested = styles.filter((style) => !passedStyles.has(style));

@@ -6,6 +6,7 @@ import { LRUCache } from "lru-cache";
 import { notFound } from "../../base/errors";
 import { NEWEST } from "../../base/ids";
 import type { ComponentStatus, Impact, IncidentStatus } from "../../base/status";
+import { type Order, partOf, readPlace } from "../../db/orders";
 import type { Reader } from "../../db/statements";
 import type { PageAddress } from "../pages/addresses";
 import { spanParams, type SummaryCursor, type SummarySpan } from "../timeline/store";
@@ -25,6 +26,7 @@ import {
   type IncidentRow,
   listEndedSummaries,
   listFirstNamings,
+  listIdsInOrder,
   listIncidentRows,
   listNames,
   listNamings,
@@ -259,8 +261,47 @@ export function listIncidents(reader: Reader, query: IncidentQuery): IncidentRec
   return toDocumentRecords(reader, incidents);
 }
 
-/** Number of incidents up to which the matches of a search are counted, which takes about 20 ms. */
+/** Columns by which the list can be ordered. */
+export const ORDER_KEYS = ["name", "impact", "status", "duration", "started"] as const;
+
+export type IncidentOrder = Order<(typeof ORDER_KEYS)[number]>;
+
+/** Number of incidents that are read to count the matches of a search or to order them, which takes about 20 ms. */
 const COUNTED_MAX = 20_000;
+
+/** Returns true if there are few enough incidents to read all of them. */
+export function canReadAll(reader: Reader): boolean {
+  return (countAllRows(reader, {})?.count ?? 0) <= COUNTED_MAX;
+}
+
+/**
+ * Lists incidents in the order of a column, those of drafts too, after the place `before`. Returns the place of the
+ * last one if more follow. `now` is in unix ms. Only for as few as `canReadAll` allows.
+ */
+export function listIncidentsInOrder(
+  reader: Reader,
+  query: IncidentQuery & { order: IncidentOrder; now: number },
+): { records: IncidentRecord[]; nextBefore: string | undefined } {
+  const flagOf = (is: boolean | undefined) => (is === undefined ? null : is ? 1 : 0);
+  const ids = listIdsInOrder[query.order](reader, {
+    pageId: query.pageId ?? null,
+    componentId: query.componentId ?? null,
+    impact: query.impact ?? null,
+    search: searchOf(query),
+    status: query.status ?? null,
+    isDraft: flagOf(query.isDraft),
+    isOpen: flagOf(query.isOpen),
+    now: query.now,
+    ...readPlace(query.before),
+    limit: query.limit + 1,
+  });
+  const { shown, nextBefore } = partOf(ids, query.limit, ({ id }) => id);
+  const records = listIncidentsById(
+    reader,
+    shown.map(({ id }) => id),
+  );
+  return { records, nextBefore };
+}
 
 /**
  * Counts the incidents of `listIncidents`, drafts apart. Undefined for a search or a component among so
@@ -273,7 +314,7 @@ export function countIncidents(
   const search = searchOf(query);
   const { pageId = null, componentId = null, impact = null } = query;
   const isSlow = search !== null || componentId !== null;
-  if (isSlow && (countAllRows(reader, {})?.count ?? 0) > COUNTED_MAX) return undefined;
+  if (isSlow && !canReadAll(reader)) return undefined;
   return countRows(reader, { pageId, componentId, impact, search });
 }
 

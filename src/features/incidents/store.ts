@@ -11,7 +11,8 @@ import {
   type SQL,
   sql,
 } from "drizzle-orm";
-import type { Impact, IncidentStatus } from "../../base/status";
+import { type Impact, IMPACTS, INCIDENT_STATUSES, type IncidentStatus } from "../../base/status";
+import { declareOrders, type Place, rankAmong } from "../../db/orders";
 import { deleteBy, findBy } from "../../db/rows";
 import {
   insertAllInto,
@@ -401,35 +402,78 @@ export const listNames = selectMany((orm, $: { ids: string }) =>
     .orderBy(asc(incidentUpdates.displayAt), asc(incidentUpdates.id), asc(naming.componentId)),
 );
 
-/** Counts the incidents of the dashboard's list; null matches everything. A draft is only a draft. */
-export const countRows = selectOne(
-  (
-    orm,
-    $: {
-      pageId: string | null;
-      componentId: string | null;
-      impact: Impact | null;
-      search: string | null;
-    },
-  ) =>
-    orm
-      .select({
-        open: sql<number>`count(*) FILTER (WHERE NOT ${incidents.draft} AND ${incidents.status} <> 'resolved')`,
-        drafts: sql<number>`count(*) FILTER (WHERE ${incidents.draft})`,
-        resolved: sql<number>`count(*) FILTER (WHERE NOT ${incidents.draft} AND ${incidents.status} = 'resolved')`,
-      })
-      .from(incidents)
-      .where(
-        and(
-          isNull(incidents.deletedAt),
-          sql`${incidents.pageId} IN (SELECT id FROM pages WHERE deleted_at IS NULL)`,
-          sql`(${$.pageId} IS NULL OR ${incidents.pageId} = ${$.pageId})`,
-          sql`(${$.impact} IS NULL OR ${incidents.impact} = ${$.impact})`,
-          sql`(${$.componentId} IS NULL OR ${incidents.id} IN
-            (SELECT incident_id FROM incident_update_components WHERE component_id = ${$.componentId}))`,
-          isSearched($),
-        ),
-      ),
+/** Filters of the dashboard's list; null matches everything. */
+interface ListFilters {
+  pageId: string | null;
+  componentId: string | null;
+  impact: Impact | null;
+  search: string | null;
+}
+
+const isListed = ($: ListFilters) =>
+  and(
+    isNull(incidents.deletedAt),
+    sql`${incidents.pageId} IN (SELECT id FROM pages WHERE deleted_at IS NULL)`,
+    sql`(${$.pageId} IS NULL OR ${incidents.pageId} = ${$.pageId})`,
+    sql`(${$.impact} IS NULL OR ${incidents.impact} = ${$.impact})`,
+    sql`(${$.componentId} IS NULL OR ${incidents.id} IN
+      (SELECT incident_id FROM incident_update_components WHERE component_id = ${$.componentId}))`,
+    isSearched($),
+  );
+
+/** Counts the incidents of the dashboard's list. A draft is only a draft. */
+export const countRows = selectOne((orm, $: ListFilters) =>
+  orm
+    .select({
+      open: sql<number>`count(*) FILTER (WHERE NOT ${incidents.draft} AND ${incidents.status} <> 'resolved')`,
+      drafts: sql<number>`count(*) FILTER (WHERE ${incidents.draft})`,
+      resolved: sql<number>`count(*) FILTER (WHERE NOT ${incidents.draft} AND ${incidents.status} = 'resolved')`,
+    })
+    .from(incidents)
+    .where(isListed($)),
+);
+
+/**
+ * Lists the ids of incidents in the order of a column, after the place of another one. Reads all of them once.
+ * `isDraft` and `isOpen` are 0 or 1; null matches both. `now` (unix ms) ends the durations of open ones.
+ */
+export const listIdsInOrder = declareOrders(
+  incidents.id,
+  {
+    name: sql`lower(${incidents.name})`,
+    impact: rankAmong(incidents.impact, IMPACTS),
+    status: rankAmong(incidents.status, INCIDENT_STATUSES),
+    duration: sql`coalesce(${incidents.resolvedAt}, ${sql.placeholder("now")}) - ${incidents.startedAt}`,
+    started: sql`${incidents.startedAt}`,
+  },
+  ({ value, isAfter, by }) =>
+    selectMany(
+      (
+        orm,
+        $: ListFilters &
+          Place & {
+            status: IncidentStatus | null;
+            isDraft: 0 | 1 | null;
+            isOpen: 0 | 1 | null;
+            now: number;
+            limit: number;
+          },
+      ) =>
+        orm
+          .select({ id: incidents.id, value })
+          .from(incidents)
+          .where(
+            and(
+              isListed($),
+              sql`(${$.status} IS NULL OR ${incidents.status} = ${$.status})`,
+              sql`(${$.isDraft} IS NULL OR ${incidents.draft} = ${$.isDraft})`,
+              sql`(${$.isOpen} IS NULL OR (${incidents.status} <> 'resolved') = ${$.isOpen})`,
+              isAfter($),
+            ),
+          )
+          .orderBy(...by)
+          .limit($.limit),
+    ),
 );
 
 /** Counts all incidents, deleted ones included, from an index alone. */

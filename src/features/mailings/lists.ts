@@ -1,5 +1,4 @@
 import { notFound } from "../../base/errors";
-import { NEWEST } from "../../base/ids";
 import type { MailHold, SubscriberEvent } from "../../base/mail-address";
 import { codePointLength } from "../../base/text";
 import type { Reader } from "../../db/statements";
@@ -16,31 +15,11 @@ import {
   countChosen,
   findMailing,
   findThread,
-  listNewest,
-  listNewestOfPage,
   listSubscriberCounts,
   type MailingRow,
   MERGED,
   NOT_BEGUN,
 } from "./store";
-
-/** Query of the list of mailings; without a page for all pages. */
-interface MailingQuery {
-  pageId: string | undefined;
-  /** Id of the last mailing before this part of the list. */
-  before: string | undefined;
-  limit: number;
-}
-
-/** Lists mailings, newest first. */
-export function listMailings(
-  reader: Reader,
-  { pageId, before = NEWEST, limit }: MailingQuery,
-): MailingRow[] {
-  return pageId === undefined
-    ? listNewest(reader, { before, limit })
-    : listNewestOfPage(reader, { pageId, before, limit });
-}
 
 /** Returns a mailing. Throws `not_found`. */
 export function getMailing(reader: Reader, id: string): MailingRow {

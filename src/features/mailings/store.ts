@@ -1,4 +1,5 @@
 import { and, asc, desc, eq, gt, lt, sql } from "drizzle-orm";
+import { NEWEST } from "../../base/ids";
 import { findBy, setBy } from "../../db/rows";
 import { insertInto, mutate, type Reader, selectMany, selectOne } from "../../db/statements";
 import { events } from "../../db/tables/events";
@@ -217,26 +218,41 @@ export const listOpenBefore = selectMany((orm, $: { subjectId: string; id: strin
 
 const hasFailed = sql`${mails.status} IN ('bounced', 'failed')`;
 
-/** Lists mailings of all pages that are older than the one with the id `before`, newest first. */
-export const listNewest = selectMany((orm, $: { before: string; limit: number }) =>
-  orm
-    .select()
-    .from(mailings)
-    .where(lt(mailings.id, $.before))
-    .orderBy(desc(mailings.id))
-    .limit($.limit),
-);
-
-/** Lists mailings of one page that are older than the one with the id `before`, newest first. */
-export const listNewestOfPage = selectMany(
-  (orm, $: { pageId: string; before: string; limit: number }) =>
+/** Builds the list of one page's mailings or of all, in the order of an index. */
+const listStatement = (isOfPage: boolean, isOldestFirst: boolean) =>
+  selectMany((orm, $: { pageId: string | undefined; before: string; limit: number }) =>
     orm
       .select()
       .from(mailings)
-      .where(and(eq(mailings.pageId, $.pageId), lt(mailings.id, $.before)))
-      .orderBy(desc(mailings.id))
+      .where(
+        and(
+          isOfPage ? sql`${mailings.pageId} = ${$.pageId}` : undefined,
+          (isOldestFirst ? gt : lt)(mailings.id, $.before),
+        ),
+      )
+      .orderBy((isOldestFirst ? asc : desc)(mailings.id))
       .limit($.limit),
-);
+  );
+
+const NEWEST_FIRST = { ofAll: listStatement(false, false), ofPage: listStatement(true, false) };
+const OLDEST_FIRST = { ofAll: listStatement(false, true), ofPage: listStatement(true, true) };
+
+/** Query of the list of mailings; without a page for all pages. */
+export interface MailingQuery {
+  pageId: string | undefined;
+  isOldestFirst: boolean;
+  /** Id of the last mailing before this part of the list. */
+  before: string | undefined;
+  limit: number;
+}
+
+/** Lists mailings, newest or oldest first. */
+export function listMailings(reader: Reader, query: MailingQuery): MailingRow[] {
+  const { pageId, isOldestFirst, before = isOldestFirst ? "" : NEWEST, limit } = query;
+  const lists = isOldestFirst ? OLDEST_FIRST : NEWEST_FIRST;
+  const list = pageId === undefined ? lists.ofAll : lists.ofPage;
+  return list(reader, { pageId, before, limit });
+}
 
 /** Lists the ids of a page's held mailings, newest first. */
 export const listHeld = selectMany((orm, $: { pageId: string }) =>

@@ -1,6 +1,7 @@
 import { notFound } from "../../base/errors";
 import { NEWEST } from "../../base/ids";
 import type { MaintenanceStatus } from "../../base/status";
+import { type Order, partOf, readPlace } from "../../db/orders";
 import type { Reader } from "../../db/statements";
 import { spanParams, type SummarySpan } from "../timeline/store";
 import { listLimits, TRUNCATED_COMPONENTS_MAX, UPDATES_IN_LISTS } from "../timeline/updates";
@@ -14,6 +15,7 @@ import {
   listComponentsOfMaintenances,
   listEndedSummaries,
   listFirstComponents,
+  listIdsInOrder,
   listMaintenanceRows,
   listNewestUpdates,
   listPending,
@@ -136,6 +138,39 @@ export function listPendingMaintenance(
 ): MaintenanceRecord[] {
   const { pageId = null, search = null, nextAt = null, limit } = query;
   return toDocumentRecords(reader, listPending(reader, { pageId, search, nextAt, limit }));
+}
+
+/** Columns by which the list can be ordered. */
+export const ORDER_KEYS = ["name", "status", "planned", "duration"] as const;
+
+export type MaintenanceOrder = Order<(typeof ORDER_KEYS)[number]>;
+
+/**
+ * Lists maintenances with some statuses in the order of a column, after the place `before`. Returns the place of the
+ * last one if more follow.
+ */
+export function listMaintenanceInOrder(
+  reader: Reader,
+  query: {
+    pageId: string | undefined;
+    search: string | null;
+    statuses: readonly MaintenanceStatus[];
+    order: MaintenanceOrder;
+    before: string | undefined;
+    limit: number;
+  },
+): { records: MaintenanceRecord[]; nextBefore: string | undefined } {
+  const { pageId = null, search, statuses, order, before, limit } = query;
+  const ids = listIdsInOrder[order](reader, {
+    pageId,
+    search,
+    statuses: JSON.stringify(statuses),
+    ...readPlace(before),
+    limit: limit + 1,
+  });
+  const { shown, nextBefore } = partOf(ids, limit, ({ id }) => id);
+  const rows = shown.flatMap(({ id }) => findMaintenance(reader, { id }) ?? []);
+  return { records: toDocumentRecords(reader, rows), nextBefore };
 }
 
 /** Counts the maintenances of one page or all, for the tabs of the list. */

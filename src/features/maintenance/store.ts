@@ -10,7 +10,8 @@ import {
   sql,
   type SQL,
 } from "drizzle-orm";
-import type { MaintenanceStatus } from "../../base/status";
+import { MAINTENANCE_STATUSES, type MaintenanceStatus } from "../../base/status";
+import { declareOrders, type Place, rankAmong } from "../../db/orders";
 import { deleteBy } from "../../db/rows";
 import {
   insertAllInto,
@@ -492,8 +493,22 @@ export const findNextDue = selectOne((orm, $: { now: number }) =>
     .where(isPending),
 );
 
-/** Counts the maintenances of the dashboard's list by part; null matches everything. */
-export const countRows = selectOne((orm, $: { pageId: string | null; search: string | null }) =>
+/** Filters of the dashboard's list; null matches everything. */
+interface ListFilters {
+  pageId: string | null;
+  search: string | null;
+}
+
+const isListed = ($: ListFilters) =>
+  and(
+    isNull(maintenances.deletedAt),
+    sql`maintenances.page_id IN (SELECT id FROM pages WHERE deleted_at IS NULL)`,
+    sql`(${$.pageId} IS NULL OR maintenances.page_id = ${$.pageId})`,
+    isSearched($),
+  );
+
+/** Counts the maintenances of the dashboard's list by part. */
+export const countRows = selectOne((orm, $: ListFilters) =>
   orm
     .select({
       inProgress: sql<number>`count(*) FILTER (WHERE maintenances.status IN ('in_progress', 'verifying'))`,
@@ -501,13 +516,29 @@ export const countRows = selectOne((orm, $: { pageId: string | null; search: str
       past: sql<number>`count(*) FILTER (WHERE maintenances.status IN ('completed', 'cancelled'))`,
     })
     .from(maintenances)
-    .where(
-      and(
-        isNull(maintenances.deletedAt),
-        sql`maintenances.page_id IN (SELECT id FROM pages WHERE deleted_at IS NULL)`,
-        sql`(${$.pageId} IS NULL OR maintenances.page_id = ${$.pageId})`,
-        isSearched($),
-      ),
+    .where(isListed($)),
+);
+
+/**
+ * Lists the ids of maintenances with some statuses (a JSON list) in the order of a column, after the place of another
+ * one. Reads all of them once.
+ */
+export const listIdsInOrder = declareOrders(
+  maintenances.id,
+  {
+    name: sql`lower(maintenances.name)`,
+    status: rankAmong(maintenances.status, MAINTENANCE_STATUSES),
+    planned: sql`maintenances.scheduled_for`,
+    duration: sql`maintenances.scheduled_until - maintenances.scheduled_for`,
+  },
+  ({ value, isAfter, by }) =>
+    selectMany((orm, $: ListFilters & Place & { statuses: string; limit: number }) =>
+      orm
+        .select({ id: maintenances.id, value })
+        .from(maintenances)
+        .where(and(isListed($), isAmong(maintenances.status, $.statuses), isAfter($)))
+        .orderBy(...by)
+        .limit($.limit),
     ),
 );
 

@@ -6,6 +6,7 @@
 import { and, asc, desc, eq, isNull, sql } from "drizzle-orm";
 import type { MonitorState, MonitorType } from "../../base/status";
 import { MINUTE_MS } from "../../base/time";
+import { declareOrders, type Place, rankAmong } from "../../db/orders";
 import { selectMany, selectOne } from "../../db/statements";
 import { components } from "../../db/tables/components";
 import { incidents } from "../../db/tables/incidents";
@@ -29,9 +30,7 @@ export const WORST_FIRST = [
 /** Length of the periods into which the last day is divided. */
 export const PERIOD_MS = 30 * MINUTE_MS;
 
-const rank = sql<number>`CASE ${monitorStates.state} ${sql.raw(
-  WORST_FIRST.map((state, index) => `WHEN '${state}' THEN ${index}`).join(" "),
-)} END`;
+const rank = rankAmong(monitorStates.state, WORST_FIRST);
 const foldedName = sql<string>`lower(${monitors.name})`;
 
 /** Filters of the list; null matches everything. */
@@ -72,14 +71,15 @@ const matches = ($: Filters) =>
           AND instr(lower(c.name), lower(${$.search})) > 0))`,
   );
 
-/** Lists monitors with their states, after the place of another monitor. */
-export const listInOrder = selectMany(
+const isIn = ($: { state: MonitorState | null }) =>
+  sql`(${$.state} IS NULL OR ${monitorStates.state} = ${$.state})`;
+
+/** Lists monitors with their states, worst first, after the place of another monitor. */
+export const listWorstFirst = selectMany(
   (
     orm,
     $: Filters & {
       state: MonitorState | null;
-      /** 1 to list worse states first; 0 to list by name alone. */
-      worstFirst: 0 | 1;
       afterRank: number;
       afterName: string;
       afterId: string;
@@ -93,12 +93,31 @@ export const listInOrder = selectMany(
       .where(
         and(
           matches($),
-          sql`(${$.state} IS NULL OR ${monitorStates.state} = ${$.state})`,
-          sql`(${rank} * ${$.worstFirst}, ${foldedName}, ${monitors.id}) > (${$.afterRank}, ${$.afterName}, ${$.afterId})`,
+          isIn($),
+          sql`(${rank}, ${foldedName}, ${monitors.id}) > (${$.afterRank}, ${$.afterName}, ${$.afterId})`,
         ),
       )
-      .orderBy(sql`${rank} * ${$.worstFirst}`, asc(foldedName), asc(monitors.id))
+      .orderBy(rank, asc(foldedName), asc(monitors.id))
       .limit($.limit),
+);
+
+const lastCheck = (column: string) => sql`(SELECT ${sql.raw(column)} FROM monitor_checks AS last
+  WHERE last.monitor_num = ${monitors.num} ORDER BY last.at DESC LIMIT 1)`;
+
+/** Lists monitors with their states in the order of a column, after the place of another monitor. */
+export const listInOrder = declareOrders(
+  monitors.id,
+  { name: foldedName, response: lastCheck("last.latency_ms"), checked: lastCheck("last.at") },
+  ({ value, isAfter, by }) =>
+    selectMany((orm, $: Filters & Place & { state: MonitorState | null; limit: number }) =>
+      orm
+        .select({ row: monitors, state: monitorStates, value })
+        .from(monitors)
+        .crossJoin(monitorStates)
+        .where(and(matches($), isIn($), isAfter($)))
+        .orderBy(...by)
+        .limit($.limit),
+    ),
 );
 
 /** Finds the name by which the list orders a monitor, which may be deleted. */

@@ -1,10 +1,12 @@
 import type { MonitorState, MonitorType } from "../../base/status";
 import { DAY_MS } from "../../base/time";
+import { type Order, partOf, readPlace } from "../../db/orders";
 import type { Reader } from "../../db/statements";
 import {
   countMatches,
   findOrderName,
   listInOrder,
+  listWorstFirst,
   PERIOD_MS,
   sumRecentSpans,
   WORST_FIRST,
@@ -22,8 +24,10 @@ interface OverviewFilters {
   search?: string | undefined;
 }
 
-/** Order of the list of monitors. */
-export type ListOrder = "state" | "name";
+/** Columns by which the list can be ordered. */
+export const ORDER_KEYS = ["name", "response", "checked"] as const;
+
+export type ListOrder = Order<(typeof ORDER_KEYS)[number]>;
 
 /** Number of periods that the last day is divided into. */
 const PERIODS = 48;
@@ -56,42 +60,50 @@ const PERIOD_STATES: Readonly<Record<MonitorState, PeriodState>> = {
 
 const SEVERITY: readonly PeriodState[] = ["unknown", "ok", "maintenance", "slow", "failed"];
 
-/**
- * Returns the place of a monitor in the list. It stays the same when the monitor changes its state or
- * is deleted, so that the next part of the list neither repeats nor leaves out others.
- */
-export function placeOf({ row, state }: Pick<MonitorRecord, "row" | "state">): string {
-  return `${state.state}.${row.id}`;
+/** Monitors of a part of the list, and the place of the last one if more follow. */
+interface MonitorPart {
+  records: MonitorRecord[];
+  nextBefore: string | undefined;
 }
 
 /**
- * Lists monitors after a place, worst state first and then by name, or only by name. An unknown place is
- * before the first monitor.
+ * Lists monitors after a place, worst state first and then by name, or in another order. A place stays the same when
+ * its monitor changes or is deleted, so that the next part of the list neither repeats nor leaves out others. An
+ * unknown place is before the first monitor.
  */
 export function listMonitorsInOrder(
   reader: Reader,
   query: OverviewFilters & {
     state?: MonitorState | undefined;
+    /** Undefined for the worst first. */
     order?: ListOrder | undefined;
     after?: string | undefined;
     limit: number;
   },
-): MonitorRecord[] {
-  const after = query.after === undefined ? undefined : readPlace(reader, query.after);
-  const isByName = query.order === "name";
-  const rows = listInOrder(reader, {
-    ...filtersOf(query),
-    state: query.state ?? null,
-    worstFirst: isByName ? 0 : 1,
-    afterRank: after ? (isByName ? 0 : after.rank) : -1,
-    afterName: after?.name ?? "",
-    afterId: after?.id ?? "",
-    limit: query.limit,
-  });
-  return assembleRecords(reader, rows);
+): MonitorPart {
+  const { order, after, limit } = query;
+  const filters = { ...filtersOf(query), state: query.state ?? null, limit: limit + 1 };
+  if (order === undefined) {
+    const place = after === undefined ? undefined : readStatePlace(reader, after);
+    const rows = listWorstFirst(reader, {
+      ...filters,
+      afterRank: place?.rank ?? -1,
+      afterName: place?.name ?? "",
+      afterId: place?.id ?? "",
+    });
+    const last = rows.length > limit ? rows[limit - 1] : undefined;
+    return {
+      records: assembleRecords(reader, rows.slice(0, limit)),
+      nextBefore: last && `${last.state.state}.${last.row.id}`,
+    };
+  }
+  const rows = listInOrder[order](reader, { ...filters, ...readPlace(after) });
+  const { shown, nextBefore } = partOf(rows, limit, ({ row }) => row.id);
+  return { records: assembleRecords(reader, shown), nextBefore };
 }
 
-function readPlace(reader: Reader, place: string) {
+/** Reads the place of a monitor in the list of the worst first: its state and id. */
+function readStatePlace(reader: Reader, place: string) {
   const [state = "", id = ""] = place.split(".");
   const rank = WORST_FIRST.findIndex((each) => each === state);
   const found = rank === -1 ? undefined : findOrderName(reader, { id });

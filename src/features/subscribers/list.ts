@@ -77,6 +77,8 @@ interface SubscriberQuery {
   search: string;
   /** Chosen component, with the group that it is in, or chosen group. */
   target?: { id: string; groupId: string | null } | undefined;
+  /** True to list by address, for a search without parts and without a target. */
+  isByAddress?: boolean;
   /** Continues after the part with this `nextBefore`. */
   before?: string | undefined;
   limit: number;
@@ -86,7 +88,7 @@ export type ListedSubscriber = ReturnType<typeof listActive>[number];
 
 export type ListedSignUp = ReturnType<typeof listUnconfirmed>[number];
 
-/** Lists subscribers of a page, newest first; those of a short search by address. */
+/** Lists subscribers of a page, newest first; those of a short search, or with `isByAddress`, by address. */
 export function listSubscribers(
   reader: Reader,
   query: SubscriberQuery,
@@ -95,7 +97,8 @@ export function listSubscribers(
   const part = partOf(query);
   if (view === "suppressed") return suppressed(reader, query, part);
   if ([...part.text].length >= PART) return byParts(reader, part, before, limit);
-  if (part.text !== "" && !target) return byAddress(reader, part, before, limit);
+  if ((part.text !== "" || query.isByAddress) && !target)
+    return byAddress(reader, part, before, limit);
   if (target) return byChoice(reader, part, before, limit);
   if (view === "unsubscribed") {
     const rows = listEnded(reader, { ...part, before: before ?? NEWEST });

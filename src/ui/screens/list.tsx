@@ -4,17 +4,22 @@ import { NAME_MAX } from "../../base/texts";
 import type { Reader } from "../../db/statements";
 import type { PageRow } from "../../features/pages/store";
 import { EmptyState } from "../blocks";
-import { ButtonLink } from "../buttons";
+import { Button, ButtonLink, safeHref } from "../buttons";
 import { FirstPage, readPages, labelAmong, type Page } from "../frame/page-choice";
 import { withQuery } from "../frame/paths";
 import {
+  type DataColumn,
+  DataTable,
   DenseDataTable,
   type DenseDataTableProps,
   FilterSelect,
+  inOrder,
   ListCard,
   ListToolbar,
+  OrderSelect,
+  type Sorting,
 } from "../list";
-import { PageHead, Pagination, Tabs } from "../navigation";
+import { HeadLinks, PageHead, Pagination, Tabs } from "../navigation";
 
 type Query = Readonly<Record<string, string | undefined>>;
 
@@ -40,6 +45,22 @@ export function readListQuery(reader: Reader, query: Query): ListQuery {
 /** Returns a text that was typed as a query parameter, by default as `q`. */
 export function readSearch(query: Query, name = "q"): string {
   return (query[name] ?? "").trim().slice(0, TEXT_MAX);
+}
+
+/**
+ * Reads the query parameter `sort`: the key of a column for its smallest values first, after “-” for its largest.
+ * Undefined for the usual order and for an unknown column.
+ */
+export function readOrder<Key extends string>(
+  query: Query,
+  keys: readonly Key[],
+): Key | `-${Key}` | undefined {
+  return keys.flatMap((key) => [key, `-${key}` as const]).find((order) => order === query["sort"]);
+}
+
+/** Returns the number of filters in force. */
+export function countFilters(filters: Readonly<Record<string, string | undefined>>): number {
+  return Object.values(filters).filter(Boolean).length;
 }
 
 /** Select of a list. It is hidden without options. */
@@ -74,6 +95,8 @@ interface ListScreenProps<Entry> extends ListQuery {
   filters: Readonly<Record<string, string | undefined>>;
   selects: readonly ListSelect[];
   views: ListViews;
+  /** Order that the address names, and the usual one in words; undefined for a list in one order only. */
+  order: { value: string | undefined; usual: string } | undefined;
   /** Number of matching entries as text, such as "12 incidents". */
   count: string | undefined;
   /** Links to other screens, shown to every role. */
@@ -85,7 +108,7 @@ interface ListScreenProps<Entry> extends ListQuery {
   firstUse: { title: string; text: string };
   /** Sentence for filters that match nothing. */
   noMatch: string;
-  table: DenseDataTableProps<Entry>;
+  table: Omit<DenseDataTableProps<Entry>, "sorting">;
   /** Id of the last entry if older ones follow. */
   nextBefore: string | undefined;
   /** Content below the table. */
@@ -96,13 +119,13 @@ interface ListScreenProps<Entry> extends ListQuery {
 export function ListScreen<Entry>(props: ListScreenProps<Entry>) {
   const { title, home, filters, views, pages, before, role, firstUse, table, nextBefore } = props;
   const newLink = roleAllows(role, "editor") && pages.length > 0 ? props.newLink : undefined;
-  const links = pages.length > 0 ? props.links : undefined;
+  const links = pages.length > 0 && props.links ? <HeadLinks>{props.links}</HeadLinks> : undefined;
   const isEmpty = table.entries.length === 0;
   const isFiltered = [views.current, ...Object.values(filters)].some(Boolean);
   if (isEmpty && !isFiltered && before === undefined) {
     return (
       <>
-        <PageHead title={title} actions={links} />
+        <PageHead title={title} actions={links} isList />
         <Content>
           {pages.length === 0 ? (
             <FirstPage role={role} />
@@ -115,13 +138,21 @@ export function ListScreen<Entry>(props: ListScreenProps<Entry>) {
       </>
     );
   }
+  const { order } = props;
+  const sort = order?.value;
   const pathOf = (view: string | undefined, more?: Parameters<typeof withQuery>[1]) =>
-    withQuery(home, { ...filters, [views.name]: view, ...more });
+    withQuery(home, { ...filters, [views.name]: view, sort, ...more });
   const newest = pathOf(views.current);
+  const sorting: Sorting | undefined = order && {
+    order: sort,
+    usual: order.usual,
+    pathOf: (other) => pathOf(views.current, { sort: other }),
+  };
   return (
     <>
       <PageHead
         title={title}
+        isList
         actions={
           <>
             {links}
@@ -142,10 +173,10 @@ export function ListScreen<Entry>(props: ListScreenProps<Entry>) {
           />
         </div>
         <ListCard>
-          <Toolbar {...props} />
+          <Toolbar list={props} sorting={sorting} />
           {!isEmpty ? (
             <>
-              <DenseDataTable {...table} />
+              <DenseDataTable {...table} sorting={sorting} />
               {props.children}
             </>
           ) : before === undefined ? (
@@ -163,19 +194,68 @@ export function ListScreen<Entry>(props: ListScreenProps<Entry>) {
   );
 }
 
-/** Search and selects of a list. They keep its view. */
-function Toolbar<Entry>({ home, search, filters, selects, views, count }: ListScreenProps<Entry>) {
+interface ToolbarProps<Entry> {
+  list: ListScreenProps<Entry>;
+  sorting: Sorting | undefined;
+}
+
+/** Search, selects and order of a list. They keep its view. */
+function Toolbar<Entry>({ list, sorting }: ToolbarProps<Entry>) {
+  const { home, search, filters, selects, views, count, table } = list;
   const view = views.current === undefined ? {} : { [views.name]: views.current };
+  const { q, ...chosen } = filters;
   return (
     <ListToolbar
       action={home}
-      search={{ ...search, value: filters["q"] ?? "" }}
+      search={{ ...search, value: q ?? "" }}
       hidden={view}
-      clearHref={Object.values(filters).some(Boolean) ? withQuery(home, view) : undefined}
+      clearHref={
+        countFilters(filters) > 0 ? withQuery(home, { ...view, sort: sorting?.order }) : undefined
+      }
+      inForce={countFilters(chosen)}
       count={count}
     >
       <Selects selects={selects} filters={filters} />
+      <OrderSelect sorting={sorting} columns={[table.name, ...table.columns]} />
     </ListToolbar>
+  );
+}
+
+interface OrderedTableProps<Entry> {
+  /** Path of the list. */
+  home: string;
+  /** Query parameter `sort`. An unknown order is the usual one. */
+  order: string | undefined;
+  /** Usual order in words, in which the entries are. */
+  usual: string;
+  /** Values of the columns by the keys of their orders. */
+  valuesBy: Readonly<Record<string, (entry: Entry) => string | number | null>>;
+  caption: string;
+  columns: readonly DataColumn<Entry>[];
+  entries: readonly Entry[];
+  isOver?: (entry: Entry) => boolean;
+}
+
+/** Table of a list without filters that is read as a whole, in the order that its address names. */
+export function OrderedTable<Entry>(props: OrderedTableProps<Entry>) {
+  const { home, order: named, usual, valuesBy, entries, ...table } = props;
+  const order = readOrder({ sort: named }, Object.keys(valuesBy));
+  const sorting = { order, usual, pathOf: (sort: string | undefined) => withQuery(home, { sort }) };
+  return (
+    <ListCard>
+      <form class="list-tools order-only" method="get" action={safeHref(home)}>
+        <OrderSelect sorting={sorting} columns={table.columns} />
+        <noscript>
+          <Button>Show</Button>
+        </noscript>
+      </form>
+      <DataTable
+        {...table}
+        entries={inOrder(entries, order, valuesBy)}
+        sorting={sorting}
+        isInCard
+      />
+    </ListCard>
   );
 }
 

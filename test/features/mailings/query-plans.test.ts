@@ -10,8 +10,17 @@ import { openMonitorStore, planOf, statementsOf } from "../../support/monitor-st
 const PLANS = [
   ["mails_expiring", (tx) => endings.listExpired(tx, { class: 1, now: 9, limit: 1 })],
   ["mails_in_turn", (tx) => endings.listExpiredOfMailing(tx, { mailingId: "m", now: 9, limit: 1 })],
-  ["sqlite_autoindex_mailings_1", (tx) => lists.listNewest(tx, { before: "m", limit: 1 })],
-  ["mailings_by_page", (tx) => lists.listNewestOfPage(tx, { pageId: "p", before: "m", limit: 1 })],
+  ...[true, false].flatMap((isOldestFirst) => [
+    [
+      "sqlite_autoindex_mailings_1",
+      (tx: Tx) =>
+        lists.listMailings(tx, { pageId: undefined, isOldestFirst, before: "m", limit: 1 }),
+    ] as const,
+    [
+      "mailings_by_page",
+      (tx: Tx) => lists.listMailings(tx, { pageId: "p", isOldestFirst, before: "m", limit: 1 }),
+    ] as const,
+  ]),
   ["mailings_open", (tx) => lists.listHeld(tx, { pageId: "p" })],
   ["mailings_open", (tx) => lists.countHeldByPage(tx, {})],
   ["mails_failed", (tx) => lists.listFailedMails(tx, { mailingId: "m", after: "", limit: 1 })],
@@ -25,7 +34,7 @@ const PLANS = [
   ["mailings_open", (tx) => mailings.findNextHeldEnd(tx, {})],
   ["mailings_open", (tx) => mailings.stopMailingsOfHiddenPages(tx, {})],
   ["PRIMARY KEY", (tx) => subscribers.listSubscriberCounts(tx, { pageId: "p" })],
-] as const satisfies [string, Parameters<typeof statementsOf<Tx>>[1]][];
+] as const satisfies (readonly [string, Parameters<typeof statementsOf<Tx>>[1]])[];
 
 test.each(PLANS)("a statement about mailings uses %s: %#", async (index, run) => {
   using store = openMonitorStore();

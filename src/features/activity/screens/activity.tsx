@@ -21,17 +21,20 @@ import { Icon } from "../../../ui/icons";
 import {
   Cell,
   CellNote,
+  type Column,
   FilterDate,
   FilterSelect,
   ListCard,
   ListToolbar,
   OneLine,
+  OrderSelect,
   Row,
   RowLink,
+  type Sorting,
   Table,
 } from "../../../ui/list";
 import { PageHead, Pagination } from "../../../ui/navigation";
-import { NoMatch, NoOlder } from "../../../ui/screens/list";
+import { countFilters, NoMatch, NoOlder } from "../../../ui/screens/list";
 import { screenOperation } from "../../../ui/screens/routes";
 import { RelativeTime } from "../../../ui/times";
 import { linksOf } from "./target-links";
@@ -78,11 +81,11 @@ export function activityAdminRoutes({ ctx, render }: AdminDependencies) {
 }
 
 const COLUMNS = [
-  { label: "Time" },
+  { label: "Time", sort: { key: "time", kind: "time", usual: "descending" } },
   { label: "Actor" },
   { label: "Change" },
   { label: "IP address" },
-];
+] as const satisfies readonly Column[];
 
 /** Labels of the actor kinds other than user, shown with the actor's name. */
 const KIND_WORDS: Readonly<Partial<Record<ActorKind, string>>> = {
@@ -101,12 +104,18 @@ interface ActivityListProps {
 
 /** Settings → Activity. */
 function ActivityList({ list, links, now }: ActivityListProps) {
-  const { filter, entries, nextBefore, isContinued } = list;
+  const { filter, order, entries, nextBefore, isContinued } = list;
+  const sorting: Sorting = {
+    order,
+    usual: "Newest first",
+    pathOf: (sort) => activityPath(filter, { sort }),
+  };
   return (
     <>
       <PageHead
         title="Activity"
         crumbs={crumbsAbove(ACTIVITY_PATH)}
+        isList
         actions={
           <ButtonLink href={activityPath(filter, { path: ACTIVITY_FILE_PATH })}>
             <Icon name="download" />
@@ -117,9 +126,9 @@ function ActivityList({ list, links, now }: ActivityListProps) {
         Changes with their time and author. IP addresses are deleted before the entries.
       </PageHead>
       <ListCard>
-        <ActivityFilters list={list} />
+        <ActivityFilters list={list} sorting={sorting} />
         {entries.length > 0 ? (
-          <Table columns={COLUMNS} caption="Changes, newest first" isInCard>
+          <Table columns={COLUMNS} caption="Changes" sorting={sorting} isInCard>
             {entries.map((entry) => (
               <EntryRow key={entry.id} entry={entry} link={links.get(entry.targetId)} now={now} />
             ))}
@@ -128,10 +137,9 @@ function ActivityList({ list, links, now }: ActivityListProps) {
           <NoEntries list={list} />
         )}
         <Pagination
-          newestHref={isContinued ? activityPath(filter) : undefined}
-          olderHref={
-            nextBefore === undefined ? undefined : activityPath(filter, { before: nextBefore })
-          }
+          newestHref={isContinued ? activityPath(filter, { sort: order }) : undefined}
+          olderHref={nextBefore && activityPath(filter, { sort: order, before: nextBefore })}
+          {...(order === undefined ? {} : { newest: "Oldest", older: "Newer" })}
         />
       </ListCard>
     </>
@@ -226,8 +234,8 @@ const ACTIONS = [
 ];
 
 /** Filters of the audit log: search text, actor, changed object and days. */
-function ActivityFilters({ list }: { list: ActivityListing }) {
-  const { filter, entries } = list;
+function ActivityFilters({ list, sorting }: { list: ActivityListing; sorting: Sorting }) {
+  const { filter, order, entries } = list;
   const { search, actor, action, target, from, to } = filter;
   // The name of a filtered actor, whose id is in the address, is known from the entries.
   const [newest] = entries;
@@ -240,7 +248,8 @@ function ActivityFilters({ list }: { list: ActivityListing }) {
         label: "Search by summary, actor, action, id or address",
         placeholder: "Summary, actor or id",
       }}
-      clearHref={hasFilter(filter) ? ACTIVITY_PATH : undefined}
+      clearHref={hasFilter(filter) ? activityPath({}, { sort: order }) : undefined}
+      inForce={countFilters({ actor, action, target, from, to })}
       hasDates
     >
       <FilterSelect
@@ -265,6 +274,7 @@ function ActivityFilters({ list }: { list: ActivityListing }) {
       )}
       <FilterDate label="From" name="from" value={from} />
       <FilterDate label="To" name="to" value={to} />
+      <OrderSelect sorting={sorting} columns={COLUMNS} />
     </ListToolbar>
   );
 }
@@ -303,6 +313,8 @@ interface ActivityFilter {
 /** Content of one screen of the audit log. */
 interface ActivityListing {
   filter: ActivityFilter;
+  /** Undefined for the newest first. */
+  order: "time" | undefined;
   entries: readonly AuditRow[];
   /**
    * Last entry of this screen if more follow. `isContinued` is true for every screen but the first.
@@ -333,11 +345,12 @@ function readFilter(query: Query): ActivityFilter {
  */
 export function activityPath(
   filter: Partial<ActivityFilter>,
-  { before, path = ACTIVITY_PATH }: { before?: AuditCursor; path?: string } = {},
+  more: { before?: AuditCursor; sort?: string | undefined; path?: string } = {},
 ): string {
+  const { before, sort, path = ACTIVITY_PATH } = more;
   const { search, actor, action, target, from, to } = filter;
   const position = before && `${before.at}-${before.id}`;
-  return withQuery(path, { q: search, actor, action, target, from, to, before: position });
+  return withQuery(path, { q: search, actor, action, target, from, to, sort, before: position });
 }
 
 /** Returns true if any filter is set. */
@@ -346,7 +359,9 @@ function hasFilter(filter: ActivityFilter): boolean {
 }
 
 /** Converts the filter to an audit log query without position and limit. */
-function toAuditQuery(filter: ActivityFilter): Omit<AuditQuery, "before" | "limit"> {
+function toAuditQuery(
+  filter: ActivityFilter,
+): Omit<AuditQuery, "before" | "isOldestFirst" | "limit"> {
   const { search, actor, action, target, from, to } = filter;
   const lastDay = parseDay(to);
   return {
@@ -363,10 +378,13 @@ function toAuditQuery(filter: ActivityFilter): Omit<AuditQuery, "before" | "limi
 function readActivity(reader: Reader, query: Query): ActivityListing {
   const filter = readFilter(query);
   const before = readCursor(query["before"] ?? "");
-  const rows = searchAudit(reader, { ...toAuditQuery(filter), before, limit: PAGE_SIZE + 1 });
+  const order = query["sort"] === "time" ? "time" : undefined;
+  const position = { before, isOldestFirst: order === "time", limit: PAGE_SIZE + 1 };
+  const rows = searchAudit(reader, { ...toAuditQuery(filter), ...position });
   const entries = rows.slice(0, PAGE_SIZE);
   return {
     filter,
+    order,
     entries,
     nextBefore: rows.length > PAGE_SIZE ? entries.at(-1) : undefined,
     isContinued: before !== undefined,

@@ -16,8 +16,16 @@ import { DetailCard, Numbers } from "../../../ui/detail";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { ANALYTICS_PATH, incidentPath, keyPath, monitorPath } from "../../../ui/frame/paths";
 import { shareFigures } from "../../../ui/frame/shared-read";
-import { type DataColumn, DataTable, RowLink } from "../../../ui/list";
+import {
+  type DataColumn,
+  DataTable,
+  inOrder,
+  OrderSelect,
+  RowLink,
+  type Sorting,
+} from "../../../ui/list";
 import { createArea } from "../../../ui/screens/area";
+import { readOrder } from "../../../ui/screens/list";
 import { screenOperation } from "../../../ui/screens/routes";
 import { TimeChart, type TimePoint } from "../../../ui/time-chart";
 import { RelativeTime, shortDay } from "../../../ui/times";
@@ -44,7 +52,7 @@ import {
   type Selection,
   selectionPath,
 } from "./frame";
-import { readUptime, readUptimeCsv, Uptime } from "./uptime";
+import { readUptime, readUptimeCsv, readUptimeOrder, Uptime } from "./uptime";
 
 /** `/admin/analytics`: figures, readable by every role. */
 export function analyticsAdminRoutes(deps: AdminDependencies) {
@@ -59,7 +67,8 @@ export function analyticsAdminRoutes(deps: AdminDependencies) {
     const key = selectionPath(ANALYTICS_PATH, selection, { after });
     const read = () => readUptime(ctx.db, selection, after, now);
     const view = await figures(request, key, now, read);
-    return { title: "Uptime analytics", children: <Uptime view={view} /> };
+    const order = readUptimeOrder(query);
+    return { title: "Uptime analytics", children: <Uptime view={view} order={order} /> };
   });
 
   area.routes.get(
@@ -92,7 +101,8 @@ export function analyticsAdminRoutes(deps: AdminDependencies) {
     const selection = readSelection(ctx.db, query);
     const key = selectionPath(RESPONSE_TIME_PATH, selection);
     const view = await figures(request, key, now, () => readResponseTimes(ctx.db, selection, now));
-    return { title: "Response time analytics", children: <ResponseTimes view={view} /> };
+    const order = readOrder(query, Object.keys(TIME_ORDERS));
+    return { title: "Response time analytics", children: <ResponseTimes {...{ view, order }} /> };
   });
 
   area.screen("/incidents", ({ query }) => {
@@ -114,6 +124,7 @@ export function analyticsAdminRoutes(deps: AdminDependencies) {
     const hasTooManyKeys = countKeys(ctx.db, now).all > LINES_MAX;
     const shown = {
       selection,
+      order: readOrder(query, Object.keys(KEY_ORDERS)),
       answer: hasTooManyKeys ? undefined : requestsAnswer(ctx.db, input, now),
       canOpenKeys: roleAllows(sessionOf(requestContext).user.role, "admin"),
       now,
@@ -130,14 +141,21 @@ const MANY_FAILURES = 0.05;
 const TICKS = 6;
 
 /** `/admin/analytics/response-time`: response times of monitors in a period. */
-function ResponseTimes({ view }: { view: ResponseTimesView }) {
+function ResponseTimes(props: { view: ResponseTimesView; order: string | undefined }) {
+  const { view, order } = props;
   const { selection, monitors, isTruncated, total } = view;
+  const sorting: Sorting = {
+    order,
+    usual: "Slowest first",
+    pathOf: (sort) => selectionPath(RESPONSE_TIME_PATH, selection, sort ? { sort } : {}),
+  };
   return (
     <AnalyticsFrame
       path={RESPONSE_TIME_PATH}
       selection={selection}
       hasPage
       hasSpan
+      order={<OrderSelect sorting={sorting} columns={RESPONSE_TIME_COLUMNS} />}
       methods={[{ of: "response times", method: METHODS.latency }]}
     >
       {isTruncated ? (
@@ -152,17 +170,18 @@ function ResponseTimes({ view }: { view: ResponseTimesView }) {
       ) : (
         <>
           <TotalNumbers view={view} />
-          <DetailCard title="Response time of all monitors" liveId="response-times-chart">
-            {total.checks === 0 ? (
-              <p class="muted">No response time was measured in this period.</p>
-            ) : (
+          {total.checks === 0 ? (
+            <p class="muted">No response time was measured in this period.</p>
+          ) : (
+            <DetailCard title="Response time of all monitors" liveId="response-times-chart">
               <Chart view={view} />
-            )}
-          </DetailCard>
+            </DetailCard>
+          )}
           <DataTable
-            caption="Response times by monitor, slowest first"
+            caption="Response times by monitor"
             columns={RESPONSE_TIME_COLUMNS}
-            entries={monitors}
+            entries={inOrder(monitors, order, TIME_ORDERS)}
+            sorting={sorting}
           />
         </>
       )}
@@ -190,6 +209,7 @@ function TotalNumbers({ view: { total, monitors } }: { view: ResponseTimesView }
         { label: "Checks", value: total.checks.toLocaleString("en") },
         {
           label: "Failed checks",
+          isZero: total.failures === 0,
           value: total.failures.toLocaleString("en"),
           note: total.checks > 0 ? shareOf(total) : undefined,
         },
@@ -258,9 +278,19 @@ function stepName({ from, to }: Span): string {
   return first === last ? first : `${first} – ${last}`;
 }
 
+/** Values by which monitors can be ordered. */
+const TIME_ORDERS: Readonly<Record<string, (times: MonitorTimes) => string | number | null>> = {
+  name: ({ monitor }) => monitor.name,
+  median: ({ total }) => total.p50Ms,
+  p95: ({ total }) => total.p95Ms,
+  checks: ({ total }) => total.checks,
+  failed: ({ total }) => total.failures,
+};
+
 const RESPONSE_TIME_COLUMNS: readonly DataColumn<MonitorTimes>[] = [
   {
     label: "Monitor",
+    sort: { key: "name" },
     cell: ({ monitor: { id, name } }) => <a href={monitorPath(id)}>{name}</a>,
   },
   {
@@ -274,12 +304,28 @@ const RESPONSE_TIME_COLUMNS: readonly DataColumn<MonitorTimes>[] = [
       return <Sparkline values={values} label={label} />;
     },
   },
-  { label: "Median", isNumeric: true, cell: ({ total }) => timeOf(total.p50Ms) },
-  { label: "95 % within", isNumeric: true, cell: ({ total }) => timeOf(total.p95Ms) },
-  { label: "Checks", isNumeric: true, cell: ({ total }) => total.checks.toLocaleString("en") },
+  {
+    label: "Median",
+    isNumeric: true,
+    sort: { key: "median", kind: "number" },
+    cell: ({ total }) => timeOf(total.p50Ms),
+  },
+  {
+    label: "95 % within",
+    isNumeric: true,
+    sort: { key: "p95", kind: "number", usual: "descending" },
+    cell: ({ total }) => timeOf(total.p95Ms),
+  },
+  {
+    label: "Checks",
+    isNumeric: true,
+    sort: { key: "checks", kind: "number" },
+    cell: ({ total }) => total.checks.toLocaleString("en"),
+  },
   {
     label: "Failed",
     isNumeric: true,
+    sort: { key: "failed", kind: "number" },
     cell: ({ total: { failures } }) => (failures === 0 ? null : failures.toLocaleString("en")),
   },
 ];
@@ -379,17 +425,28 @@ function IncidentFigures(props: {
         liveId="incident-figures"
         items={[
           { label: "Incidents", value: total.count.toLocaleString("en"), note: "in 12 months" },
-          { label: "Critical", value: total.critical.toLocaleString("en") },
-          { label: "Major", value: total.major.toLocaleString("en") },
+          {
+            label: "Critical",
+            isZero: total.critical === 0,
+            value: total.critical.toLocaleString("en"),
+          },
+          { label: "Major", isZero: total.major === 0, value: total.major.toLocaleString("en") },
           {
             label: "Open",
+            isZero: total.count === total.resolved,
             value: (total.count - total.resolved).toLocaleString("en"),
             note: "not resolved yet",
           },
-          { label: "To resolve", value: time(total.time_to_resolve_ms) ?? "–", note: "on average" },
+          {
+            label: "To resolve",
+            isZero: total.time_to_resolve_ms === null,
+            value: time(total.time_to_resolve_ms),
+            note: "on average",
+          },
           {
             label: "Longest",
-            value: time(total.longest_ms) ?? "–",
+            isZero: total.longest_ms === null,
+            value: time(total.longest_ms),
             note:
               total.longest_id === null ? undefined : (
                 <a href={incidentPath(total.longest_id)}>Open the incident</a>
@@ -466,19 +523,30 @@ interface RequestFiguresProps {
   selection: Selection;
   /** Figures by key; undefined if there are too many keys to show. */
   answer: ReturnType<typeof requestsAnswer> | undefined;
+  /** Undefined for most requests first. */
+  order: string | undefined;
   /** True if the user may open API keys. */
   canOpenKeys: boolean;
   now: number;
 }
 
 /** `/admin/analytics/requests`: responses to the requests of each API key. */
-function RequestFigures({ selection, answer, canOpenKeys, now }: RequestFiguresProps) {
-  const data = answer?.data.toSorted((a, b) => b.total - a.total) ?? [];
+function RequestFigures(props: RequestFiguresProps) {
+  const { selection, answer, order, canOpenKeys, now } = props;
+  const byTotal = answer?.data.toSorted((a, b) => b.total - a.total) ?? [];
+  const data = inOrder(byTotal, order, KEY_ORDERS);
+  const columns = requestColumns(canOpenKeys, now);
+  const sorting: Sorting = {
+    order,
+    usual: "Most requests first",
+    pathOf: (sort) => selectionPath(REQUEST_FIGURES_PATH, selection, sort ? { sort } : {}),
+  };
   return (
     <AnalyticsFrame
       path={REQUEST_FIGURES_PATH}
       selection={selection}
       hasSpan
+      order={<OrderSelect sorting={sorting} columns={columns} />}
       methods={answer ? [{ of: "requests", method: answer.method }] : []}
     >
       {answer ? null : (
@@ -492,11 +560,7 @@ function RequestFigures({ selection, answer, canOpenKeys, now }: RequestFiguresP
         </EmptyState>
       ) : null}
       {answer && data.length > 0 ? (
-        <DataTable
-          caption="Requests by key"
-          columns={requestColumns(canOpenKeys, now)}
-          entries={data}
-        />
+        <DataTable caption="Requests by key" columns={columns} entries={data} sorting={sorting} />
       ) : null}
     </AnalyticsFrame>
   );
@@ -504,11 +568,22 @@ function RequestFigures({ selection, answer, canOpenKeys, now }: RequestFiguresP
 
 type KeyLine = ReturnType<typeof requestsAnswer>["data"][number];
 
+/** Values by which keys can be ordered. */
+const KEY_ORDERS: Readonly<Record<string, (key: KeyLine) => string | number | null>> = {
+  name: ({ name }) => name,
+  requests: ({ total }) => total,
+  succeeded: ({ ok }) => ok,
+  failed: ({ client_error }) => client_error,
+  limited: ({ limited }) => limited,
+  used: ({ last_used_at }) => last_used_at && Date.parse(last_used_at),
+};
+
 function requestColumns(canOpenKeys: boolean, now: number): DataColumn<KeyLine>[] {
   const count = (of: number) => (of === 0 ? null : written(of));
   return [
     {
       label: "Key",
+      sort: { key: "name" },
       cell: ({ id, name }) =>
         canOpenKeys ? (
           <RowLink href={keyPath(id)}>{name}</RowLink>
@@ -516,12 +591,33 @@ function requestColumns(canOpenKeys: boolean, now: number): DataColumn<KeyLine>[
           <span class="strong">{name}</span>
         ),
     },
-    { label: "Requests", isNumeric: true, cell: ({ total }) => count(total) },
-    { label: "Succeeded", isNumeric: true, cell: ({ ok }) => count(ok) },
-    { label: "Failed (4xx)", isNumeric: true, cell: ({ client_error }) => count(client_error) },
-    { label: "Rate-limited", isNumeric: true, cell: ({ limited }) => count(limited) },
+    {
+      label: "Requests",
+      isNumeric: true,
+      sort: { key: "requests", kind: "number", usual: "descending" },
+      cell: ({ total }) => count(total),
+    },
+    {
+      label: "Succeeded",
+      isNumeric: true,
+      sort: { key: "succeeded", kind: "number" },
+      cell: ({ ok }) => count(ok),
+    },
+    {
+      label: "Failed (4xx)",
+      isNumeric: true,
+      sort: { key: "failed", kind: "number" },
+      cell: ({ client_error }) => count(client_error),
+    },
+    {
+      label: "Rate-limited",
+      isNumeric: true,
+      sort: { key: "limited", kind: "number" },
+      cell: ({ limited }) => count(limited),
+    },
     {
       label: "Last used",
+      sort: { key: "used", kind: "time" },
       cell: ({ last_used_at }) =>
         last_used_at === null ? (
           <span class="quiet-text">Never</span>

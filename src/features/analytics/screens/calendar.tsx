@@ -233,37 +233,34 @@ function worstOf(days: readonly Folded[]): ComponentStatus | null {
 /** Incidents and maintenance that started in the month, newest first. */
 function Entries({ view }: { view: CalendarView }) {
   const { entries, isTruncated, month, now } = view;
+  if (entries.length === 0) {
+    return <p class="muted">No incident or maintenance started in {monthName(month.name)}.</p>;
+  }
   return (
     <DetailCard
       title="Incidents and maintenance"
       liveId="calendar-entries"
-      count={entries.length === 0 ? undefined : `${entries.length}${isTruncated ? " newest" : ""}`}
+      count={`${entries.length}${isTruncated ? " newest" : ""}`}
       isFlush
     >
-      {entries.length === 0 ? (
-        <p class="muted detail-body">
-          No incident or maintenance started in {monthName(month.name)}.
-        </p>
-      ) : (
-        <ul>
-          {entries.map((entry) => (
-            <DetailRow
-              key={pathOf(entry)}
-              shape={<Shape tone={toneOf(entry)} />}
-              href={pathOf(entry)}
-              title={nameOf(entry)}
-              note={noteOf(entry, now)}
-              end={
-                <Chip tone={toneOf(entry)}>
-                  {entry.subject.kind === "incident"
-                    ? IMPACT_WORDS[entry.subject.incident.impact]
-                    : "Maintenance"}
-                </Chip>
-              }
-            />
-          ))}
-        </ul>
-      )}
+      <ul>
+        {entries.map((entry) => (
+          <DetailRow
+            key={pathOf(entry)}
+            shape={<Shape tone={toneOf(entry)} />}
+            href={pathOf(entry)}
+            title={nameOf(entry)}
+            note={noteOf(entry, now)}
+            end={
+              <Chip tone={toneOf(entry)}>
+                {entry.subject.kind === "incident"
+                  ? IMPACT_WORDS[entry.subject.incident.impact]
+                  : "Maintenance"}
+              </Chip>
+            }
+          />
+        ))}
+      </ul>
     </DetailCard>
   );
 }

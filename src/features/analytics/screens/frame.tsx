@@ -6,6 +6,7 @@ import { choosePage, PageFilter, readPages } from "../../../ui/frame/page-choice
 import { ANALYTICS_PATH } from "../../../ui/frame/paths";
 import { FilterSelect, ListToolbar } from "../../../ui/list";
 import { PageHead, Tabs } from "../../../ui/navigation";
+import { countFilters } from "../../../ui/screens/list";
 import type { PageRow } from "../../pages/store";
 import type { PeriodInput } from "../period";
 
@@ -122,6 +123,8 @@ interface AnalyticsFrameProps {
   /** True if figures of all pages together do not exist. */
   isOnePage?: boolean;
   hasSpan?: boolean;
+  /** `OrderSelect` of the table. */
+  order?: ComponentChildren;
   /** Query parameters that the filters keep. */
   hidden?: Readonly<Record<string, string>>;
   actions?: ComponentChildren;
@@ -137,7 +140,7 @@ export function AnalyticsFrame(props: AnalyticsFrameProps) {
   const hasChoice = hasPage && pages.length > 1;
   return (
     <>
-      <PageHead title="Analytics" actions={props.actions} />
+      <PageHead title="Analytics" actions={props.actions} isList />
       <Tabs
         label="Figures"
         items={VIEWS.map(({ path: href, label }) => ({
@@ -147,7 +150,14 @@ export function AnalyticsFrame(props: AnalyticsFrameProps) {
         }))}
       />
       {hasChoice || hasSpan ? (
-        <ListToolbar action={path} isCard>
+        <ListToolbar
+          action={path}
+          isCard
+          inForce={countFilters({
+            page: page?.id === choosePage(pages, undefined)?.id ? undefined : "another",
+            span: span === DEFAULT_SPAN ? undefined : span,
+          })}
+        >
           <HiddenFields values={props.hidden ?? {}} />
           {hasChoice ? (
             <PageFilter pages={pages} page={page} isOnePage={props.isOnePage ?? false} />
@@ -155,6 +165,7 @@ export function AnalyticsFrame(props: AnalyticsFrameProps) {
           {hasSpan ? (
             <FilterSelect label="Period" name="span" options={SPAN_OPTIONS} value={span} />
           ) : null}
+          {props.order}
         </ListToolbar>
       ) : null}
       <p class="print-only muted">

@@ -10,8 +10,18 @@ import { DetailCard, Numbers } from "../../../ui/detail";
 import { labelAmong } from "../../../ui/frame/page-choice";
 import { ANALYTICS_PATH, componentPath, monitorPath } from "../../../ui/frame/paths";
 import { Icon } from "../../../ui/icons";
-import { Cell, CellNote, Row, Table } from "../../../ui/list";
+import {
+  Cell,
+  CellNote,
+  type Column,
+  inOrder,
+  OrderSelect,
+  Row,
+  type Sorting,
+  Table,
+} from "../../../ui/list";
 import { Pagination } from "../../../ui/navigation";
+import { readOrder } from "../../../ui/screens/list";
 import { exactTime, longDay, shortDay } from "../../../ui/times";
 import { UptimeChart, type UptimePoint } from "../../../ui/time-chart";
 import { uptimeOfDays } from "../../components/rules";
@@ -40,18 +50,55 @@ import {
 
 type Line = UptimeView["others"][number];
 
-const COLUMNS = [
-  { label: "Component or monitor" },
-  { label: "Uptime", isNumeric: true },
-  { label: "Down", isNumeric: true },
-  { label: "Degraded", isNumeric: true },
-  { label: "Maintenance", isNumeric: true },
-  { label: "No data", isNumeric: true },
+const COLUMNS: readonly Column[] = [
+  { label: "Component or monitor", sort: { key: "name" } },
+  { label: "Uptime", isNumeric: true, sort: { key: "uptime", kind: "lowest" } },
+  { label: "Down", isNumeric: true, sort: { key: "down", kind: "number" } },
+  { label: "Degraded", isNumeric: true, sort: { key: "degraded", kind: "number" } },
+  { label: "Maintenance", isNumeric: true, sort: { key: "maintenance", kind: "number" } },
+  { label: "No data", isNumeric: true, sort: { key: "no_data", kind: "number" } },
 ];
 
+/** Figures of a component, a monitor or a page, with its name. */
+type Named = UptimeFigures & { name: string };
+
+/** Values by which the tables can be ordered. */
+const ORDERS: Readonly<Record<string, (line: Named) => string | number | null>> = {
+  name: ({ name }) => name,
+  uptime: ({ uptime }) => uptime,
+  down: ({ down_ms }) => down_ms,
+  degraded: ({ degraded_ms }) => degraded_ms,
+  maintenance: ({ maintenance_ms }) => maintenance_ms,
+  no_data: ({ no_data_ms }) => no_data_ms,
+};
+
+/** Reads the order of the tables from a query. */
+export function readUptimeOrder(query: Readonly<Record<string, string | undefined>>) {
+  return readOrder(query, Object.keys(ORDERS));
+}
+
+/** Returns entries in an order by the figures that `lineOf` returns. */
+function ordered<Entry>(
+  entries: readonly Entry[],
+  sorting: Sorting | undefined,
+  lineOf: (entry: Entry) => Named,
+): readonly Entry[] {
+  const lines = entries.map((entry) => ({ entry, ...lineOf(entry) }));
+  return inOrder(lines, sorting?.order, ORDERS).map(({ entry }) => entry);
+}
+
 /** `/admin/analytics`: uptime of components and monitors in a period. */
-export function Uptime({ view }: { view: UptimeView }) {
+export function Uptime({ view, order }: { view: UptimeView; order: string | undefined }) {
   const { selection, ofPage, ofPages, others, after, next, hasTooMany, isTruncated } = view;
+  // Only a whole list can be ordered.
+  const isWhole = after === "" && next === undefined;
+  const sorting: Sorting | undefined = isWhole
+    ? {
+        order,
+        usual: "Order of the page",
+        pathOf: (sort) => selectionPath(ANALYTICS_PATH, selection, sort ? { sort } : {}),
+      }
+    : undefined;
   const isEmpty =
     !hasTooMany &&
     (ofPage?.components.length ?? 0) === 0 &&
@@ -63,6 +110,7 @@ export function Uptime({ view }: { view: UptimeView }) {
       selection={selection}
       hasPage
       hasSpan
+      order={<OrderSelect sorting={sorting} columns={COLUMNS} />}
       methods={[
         { of: "components", method: METHODS.uptimeOfComponents },
         { of: "monitors", method: METHODS.uptimeOfMonitors },
@@ -92,12 +140,18 @@ export function Uptime({ view }: { view: UptimeView }) {
           Uptime appears here once there are components or monitors.
         </EmptyState>
       ) : null}
-      {ofPage ? <OfPage uptime={ofPage} isUntilToday={view.to === view.now} /> : null}
-      {ofPages.length > 0 ? <Pages view={view} /> : null}
+      {ofPage ? (
+        <OfPage uptime={ofPage} isUntilToday={view.to === view.now} sorting={sorting} />
+      ) : null}
+      {ofPages.length > 0 ? <Pages view={view} sorting={sorting} /> : null}
       {others.length > 0 ? (
         <Section title="Monitors without a component">
-          <Table columns={COLUMNS} caption="Uptime of monitors without a component">
-            {others.map((line) => (
+          <Table
+            columns={COLUMNS}
+            caption="Uptime of monitors without a component"
+            sorting={sorting}
+          >
+            {ordered(others, sorting, (line) => line).map((line) => (
               <LineRow key={line.id} line={line} />
             ))}
           </Table>
@@ -120,15 +174,16 @@ function spanOf({ from, to, now }: UptimeView): string {
   return `${longDay(begin)} to ${to === now ? "now" : longDay(end)}, in days of UTC`;
 }
 
-function OfPage({ uptime, isUntilToday }: { uptime: PageUptime; isUntilToday: boolean }) {
+function OfPage(props: { uptime: PageUptime; isUntilToday: boolean; sorting: Sorting | undefined }) {
+  const { uptime, isUntilToday, sorting } = props;
   const { page, components } = uptime;
   if (components.length === 0) return null;
   return (
     <>
       <UptimeNumbers uptime={uptime} />
       <UptimeCharts uptime={uptime} isUntilToday={isUntilToday} />
-      <Table columns={COLUMNS} caption={`Uptime of ${page.name}`}>
-        {components.flatMap(({ line, monitors }) => [
+      <Table columns={COLUMNS} caption={`Uptime of ${page.name}`} sorting={sorting}>
+        {ordered(components, sorting, ({ line }) => line).flatMap(({ line, monitors }) => [
           <LineRow key={line.id} line={line} />,
           ...monitors.map((monitor) => (
             <LineRow key={`${line.id} ${monitor.id}`} line={monitor} isBelow />
@@ -140,13 +195,18 @@ function OfPage({ uptime, isUntilToday }: { uptime: PageUptime; isUntilToday: bo
 }
 
 /** Uptime of each page, with links to its components. */
-function Pages({ view: { ofPages, selection } }: { view: UptimeView }) {
+function Pages({ view, sorting }: { view: UptimeView; sorting: Sorting | undefined }) {
+  const { ofPages, selection } = view;
+  const lineOf = ({ page, figures }: (typeof ofPages)[number]) => ({ ...figures, name: page.name });
   return (
     <Table
-      columns={COLUMNS.map((column, index) => (index === 0 ? { label: "Page" } : column))}
+      columns={COLUMNS.map((column, index) =>
+        index === 0 ? { ...column, label: "Page" } : column,
+      )}
       caption="Uptime of pages"
+      sorting={sorting}
     >
-      {ofPages.map(({ page, components, figures }) => (
+      {ordered(ofPages, sorting, lineOf).map(({ page, components, figures }) => (
         <Row key={page.id}>
           <Cell>
             <a href={selectionPath(ANALYTICS_PATH, { ...selection, page })}>
@@ -390,7 +450,7 @@ const ROWS_MAX = 30;
 function UptimeNumbers({ uptime }: { uptime: PageUptime }) {
   const { page, total, before, components } = uptime;
   const lowest = worstFirst(components)[0]?.line;
-  const time = (ms: number | null) => (ms ? timeInWords(ms) : "None");
+  const time = (ms: number | null) => ({ value: timeInWords(ms ?? 0), isZero: !ms });
   return (
     <Numbers
       label={`Figures of ${page.name}`}
@@ -401,15 +461,15 @@ function UptimeNumbers({ uptime }: { uptime: PageUptime }) {
           value: percent(total.uptime, 3),
           note: before === null ? "all components" : `${percent(before, 3)} before`,
         },
-        { label: "Major outage", value: time(total.major_outage_ms), note: "sum of components" },
-        { label: "Partial outage", value: time(total.partial_outage_ms), note: "counts 30 %" },
+        { label: "Major outage", ...time(total.major_outage_ms), note: "sum of components" },
+        { label: "Partial outage", ...time(total.partial_outage_ms), note: "counts 30 %" },
         {
           label: "Lowest component",
           value: percent(lowest?.uptime ?? null, 3),
           note: lowest ? <a href={componentPath(lowest.id)}>{lowest.name}</a> : undefined,
         },
-        { label: "Degraded", value: time(total.degraded_ms), note: "counts as up" },
-        { label: "Maintenance", value: time(total.maintenance_ms), note: "not counted" },
+        { label: "Degraded", ...time(total.degraded_ms), note: "counts as up" },
+        { label: "Maintenance", ...time(total.maintenance_ms), note: "not counted" },
       ]}
     />
   );

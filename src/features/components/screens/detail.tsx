@@ -306,9 +306,10 @@ interface ComponentMonitorsProps {
   now: number;
 }
 
-/** Monitors that set the status of a component. */
+/** Monitors that set the status of a component. Without any, it is for people who can create one. */
 function ComponentMonitors({ componentId, view, canAdd, now }: ComponentMonitorsProps) {
   const { monitors, recent, hasMoreMonitors } = view;
+  if (monitors.length === 0 && !canAdd) return null;
   const add = `${NEW_MONITOR_PATH}?component=${encodeURIComponent(componentId)}`;
   return (
     <DetailCard
@@ -513,21 +514,18 @@ function readLatency(reader: Reader, nums: readonly number[], now: number): Comp
 /** Incidents and maintenance of a component, latest start first. */
 function ComponentEvents({ view, now }: { view: ComponentView; now: number }) {
   const { events, hasMoreEvents } = view;
+  if (events.length === 0) return null;
   return (
     <DetailCard title="Incidents and maintenance" liveId="component-events" isFlush>
-      {events.length === 0 ? (
-        <p class="muted detail-body">No incident or maintenance has named this component.</p>
-      ) : (
-        <ul>
-          {events.map((event) =>
-            event.kind === "incident" ? (
-              <IncidentRow key={event.row.id} row={event.row} now={now} />
-            ) : (
-              <MaintenanceRow key={event.row.id} row={event.row} now={now} />
-            ),
-          )}
-        </ul>
-      )}
+      <ul>
+        {events.map((event) =>
+          event.kind === "incident" ? (
+            <IncidentRow key={event.row.id} row={event.row} now={now} />
+          ) : (
+            <MaintenanceRow key={event.row.id} row={event.row} now={now} />
+          ),
+        )}
+      </ul>
       {hasMoreEvents ? <p class="muted detail-body">Earlier entries are not listed.</p> : null}
     </DetailCard>
   );
@@ -588,27 +586,24 @@ function MaintenanceRow({ row, now }: { row: RowOf<"maintenance">; now: number }
 /** Recorded status changes of a component, newest first. */
 function StatusChanges(props: { changes: readonly ComponentChange[]; now: number }) {
   const { changes, now } = props;
+  if (changes.length === 0) return null;
   return (
     <DetailCard title="Status changes" liveId="component-changes" isFlush>
-      {changes.length === 0 ? (
-        <p class="muted detail-body">No status changes yet.</p>
-      ) : (
-        <ul>
-          {changes.map((change) => (
-            <DetailRow
-              key={`${change.at} ${change.from} ${change.to}`}
-              shape={<Shape tone={STATUS_TONES[change.to]} />}
-              title={STATUS_WORDS[change.to]}
-              note={
-                <>
-                  By {change.actor.label}, <RelativeTime at={change.at} now={now} />
-                  {change.reason ? ` · ${change.reason}` : null}
-                </>
-              }
-            />
-          ))}
-        </ul>
-      )}
+      <ul>
+        {changes.map((change) => (
+          <DetailRow
+            key={`${change.at} ${change.from} ${change.to}`}
+            shape={<Shape tone={STATUS_TONES[change.to]} />}
+            title={STATUS_WORDS[change.to]}
+            note={
+              <>
+                By {change.actor.label}, <RelativeTime at={change.at} now={now} />
+                {change.reason ? ` · ${change.reason}` : null}
+              </>
+            }
+          />
+        ))}
+      </ul>
     </DetailCard>
   );
 }

@@ -23,7 +23,7 @@ import {
 import type { Screen, ScreenRequest } from "../../../ui/frame/render";
 import { FilterSelect, ListToolbar, OrderList, OrderPart, OrderRow } from "../../../ui/list";
 import { Icon } from "../../../ui/icons";
-import { PageHead } from "../../../ui/navigation";
+import { HeadLinks, PageHead } from "../../../ui/navigation";
 import { type Area, createArea } from "../../../ui/screens/area";
 import { NoMatch } from "../../../ui/screens/list";
 import { type At, ShowInstead } from "../../../ui/screens/routes";
@@ -426,13 +426,17 @@ function ComponentList(props: ComponentListProps) {
     <>
       <PageHead
         title="Components"
+        isList
         actions={
           <>
-            <ButtonLink href={PAGES_PATH}>
-              <Icon name="globe" />
-              Pages
-            </ButtonLink>
-            {canArrange && !isEmpty ? <Creation slug={page.slug} /> : null}
+            <HeadLinks>
+              <ButtonLink href={PAGES_PATH}>
+                <Icon name="globe" />
+                Pages
+              </ButtonLink>
+              {canArrange && !isEmpty ? <OtherCreation slug={page.slug} /> : null}
+            </HeadLinks>
+            {canArrange && !isEmpty ? <AddLink slug={page.slug} /> : null}
           </>
         }
       >
@@ -479,7 +483,7 @@ function findComponents(listing: ComponentListing, search: string): ComponentLis
   return { ...listing, components, groups: listing.groups.filter(({ id }) => used.has(id)) };
 }
 
-function Creation({ slug }: { slug: string }) {
+function OtherCreation({ slug }: { slug: string }) {
   return (
     <>
       <ButtonLink href={withQuery(`${COMPONENTS_PATH}/groups/new`, { page: slug })}>
@@ -488,10 +492,15 @@ function Creation({ slug }: { slug: string }) {
       <ButtonLink href={withQuery(`${COMPONENTS_PATH}/several`, { page: slug })}>
         Add several
       </ButtonLink>
-      <ButtonLink href={newComponentPath(slug)} kind="primary">
-        Add component
-      </ButtonLink>
     </>
+  );
+}
+
+function AddLink({ slug }: { slug: string }) {
+  return (
+    <ButtonLink href={newComponentPath(slug)} kind="primary">
+      Add component
+    </ButtonLink>
   );
 }
 
@@ -499,7 +508,14 @@ function NoComponents({ slug, canArrange }: { slug: string; canArrange: boolean 
   return (
     <EmptyState
       title="No components yet"
-      action={canArrange ? <Creation slug={slug} /> : undefined}
+      action={
+        canArrange ? (
+          <>
+            <OtherCreation slug={slug} />
+            <AddLink slug={slug} />
+          </>
+        ) : undefined
+      }
     >
       A component is a part of your service that users notice, such as a website or an API. The page
       shows the status of each component.{canArrange ? "" : " Ask an admin to add the first."}
@@ -547,7 +563,7 @@ function Parts(props: { listing: ComponentListing; slug: string; role: Role; can
                   Add component<span class="visually-hidden"> to {name}</span>
                 </ButtonLink>
                 <ButtonLink href={groupPath(id)}>
-                  Edit<span class="visually-hidden"> {name}</span>
+                  Edit <span class="visually-hidden">{name} </span>group
                 </ButtonLink>
               </>
             ) : undefined

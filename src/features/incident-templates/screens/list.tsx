@@ -18,10 +18,10 @@ import {
   REPORT_PATH,
   withQuery,
 } from "../../../ui/frame/paths";
-import { NoMatch } from "../../../ui/screens/list";
+import { NoMatch, readOrder } from "../../../ui/screens/list";
 import { createArea } from "../../../ui/screens/area";
 import type { Reader } from "../../../db/statements";
-import { OPEN_INCIDENT_STATUSES } from "../../../base/status";
+import { INCIDENT_STATUSES, OPEN_INCIDENT_STATUSES } from "../../../base/status";
 import { type Role, roleAllows } from "../../../base/actor";
 import { NAME_MAX } from "../../../base/texts";
 import type { Form as SentForm } from "../../../http/form-body";
@@ -35,9 +35,12 @@ import {
   CellNote,
   type DataColumn,
   DataTable,
+  inOrder,
   ListToolbar,
   OneLine,
+  OrderSelect,
   RowLink,
+  type Sorting,
 } from "../../../ui/list";
 import { PageHead, Pagination } from "../../../ui/navigation";
 import { componentStatusesField, impactField } from "../../incidents/screens/forms";
@@ -182,6 +185,8 @@ interface TemplateListing {
   /** Page that the list is filtered by; undefined for all. */
   page: Page | undefined;
   search: string;
+  /** Order by a column; undefined for that by name. */
+  order: string | undefined;
   isBuiltInHidden: boolean;
 }
 
@@ -194,10 +199,12 @@ function readTemplateList(
   const page = pages.find(({ slug, id }) => slug === query["page"] || id === query["page"]);
   const search = (query["q"] ?? "").trim();
   const wanted = search.toLowerCase();
-  const matches = listTemplateSummaries(reader, {})
+  const found = listTemplateSummaries(reader, {})
     .filter(({ pageId }) => !page || pageId === null || pageId === page.id)
     .filter(({ name, title }) => `${name}\n${title}`.toLowerCase().includes(wanted))
     .toSorted((a, b) => a.name.localeCompare(b.name, "en") || (a.id < b.id ? -1 : 1));
+  const order = readOrder(query, Object.keys(ORDERS));
+  const matches = inOrder(found, order, ORDERS);
   const next = matches.findIndex(({ id }) => id === query["after"]) + 1;
   // Templates may have been deleted since the link to this part was made.
   const start = next < matches.length ? next : 0;
@@ -210,20 +217,28 @@ function readTemplateList(
     pages,
     page,
     search,
+    order,
     isBuiltInHidden: areBuiltInTemplatesHidden(reader),
   };
 }
 
 /** `/admin/incidents/templates`: templates that users wrote, then the built-in ones. */
 function TemplateList({ list, role }: { list: TemplateListing; role: Role }) {
-  const { templates, pages, page, search, after, nextAfter } = list;
-  const filters = { q: search, page: page?.slug };
+  const { templates, pages, page, search, order, after, nextAfter } = list;
+  const filters = { q: search, page: page?.slug, sort: order };
+  const columns = columnsOf(pages);
+  const sorting: Sorting = {
+    order,
+    usual: "A to Z",
+    pathOf: (sort) => withQuery(INCIDENT_TEMPLATES_PATH, { ...filters, sort }),
+  };
   const isFiltered = page !== undefined || search !== "";
   const isFirstUse = templates.length === 0 && !isFiltered;
   return (
     <>
       <PageHead
         title="Incident templates"
+        isList
         crumbs={[{ href: INCIDENTS_PATH, label: "Incidents" }]}
         actions={isFirstUse ? undefined : <CreateLink />}
       >
@@ -243,14 +258,21 @@ function TemplateList({ list, role }: { list: TemplateListing; role: Role }) {
             label: "Search by template or incident name",
             placeholder: "Search templates",
           }}
-          clearHref={isFiltered ? INCIDENT_TEMPLATES_PATH : undefined}
+          clearHref={isFiltered ? withQuery(INCIDENT_TEMPLATES_PATH, { sort: order }) : undefined}
+          inForce={page === undefined ? 0 : 1}
           count={plural(list.count, "template")}
         >
           <PageFilter pages={pages} page={page} />
+          <OrderSelect sorting={sorting} columns={columns} />
         </ListToolbar>
       )}
       {templates.length > 0 ? (
-        <DataTable caption="Incident templates" columns={columnsOf(pages)} entries={templates} />
+        <DataTable
+          caption="Incident templates"
+          columns={columns}
+          entries={templates}
+          sorting={sorting}
+        />
       ) : isFirstUse ? null : (
         <NoMatch title="No templates match these filters" home={INCIDENT_TEMPLATES_PATH} />
       )}
@@ -276,10 +298,18 @@ function CreateLink() {
   );
 }
 
+/** Values by which templates can be ordered. */
+const ORDERS: Readonly<Record<string, (template: TemplateSummary) => string | number | null>> = {
+  name: ({ name }) => name,
+  title: ({ title }) => title,
+  status: ({ status }) => INCIDENT_STATUSES.indexOf(status),
+};
+
 function columnsOf(pages: readonly Page[]): DataColumn<TemplateSummary>[] {
   return [
     {
       label: "Template",
+      sort: { key: "name", usual: "ascending" },
       cell: ({ id, name, managedBy }) => (
         <>
           <RowLink href={incidentTemplatePath(id)}>{name}</RowLink>
@@ -287,7 +317,11 @@ function columnsOf(pages: readonly Page[]): DataColumn<TemplateSummary>[] {
         </>
       ),
     },
-    { label: "Incident name", cell: ({ title }) => <OneLine>{title}</OneLine> },
+    {
+      label: "Incident name",
+      sort: { key: "title" },
+      cell: ({ title }) => <OneLine>{title}</OneLine>,
+    },
     {
       label: "Page",
       cell({ pageId }) {
@@ -297,6 +331,7 @@ function columnsOf(pages: readonly Page[]): DataColumn<TemplateSummary>[] {
     },
     {
       label: "Status",
+      sort: { key: "status", kind: "phase" },
       cell: ({ status, components }) => (
         <>
           {INCIDENT_WORDS[status]}

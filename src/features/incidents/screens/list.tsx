@@ -2,7 +2,7 @@
  * Screens of incidents: routes of the list and of the form for a new incident, then the list. `detail.tsx` and `forms.tsx`
  * add those of one incident.
  */
-import type { Role } from "../../../base/actor";
+import { type Role, roleAllows } from "../../../base/actor";
 import { type Impact, IMPACT_TONES, IMPACTS, INCIDENT_STATUSES } from "../../../base/status";
 import { plural } from "../../../base/text";
 import { HOUR_MS, toIso } from "../../../base/time";
@@ -32,6 +32,7 @@ import {
   ListScreen,
   pageSelect,
   readListQuery,
+  readOrder,
   readSearch,
 } from "../../../ui/screens/list";
 import { DayTime, lasting, RelativeTime } from "../../../ui/times";
@@ -48,11 +49,15 @@ import { EntryNote } from "../../timeline/screens/updates";
 import { createIncident } from "../incidents";
 import { countOutagesOfIncidents } from "../outage-store";
 import {
+  canReadAll,
   countIncidents,
   getIncident,
+  type IncidentOrder,
   type IncidentQuery,
   type IncidentRecord,
   listIncidents,
+  listIncidentsInOrder,
+  ORDER_KEYS,
 } from "../records";
 import { CreateIncidentBody } from "../wire";
 import { addIncidentRoutes, addPostmortemRoutes } from "./detail";
@@ -69,7 +74,7 @@ export function incidentAdminRoutes(deps: AdminDependencies) {
   area.screen(
     "",
     ({ query, requestContext }) => {
-      const list = readIncidentList(ctx.db, query);
+      const list = readIncidentList(ctx.db, query, requestContext.now);
       const { role } = sessionOf(requestContext).user;
       return {
         title: "Incidents",
@@ -210,12 +215,13 @@ function IncidentList(props: { list: IncidentListing; role: Role; now: number })
         })),
       }}
       count={count === undefined ? undefined : plural(count, "incident")}
-      newLink={
-        <>
+      order={list.isOrderable ? { value: list.order, usual: "Open first" } : undefined}
+      links={
+        roleAllows(role, "editor") ? (
           <ButtonLink href={INCIDENT_TEMPLATES_PATH}>Templates</ButtonLink>
-          <ReportLink page={page?.slug} kind="primary" />
-        </>
+        ) : undefined
       }
+      newLink={<ReportLink page={page?.slug} kind="primary" />}
       role={role}
       firstUse={{
         title: "No incidents yet",
@@ -223,9 +229,9 @@ function IncidentList(props: { list: IncidentListing; role: Role; now: number })
       }}
       noMatch="No incidents match these filters"
       table={{
-        caption: "Incidents, open ones first",
+        caption: list.order === undefined ? "Incidents, open ones first" : "Incidents",
         liveId: "incident-rows",
-        name: { label: "Incident", cell: (record) => nameOf(record, list) },
+        name: { label: "Incident", sort: { key: "name" }, cell: (record) => nameOf(record, list) },
         columns: columnsAt(now),
         entries: list.records,
       }}
@@ -245,6 +251,7 @@ function columnsAt(now: number): DenseDataColumn<IncidentRecord>[] {
     {
       label: "Impact",
       isSecondary: true,
+      sort: { key: "impact", kind: "state" },
       cell: ({ row: { draft, impact } }) =>
         draft ? (
           <Chip>Draft</Chip>
@@ -252,10 +259,16 @@ function columnsAt(now: number): DenseDataColumn<IncidentRecord>[] {
           <Chip tone={IMPACT_TONES[impact]}>{IMPACT_WORDS[impact]}</Chip>
         ),
     },
-    { label: "Status", isMiddle: true, cell: (record) => <Phase record={record} now={now} /> },
+    {
+      label: "Status",
+      isMiddle: true,
+      sort: { key: "status", kind: "phase" },
+      cell: (record) => <Phase record={record} now={now} />,
+    },
     {
       label: "Duration",
       isNumeric: true,
+      sort: { key: "duration", kind: "number" },
       cell({ row: { draft, startedAt, resolvedAt } }) {
         const duration = lasting(toIso(startedAt), toIso(resolvedAt ?? now));
         if (resolvedAt !== null || draft) return duration;
@@ -270,6 +283,7 @@ function columnsAt(now: number): DenseDataColumn<IncidentRecord>[] {
       label: "Started",
       isNumeric: true,
       isSecondary: true,
+      sort: { key: "started", kind: "time" },
       cell: ({ row }) => (
         <span class="quiet-text">
           <DayTime at={toIso(row.startedAt)} now={now} />
@@ -371,14 +385,19 @@ interface IncidentListing extends ListQuery {
   monitorCounts: ReadonlyMap<string, number>;
   /** Numbers of incidents that match the filters, by view; empty if there are too many to count. */
   counts: Readonly<Partial<Record<ListView, number>>>;
-  /** Id of the last incident if older ones follow. */
+  /** Order by a column; undefined for open ones first. */
+  order: IncidentOrder | undefined;
+  /** False if there are too many incidents to order them. */
+  isOrderable: boolean;
+  /** Place of the last incident if more follow. */
   nextBefore: string | undefined;
 }
 
-/** Reads the incidents for a query. Invalid parameters are ignored. */
+/** Reads the incidents for a query. Invalid parameters are ignored. `now` is in unix ms. */
 function readIncidentList(
   reader: Reader,
   query: Readonly<Record<string, string | undefined>>,
+  now: number,
 ): IncidentListing {
   const { pages, page, before } = readListQuery(reader, query);
   const view = LIST_VIEWS.find((name) => name === query["show"]) ?? "all";
@@ -387,21 +406,14 @@ function readIncidentList(
   const pageId = page?.id ?? (pages.length === 1 ? pages[0]?.id : undefined);
   const components = pageId === undefined ? [] : listComponentsOfPage(reader, { pageId });
   const component = components.find(({ id }) => id === query["component"]);
+  const isOrderable = canReadAll(reader);
+  const order = isOrderable ? readOrder(query, ORDER_KEYS) : undefined;
   const filter = { pageId: page?.id, search, impact, componentId: component?.id };
-  const open =
-    view === "all" && before === undefined
-      ? listIncidents(reader, { ...filter, isOpen: true, limit: OPEN_SHOWN + 1 })
-      : [];
-  const limit = open.length === 0 ? PAGE_SIZE : Math.max(REST_MIN, PAGE_SIZE - open.length);
-  const matches = listIncidents(reader, {
-    ...filter,
-    ...VIEW_QUERIES[view],
-    before,
-    limit: limit + 1,
-  });
-  const rest = matches.slice(0, limit);
+  const part = { ...filter, before };
+  const { records, hasMoreOpen, nextBefore } = order
+    ? readInOrder(reader, { ...part, ...(view === "all" ? {} : VIEW_QUERIES[view]), order, now })
+    : readNewest(reader, part, view);
   const counts = countIncidents(reader, filter);
-  const records = [...open.slice(0, OPEN_SHOWN), ...rest];
   const ids = JSON.stringify(records.map(({ row }) => row.id));
   const outages = countOutagesOfIncidents(reader, { ids });
   return {
@@ -415,8 +427,44 @@ function readIncidentList(
     component,
     records,
     monitorCounts: new Map(outages.map(({ incidentId, monitors }) => [incidentId, monitors])),
-    hasMoreOpen: open.length > OPEN_SHOWN,
+    hasMoreOpen,
     counts: counts ? { ...counts, all: counts.open + counts.drafts + counts.resolved } : {},
+    order,
+    isOrderable,
+    nextBefore,
+  };
+}
+
+type IncidentPart = Pick<IncidentListing, "records" | "hasMoreOpen" | "nextBefore">;
+
+function readInOrder(
+  reader: Reader,
+  query: Omit<Parameters<typeof listIncidentsInOrder>[1], "limit">,
+): IncidentPart {
+  return { ...listIncidentsInOrder(reader, { ...query, limit: PAGE_SIZE }), hasMoreOpen: false };
+}
+
+/** Reads the newest incidents of a view; in that of all, open ones come first. */
+function readNewest(
+  reader: Reader,
+  { before, ...filter }: Omit<IncidentQuery, "limit">,
+  view: ListView,
+): IncidentPart {
+  const open =
+    view === "all" && before === undefined
+      ? listIncidents(reader, { ...filter, isOpen: true, limit: OPEN_SHOWN + 1 })
+      : [];
+  const limit = open.length === 0 ? PAGE_SIZE : Math.max(REST_MIN, PAGE_SIZE - open.length);
+  const matches = listIncidents(reader, {
+    ...filter,
+    ...VIEW_QUERIES[view],
+    before,
+    limit: limit + 1,
+  });
+  const rest = matches.slice(0, limit);
+  return {
+    records: [...open.slice(0, OPEN_SHOWN), ...rest],
+    hasMoreOpen: open.length > OPEN_SHOWN,
     nextBefore: matches.length > limit ? rest.at(-1)?.row.id : undefined,
   };
 }

@@ -23,7 +23,9 @@ import {
   DataTable,
   ListCard,
   ListToolbar,
+  OrderSelect,
   RowLink,
+  type Sorting,
 } from "../../../ui/list";
 import { PageHead, Pagination } from "../../../ui/navigation";
 import { createArea } from "../../../ui/screens/area";
@@ -38,10 +40,10 @@ import {
 } from "../../mail/hold";
 import type { CausedSuppression } from "../../mail/suppression-store";
 import { findPage } from "../../pages/store";
-import { getMailing, listMailings, nameOfSubject, waitingOf } from "../lists";
+import { getMailing, nameOfSubject, waitingOf } from "../lists";
 import { releaseHeldMailings, releaseMailing, stopMailing } from "../mailings";
 import { limitsInWords } from "../rules";
-import { countHeldByPage, listFailedMails, type MailingRow } from "../store";
+import { countHeldByPage, listFailedMails, listMailings, type MailingRow } from "../store";
 import {
   audienceOf,
   eventWords,
@@ -240,24 +242,31 @@ function MailingDetail({ view, now, rejection }: DetailProps) {
         items={[
           { label: "Audience", value: audienceOf(row) },
           { label: "Sent", value: figure(row.sent), note: "accepted by the relay" },
-          { label: "Waiting", value: figure(waitingOf(row)) },
-          { label: "Superseded", value: figure(row.superseded), note: "by a newer mail" },
-          { label: "Failed", value: figure(row.failed + row.bounced) },
+          { label: "Waiting", isZero: waitingOf(row) === 0, value: figure(waitingOf(row)) },
+          {
+            label: "Superseded",
+            isZero: row.superseded === 0,
+            value: figure(row.superseded),
+            note: "by a newer mail",
+          },
+          {
+            label: "Failed",
+            isZero: row.failed + row.bounced === 0,
+            value: figure(row.failed + row.bounced),
+          },
         ]}
       />
       <Columns aside={<MailingFacts view={view} now={now} />}>
-        <DetailCard
-          title="Failed mails"
-          liveId="mailing-failed"
-          isTable={failed.length > 0}
-          count={failed.length > 0 ? figure(row.failed + row.bounced) : undefined}
-        >
-          {failed.length === 0 ? (
-            <p class="muted">No mail of this mailing has failed.</p>
-          ) : (
+        {failed.length === 0 ? null : (
+          <DetailCard
+            title="Failed mails"
+            liveId="mailing-failed"
+            isTable
+            count={figure(row.failed + row.bounced)}
+          >
             <FailedMails view={view} now={now} />
-          )}
-        </DetailCard>
+          </DetailCard>
+        )}
       </Columns>
     </>
   );
@@ -404,12 +413,17 @@ function HoldSuppressions({ hold, suppressions, error, now }: SuppressionsProps)
 
 /** `/admin/mailings`: what events sent to the subscribers of pages, newest first. */
 function MailingList({ list, now }: { list: MailingListing; now: number }) {
-  const { pages, page, before, mailings, held, nextBefore } = list;
-  const filters = { page: page?.slug };
+  const { pages, page, before, mailings, order, held, nextBefore } = list;
+  const filters = { page: page?.slug, sort: order };
+  const sorting: Sorting = {
+    order,
+    usual: "Newest first",
+    pathOf: (sort) => withQuery(MAILINGS_PATH, { ...filters, sort }),
+  };
   const isFirstUse = mailings.length === 0 && !page && before === undefined;
   return (
     <>
-      <PageHead title="Mailings" crumbs={crumbsAbove(MAILINGS_PATH)}>
+      <PageHead title="Mailings" crumbs={crumbsAbove(MAILINGS_PATH)} isList>
         Mails about incidents, maintenance and components to the subscribers of your pages.
       </PageHead>
       <div class="columns-main" id="mailings" data-live="">
@@ -423,12 +437,16 @@ function MailingList({ list, now }: { list: MailingListing; now: number }) {
             {pages.length > 1 ? (
               <ListToolbar
                 action={MAILINGS_PATH}
-                clearHref={page === undefined ? undefined : MAILINGS_PATH}
+                inForce={page === undefined ? 0 : 1}
+                clearHref={
+                  page === undefined ? undefined : withQuery(MAILINGS_PATH, { sort: order })
+                }
               >
                 <PageFilter pages={pages} page={page} />
+                <OrderSelect sorting={sorting} columns={[WHEN_COLUMN]} />
               </ListToolbar>
             ) : null}
-            <Content list={list} now={now} />
+            <Content list={list} sorting={sorting} now={now} />
             <Pagination
               newestHref={before === undefined ? undefined : withQuery(MAILINGS_PATH, filters)}
               olderHref={
@@ -436,6 +454,7 @@ function MailingList({ list, now }: { list: MailingListing; now: number }) {
                   ? undefined
                   : withQuery(MAILINGS_PATH, { ...filters, before: nextBefore })
               }
+              {...(order === undefined ? {} : { newest: "Oldest", older: "Newer" })}
             />
           </ListCard>
         )}
@@ -444,8 +463,9 @@ function MailingList({ list, now }: { list: MailingListing; now: number }) {
   );
 }
 
-function Content({ list, now }: { list: MailingListing; now: number }) {
-  const { mailings, page, before } = list;
+function Content(props: { list: MailingListing; sorting: Sorting; now: number }) {
+  const { list, sorting, now } = props;
+  const { mailings, before } = list;
   if (mailings.length > 0) {
     return (
       <DataTable
@@ -453,6 +473,7 @@ function Content({ list, now }: { list: MailingListing; now: number }) {
         isInCard
         columns={columnsOf(list, now)}
         entries={mailings}
+        sorting={sorting}
         isOver={({ row }) => row.state === "stopped"}
       />
     );
@@ -460,18 +481,24 @@ function Content({ list, now }: { list: MailingListing; now: number }) {
   return before === undefined ? (
     <NoMatch title="No mailings of this page" home={MAILINGS_PATH} />
   ) : (
-    <NoOlder what="mailings" newest={withQuery(MAILINGS_PATH, { page: page?.slug })} />
+    <NoOlder what="mailings" newest={sorting.pathOf(sorting.order)} />
   );
 }
 
+const WHEN_COLUMN = {
+  label: "When",
+  sort: { key: "when", kind: "time", usual: "descending" },
+} as const;
+
 function columnsOf(list: MailingListing, now: number): DataColumn<ListedMailing>[] {
   const { pages, page, hold } = list;
-  const figures: [string, (row: MailingRow) => string][] = [
+  const figureOrNone = (count: number) => (count === 0 ? null : figure(count));
+  const figures: [string, (row: MailingRow) => string | null][] = [
     ["Audience", audienceOf],
     ["Sent", ({ sent }) => figure(sent)],
-    ["Waiting", (row) => figure(waitingOf(row))],
-    ["Superseded", ({ superseded }) => figure(superseded)],
-    ["Failed", ({ failed, bounced }) => figure(failed + bounced)],
+    ["Waiting", (row) => figureOrNone(waitingOf(row))],
+    ["Superseded", ({ superseded }) => figureOrNone(superseded)],
+    ["Failed", ({ failed, bounced }) => figureOrNone(failed + bounced)],
   ];
   return [
     {
@@ -506,7 +533,7 @@ function columnsOf(list: MailingListing, now: number): DataColumn<ListedMailing>
       cell: ({ row }: ListedMailing) => textOf(row),
     })),
     {
-      label: "When",
+      ...WHEN_COLUMN,
       cell: ({ row: { createdAt } }) => <RelativeTime at={toIso(createdAt)} now={now} />,
     },
   ];
@@ -523,6 +550,8 @@ interface ListedMailing {
 /** Content of one screen of the list of mailings. */
 interface MailingListing extends ListQuery {
   mailings: readonly ListedMailing[];
+  /** Undefined for the newest first. */
+  order: "when" | undefined;
   hold: MailHold | undefined;
   held: HeldMailings;
   /** Id of the last mailing if older ones follow. */
@@ -536,13 +565,20 @@ function readMailingList(
   now: number,
 ): MailingListing {
   const { pages, page, before } = readListQuery(reader, query);
-  const rows = listMailings(reader, { pageId: page?.id, before, limit: PAGE_SIZE + 1 });
+  const order = query["sort"] === "when" ? "when" : undefined;
+  const rows = listMailings(reader, {
+    pageId: page?.id,
+    isOldestFirst: order === "when",
+    before,
+    limit: PAGE_SIZE + 1,
+  });
   const shown = rows.slice(0, PAGE_SIZE);
   const held = { ...readHeldMailings(reader), undoable: readUndoable(reader, now) };
   return {
     pages,
     page,
     before,
+    order,
     mailings: shown.map((row) => ({ row, subjectName: nameOfSubject(reader, row) })),
     hold: held.hold,
     held,

@@ -24,10 +24,11 @@ import {
   NEW_SCHEDULE_PATH,
 } from "../../../ui/frame/paths";
 import { Icon } from "../../../ui/icons";
-import { CellNote, type DataColumn, DataTable, OneLine, RowLink } from "../../../ui/list";
+import { CellNote, type DataColumn, OneLine, RowLink } from "../../../ui/list";
 import { PageHead } from "../../../ui/navigation";
 import { createArea } from "../../../ui/screens/area";
 import { FormScreen, ManagedByFile, RecreatedByFile } from "../../../ui/screens/form-screen";
+import { OrderedTable } from "../../../ui/screens/list";
 import { duration, RelativeTime, zoneSpan } from "../../../ui/times";
 import {
   getSchedule,
@@ -57,10 +58,14 @@ export function scheduleAdminRoutes(deps: AdminDependencies) {
 
   area.screen(
     "",
-    ({ requestContext }) => {
+    ({ query, requestContext }) => {
       const list = readScheduleList(ctx.db, ctx.clock.now());
       const { role } = sessionOf(requestContext).user;
-      return { title: "Maintenance schedules", children: <ScheduleList list={list} role={role} /> };
+      const order = query["sort"];
+      return {
+        title: "Maintenance schedules",
+        children: <ScheduleList {...{ list, role, order }} />,
+      };
     },
     { role: "viewer" },
   );
@@ -191,7 +196,8 @@ function readScheduleList(reader: Reader, now: number): ScheduleListing {
 }
 
 /** `/admin/maintenance/schedules`: schedules of maintenance. */
-function ScheduleList({ list, role }: { list: ScheduleListing; role: Role }) {
+function ScheduleList(props: { list: ScheduleListing; role: Role; order: string | undefined }) {
+  const { list, role, order } = props;
   const { schedules, pages } = list;
   const canChange = roleAllows(role, "editor");
   const create =
@@ -206,6 +212,7 @@ function ScheduleList({ list, role }: { list: ScheduleListing; role: Role }) {
     <>
       <PageHead
         title="Maintenance schedules"
+        isList
         crumbs={[{ href: MAINTENANCE_PATH, label: "Maintenance" }, { label: "Schedules" }]}
         actions={isEmpty ? undefined : create}
       >
@@ -217,7 +224,11 @@ function ScheduleList({ list, role }: { list: ScheduleListing; role: Role }) {
           get a reminder before each occurrence.
         </EmptyState>
       ) : (
-        <DataTable
+        <OrderedTable
+          home={MAINTENANCE_SCHEDULES_PATH}
+          order={order}
+          usual="By page and name"
+          valuesBy={ORDERS}
           caption="Maintenance schedules"
           columns={columnsOf(list, canChange)}
           entries={schedules}
@@ -228,13 +239,20 @@ function ScheduleList({ list, role }: { list: ScheduleListing; role: Role }) {
   );
 }
 
-function columnsOf(
-  { pages, now }: ScheduleListing,
-  isLink: boolean,
-): DataColumn<ScheduleListing["schedules"][number]>[] {
+type ListedSchedule = ScheduleListing["schedules"][number];
+
+/** Values by which schedules can be ordered. Disabled and ended ones have no next occurrence. */
+const ORDERS: Readonly<Record<string, (schedule: ListedSchedule) => string | number | null>> = {
+  name: ({ row }) => row.name,
+  duration: ({ row }) => row.durationMinutes,
+  next: ({ row, nextAt }) => (row.enabled ? (nextAt ?? null) : null),
+};
+
+function columnsOf({ pages, now }: ScheduleListing, isLink: boolean): DataColumn<ListedSchedule>[] {
   return [
     {
       label: "Schedule",
+      sort: { key: "name" },
       cell({ row }) {
         const page = pages.length > 1 ? pages.find(({ id }) => id === row.pageId) : undefined;
         return (
@@ -259,9 +277,15 @@ function columnsOf(
         </>
       ),
     },
-    { label: "Duration", isNumeric: true, cell: ({ row }) => duration(row.durationMinutes) },
+    {
+      label: "Duration",
+      isNumeric: true,
+      sort: { key: "duration", kind: "number" },
+      cell: ({ row }) => duration(row.durationMinutes),
+    },
     {
       label: "Next",
+      sort: { key: "next", kind: "next" },
       cell: ({ row, nextAt }) => (
         <OneLine>
           {!row.enabled ? (

@@ -247,8 +247,18 @@ function Figures({ view, now }: { view: MonitorView; now: number }) {
           value: latencyOrNone(record.lastCheck?.latencyMs),
           note: <LastResult check={record.lastCheck} now={now} />,
         },
-        { label: "Median", value: latencyOrNone(total.p50Ms), note: last },
-        { label: "95th percentile", value: latencyOrNone(total.p95Ms), note: last },
+        {
+          label: "Median",
+          isZero: total.p50Ms === null,
+          value: latencyOrNone(total.p50Ms),
+          note: last,
+        },
+        {
+          label: "95th percentile",
+          isZero: total.p95Ms === null,
+          value: latencyOrNone(total.p95Ms),
+          note: last,
+        },
         {
           label: "Uptime",
           value: isCut ? "–" : percent(uptimeOf(times), 3),
@@ -260,11 +270,13 @@ function Figures({ view, now }: { view: MonitorView; now: number }) {
         },
         {
           label: "Outages",
+          isZero: outageCount === 0,
           value: `${outageCount.toLocaleString("en")}${isCut ? " or more" : ""}`,
           note: last,
         },
         {
           label: "Failed checks",
+          isZero: total.failures === 0,
           value: total.failures.toLocaleString("en"),
           note: `of ${total.checks.toLocaleString("en")}`,
         },
@@ -459,41 +471,38 @@ interface LastChecksProps {
 
 /** Results of the last checks, newest first. */
 function LastChecks({ checks, slowAboveMs, now }: LastChecksProps) {
+  if (checks.length === 0) return null;
   return (
     <DetailCard title="Last results" liveId="monitor-results" isTable>
-      {checks.length === 0 ? (
-        <p class="muted detail-body">No recent results. They appear here after the next check.</p>
-      ) : (
-        <DenseDataTable
-          caption="Last results"
-          entries={checks}
-          columns={[
-            {
-              label: "Result",
-              cell: ({ outcome, latencyMs, message }) => (
-                <>
-                  {outcome === "ok" && slowAboveMs !== null && (latencyMs ?? 0) > slowAboveMs ? (
-                    <State tone="degraded">Slow</State>
-                  ) : (
-                    <CheckLabel outcome={outcome} />
-                  )}
-                  {message === null ? null : <span class="note">{message}</span>}
-                </>
-              ),
-            },
-            {
-              label: "Time (UTC)",
-              isBars: true,
-              cell: ({ at }) => <TimeOfDay at={at} now={now} />,
-            },
-            {
-              label: "Duration",
-              isNumeric: true,
-              cell: ({ latencyMs }) => latencyOrNone(latencyMs),
-            },
-          ]}
-        />
-      )}
+      <DenseDataTable
+        caption="Last results"
+        entries={checks}
+        columns={[
+          {
+            label: "Result",
+            cell: ({ outcome, latencyMs, message }) => (
+              <>
+                {outcome === "ok" && slowAboveMs !== null && (latencyMs ?? 0) > slowAboveMs ? (
+                  <State tone="degraded">Slow</State>
+                ) : (
+                  <CheckLabel outcome={outcome} />
+                )}
+                {message === null ? null : <span class="note">{message}</span>}
+              </>
+            ),
+          },
+          {
+            label: "Time (UTC)",
+            isBars: true,
+            cell: ({ at }) => <TimeOfDay at={at} now={now} />,
+          },
+          {
+            label: "Duration",
+            isNumeric: true,
+            cell: ({ latencyMs }) => latencyOrNone(latencyMs),
+          },
+        ]}
+      />
     </DetailCard>
   );
 }
@@ -601,6 +610,7 @@ const DEPENDENTS_SHOWN = 10;
 /** Components whose status a monitor sets. */
 function AffectedComponents({ view, editPath }: { view: MonitorView; editPath?: string }) {
   const { components, record } = view;
+  if (components.length === 0 && editPath === undefined) return null;
   return (
     <DetailCard
       title="Affects"
@@ -680,48 +690,44 @@ function MonitorCard({ title, liveId, monitors }: MonitorCardProps) {
 
 /** Incidents to which outages of a monitor belong, newest first. Those of the present outage say so. */
 function OwnIncidents({ view, now }: { view: MonitorView; now: number }) {
-  const { incidents, present, record } = view;
+  const { incidents, present } = view;
   const deleted = present.filter(({ isDeleted }) => isDeleted === 1);
-  if (incidents.length + deleted.length === 0 && record.row.openIncident === "never") return null;
+  if (incidents.length + deleted.length === 0) return null;
   const current = new Set(present.map(({ incidentId }) => incidentId));
   return (
     <DetailCard title="Incidents of this monitor" liveId="monitor-incidents" isFlush>
-      {incidents.length + deleted.length === 0 ? (
-        <p class="muted detail-body">None yet.</p>
-      ) : (
-        <ul>
-          {deleted.map(({ incidentId, incidentName }) => (
+      <ul>
+        {deleted.map(({ incidentId, incidentName }) => (
+          <DetailRow
+            key={incidentId}
+            shape={<Shape tone="none" />}
+            title={incidentName}
+            note="Deleted during the present outage"
+          />
+        ))}
+        {incidents
+          .slice(0, INCIDENTS_SHOWN)
+          .map(({ id, name, status, impact, draft, startedAt }) => (
             <DetailRow
-              key={incidentId}
-              shape={<Shape tone="none" />}
-              title={incidentName}
-              note="Deleted during the present outage"
+              key={id}
+              shape={<Shape tone={IMPACT_TONES[impact]} />}
+              href={incidentPath(id)}
+              title={name}
+              note={
+                <>
+                  {INCIDENT_WORDS[status]} · started{" "}
+                  <RelativeTime at={toIso(startedAt)} now={now} />
+                  {!current.has(id)
+                    ? null
+                    : status === "resolved"
+                      ? " · resolved during the present outage"
+                      : " · has the present outage"}
+                </>
+              }
+              end={draft ? <Chip tone="none">Draft</Chip> : undefined}
             />
           ))}
-          {incidents
-            .slice(0, INCIDENTS_SHOWN)
-            .map(({ id, name, status, impact, draft, startedAt }) => (
-              <DetailRow
-                key={id}
-                shape={<Shape tone={IMPACT_TONES[impact]} />}
-                href={incidentPath(id)}
-                title={name}
-                note={
-                  <>
-                    {INCIDENT_WORDS[status]} · started{" "}
-                    <RelativeTime at={toIso(startedAt)} now={now} />
-                    {!current.has(id)
-                      ? null
-                      : status === "resolved"
-                        ? " · resolved during the present outage"
-                        : " · has the present outage"}
-                  </>
-                }
-                end={draft ? <Chip tone="none">Draft</Chip> : undefined}
-              />
-            ))}
-        </ul>
-      )}
+      </ul>
     </DetailCard>
   );
 }

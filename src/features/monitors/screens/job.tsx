@@ -22,31 +22,26 @@ const SIGNALS: Readonly<Record<SignalKind, { tone: Tone; word: string }>> = {
 
 /** Last starts, ends and messages of a job, newest first. */
 export function Signals({ job: { signals }, now }: { job: JobView; now: number }) {
+  if (signals.length === 0) return null;
   return (
     <DetailCard title="Runs and messages" liveId="monitor-signals" isTable>
-      {signals.length === 0 ? (
-        <p class="muted detail-body">
-          None yet. Starts, exit codes and messages that the job reports appear here.
-        </p>
-      ) : (
-        <DenseDataTable
-          caption="Runs and messages"
-          entries={signals}
-          columns={[
-            { label: "Signal", cell: (signal) => <SignalFacts signal={signal} now={now} /> },
-            {
-              label: "Time (UTC)",
-              isBars: true,
-              cell: ({ at }) => <TimeOfDay at={at} now={now} />,
-            },
-            {
-              label: "Duration",
-              isNumeric: true,
-              cell: ({ durationMs }) => latencyOrNone(durationMs),
-            },
-          ]}
-        />
-      )}
+      <DenseDataTable
+        caption="Runs and messages"
+        entries={signals}
+        columns={[
+          { label: "Signal", cell: (signal) => <SignalFacts signal={signal} now={now} /> },
+          {
+            label: "Time (UTC)",
+            isBars: true,
+            cell: ({ at }) => <TimeOfDay at={at} now={now} />,
+          },
+          {
+            label: "Duration",
+            isNumeric: true,
+            cell: ({ durationMs }) => latencyOrNone(durationMs),
+          },
+        ]}
+      />
     </DetailCard>
   );
 }

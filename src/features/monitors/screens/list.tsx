@@ -24,13 +24,23 @@ import {
   withQuery,
 } from "../../../ui/frame/paths";
 import { Icon } from "../../../ui/icons";
-import { BulkBar, DenseDataTable, ListCard, ListToolbar } from "../../../ui/list";
+import {
+  BulkBar,
+  DenseDataTable,
+  type DenseDataTableProps,
+  ListCard,
+  ListToolbar,
+  OrderSelect,
+  type Sorting,
+} from "../../../ui/list";
 import { PageHead, Pagination, Tabs } from "../../../ui/navigation";
 import {
+  countFilters,
   type ListQuery,
   NoMatch,
   pageSelect,
   readListQuery,
+  readOrder,
   readSearch,
   Selects,
 } from "../../../ui/screens/list";
@@ -39,8 +49,8 @@ import {
   countMonitorsMatching,
   listMonitorsInOrder,
   type ListOrder,
+  ORDER_KEYS,
   type PeriodState,
-  placeOf,
   type RecentTimes,
   recentTimesOf,
 } from "../overview";
@@ -58,8 +68,6 @@ import {
   UnreachableThrough,
 } from "./words";
 
-const ORDER_WORDS = { state: "worst first", name: "by name" } as const;
-
 /** `/admin/monitors`: monitors with state, last 24 hours and figures, worst first. */
 export function MonitorList(props: { list: MonitorListing; role: Role; now: number }) {
   const { list, role, now } = props;
@@ -68,18 +76,19 @@ export function MonitorList(props: { list: MonitorListing; role: Role; now: numb
   if (!list.hasAny) {
     return (
       <>
-        <PageHead title="Monitors" />
+        <PageHead title="Monitors" isList />
         <NoMonitors canCreate={canChange} />
       </>
     );
   }
-  const rows = <MonitorTable list={list} canPick={canChange} now={now} />;
+  const table = tableOf(list, now, canChange);
+  const rows = <DenseDataTable {...table} />;
   return (
     <>
-      <PageHead title="Monitors" actions={canChange ? <CreateLink /> : undefined} />
+      <PageHead title="Monitors" isList actions={canChange ? <CreateLink /> : undefined} />
       <StateTabs list={list} />
       <ListCard>
-        <MonitorToolbar list={list} />
+        <MonitorToolbar list={list} table={table} />
         {records.length === 0 ? (
           <NoMatch title="No monitors match these filters" home={MONITORS_PATH} />
         ) : canChange ? (
@@ -159,78 +168,79 @@ function NoMonitors({ canCreate }: { canCreate: boolean }) {
 const COMPONENTS_NAMED = 2;
 const TAGS_SHOWN = 3;
 
-/** Table of the listed monitors. The link of its first heading changes their order. */
-function MonitorTable(props: { list: MonitorListing; canPick: boolean; now: number }) {
-  const { list, canPick, now } = props;
-  const isByName = list.order === "name";
-  const order = ORDER_WORDS[list.order];
+/** Returns the table of the listed monitors. */
+function tableOf(
+  list: MonitorListing,
+  now: number,
+  canPick: boolean,
+): DenseDataTableProps<MonitorRecord> & { sorting: Sorting } {
   const recentOf = ({ row }: MonitorRecord) => list.recent.get(row.num);
-  return (
-    <DenseDataTable
-      caption={`Monitors, ${order}`}
-      liveId="monitor-rows"
-      entries={list.records}
-      pick={
-        canPick
-          ? ({ row }) => ({ name: "id", value: row.id, label: `Select ${row.name}` })
-          : undefined
-      }
-      name={{
-        label: `Monitor, ${order}`,
-        sort: {
-          order: isByName ? "ascending" : "other",
-          href: filteredPath(list, { sort: isByName ? undefined : "name" }),
-        },
-        cell: (record) => ({
-          shape: <StateShape state={record.state.state} />,
-          href: monitorPath(record.row.id),
-          name: record.row.name,
-          state: <RowState record={record} now={now} />,
-          note: <RowNote record={record} now={now} />,
-          tags: <Tags group={record.row.group} tags={record.row.tags} max={TAGS_SHOWN} />,
-        }),
-      }}
-      columns={[
-        {
-          label: "Component",
-          isSecondary: true,
-          cell: ({ components }) => <ComponentLinks components={components} />,
-        },
-        {
-          label: "Last 24 hours",
-          isBars: true,
-          cell: (record) => <LastDay name={record.row.name} recent={recentOf(record)} />,
-        },
-        {
-          label: "24 h",
-          isNumeric: true,
-          isMiddle: true,
-          cell: (record) => percent(recentOf(record)?.dayUptime ?? null, 2),
-        },
-        {
-          label: "30 days",
-          isNumeric: true,
-          isSecondary: true,
-          cell: (record) => percent(recentOf(record)?.monthUptime ?? null, 2),
-        },
-        {
-          label: "Response",
-          isNumeric: true,
-          cell: ({ lastCheck }) => latencyOrNone(lastCheck?.latencyMs),
-        },
-        {
-          label: "Checked",
-          isNumeric: true,
-          isSecondary: true,
-          cell: ({ lastCheck }) => (
-            <span class="quiet-text">
-              {lastCheck ? <RelativeTime at={toIso(lastCheck.at)} now={now} /> : "–"}
-            </span>
-          ),
-        },
-      ]}
-    />
-  );
+  return {
+    caption: "Monitors",
+    liveId: "monitor-rows",
+    entries: list.records,
+    sorting: {
+      order: list.order,
+      usual: "Worst first",
+      pathOf: (sort) => filteredPath(list, { sort }),
+    },
+    pick: canPick
+      ? ({ row }) => ({ name: "id", value: row.id, label: `Select ${row.name}` })
+      : undefined,
+    name: {
+      label: list.order === undefined ? "Monitor, worst first" : "Monitor",
+      sort: { key: "name", usual: "other" },
+      cell: (record) => ({
+        shape: <StateShape state={record.state.state} />,
+        href: monitorPath(record.row.id),
+        name: record.row.name,
+        state: <RowState record={record} now={now} />,
+        note: <RowNote record={record} now={now} />,
+        tags: <Tags group={record.row.group} tags={record.row.tags} max={TAGS_SHOWN} />,
+      }),
+    },
+    columns: [
+      {
+        label: "Component",
+        isSecondary: true,
+        cell: ({ components }) => <ComponentLinks components={components} />,
+      },
+      {
+        label: "Last 24 hours",
+        isBars: true,
+        cell: (record) => <LastDay name={record.row.name} recent={recentOf(record)} />,
+      },
+      {
+        label: "24 h",
+        isNumeric: true,
+        isMiddle: true,
+        cell: (record) => percent(recentOf(record)?.dayUptime ?? null, 2),
+      },
+      {
+        label: "30 days",
+        isNumeric: true,
+        isSecondary: true,
+        cell: (record) => percent(recentOf(record)?.monthUptime ?? null, 2),
+      },
+      {
+        label: "Response",
+        isNumeric: true,
+        sort: { key: "response", kind: "number" },
+        cell: ({ lastCheck }) => latencyOrNone(lastCheck?.latencyMs),
+      },
+      {
+        label: "Checked",
+        isNumeric: true,
+        isSecondary: true,
+        sort: { key: "checked", kind: "time" },
+        cell: ({ lastCheck }) => (
+          <span class="quiet-text">
+            {lastCheck ? <RelativeTime at={toIso(lastCheck.at)} now={now} /> : "–"}
+          </span>
+        ),
+      },
+    ],
+  };
 }
 
 /** State after the name. “Up” is written only for screen readers, since the shape shows it. */
@@ -368,16 +378,14 @@ export function StateShape({ state }: { state: MonitorState }) {
 }
 
 /** Search and filters of the list. */
-function MonitorToolbar({ list }: { list: MonitorListing }) {
+function MonitorToolbar(props: { list: MonitorListing; table: ReturnType<typeof tableOf> }) {
+  const { list, table } = props;
   const { pages, page, state, type, tag, group, search, order } = list;
   const folded = tag?.toLowerCase();
   const shownTag = list.tags.find((each) => each.toLowerCase() === folded) ?? tag;
   const filters = { page: page?.slug, type, tag: shownTag, group };
-  const isFiltered = search !== "" || Object.values(filters).some((each) => each !== undefined);
-  const kept = {
-    ...(state === undefined ? {} : { state }),
-    ...(order === "name" ? { sort: order } : {}),
-  };
+  const inForce = countFilters(filters);
+  const isFiltered = search !== "" || inForce > 0;
   return (
     <ListToolbar
       action={MONITORS_PATH}
@@ -386,8 +394,9 @@ function MonitorToolbar({ list }: { list: MonitorListing }) {
         label: "Search by name, address or component",
         placeholder: "Name, address or component",
       }}
-      hidden={kept}
-      clearHref={isFiltered ? withQuery(MONITORS_PATH, kept) : undefined}
+      hidden={state === undefined ? {} : { state }}
+      clearHref={isFiltered ? withQuery(MONITORS_PATH, { state, sort: order }) : undefined}
+      inForce={inForce}
       count={plural(countOf(list, state), "monitor")}
     >
       <Selects
@@ -414,6 +423,7 @@ function MonitorToolbar({ list }: { list: MonitorListing }) {
           pageSelect(pages),
         ]}
       />
+      <OrderSelect sorting={table.sorting} columns={[table.name, ...table.columns]} />
     </ListToolbar>
   );
 }
@@ -433,7 +443,6 @@ export function filteredPath(
   { search, page, state, type, tag, group, order }: MonitorListing,
   changed: Parameters<typeof withQuery>[1] = {},
 ): string {
-  const sort = order === "name" ? order : undefined;
   return withQuery(MONITORS_PATH, {
     q: search,
     page: page?.slug,
@@ -441,7 +450,7 @@ export function filteredPath(
     type,
     tag,
     group,
-    sort,
+    sort: order,
     ...changed,
   });
 }
@@ -461,7 +470,8 @@ interface MonitorListing extends ListQuery {
   /** Groups to choose from. */
   groups: readonly string[];
   search: string;
-  order: ListOrder;
+  /** Undefined for the worst first. */
+  order: ListOrder | undefined;
   records: readonly MonitorRecord[];
   /** Last 24 hours and 30 days by `num` of the monitor. */
   recent: ReadonlyMap<number, RecentTimes>;
@@ -478,7 +488,8 @@ type Query = Readonly<Record<string, string | undefined>>;
 /** Lists the ids of the monitors that match a query, at most `limit`. */
 export function listMatchingIds(reader: Reader, query: Query, limit: number): string[] {
   const { filters, state } = readFilters(reader, query);
-  return listMonitorsInOrder(reader, { ...filters, state, limit }).map(({ row }) => row.id);
+  const { records } = listMonitorsInOrder(reader, { ...filters, state, limit });
+  return records.map(({ row }) => row.id);
 }
 
 function readFilters(reader: Reader, query: Query) {
@@ -493,20 +504,17 @@ function readFilters(reader: Reader, query: Query) {
   return { list, state, type, tag, group, search, filters };
 }
 
-/** Reads the monitors for a query, worst first or by name. Invalid parameters are ignored. */
+/** Reads the monitors for a query. Invalid parameters are ignored. */
 export function readMonitorList(reader: Reader, query: Query, now: number): MonitorListing {
   const { list, state, type, tag, group, search, filters } = readFilters(reader, query);
-  const { before } = list;
-  const order: ListOrder = query["sort"] === "name" ? "name" : "state";
-  const rows = listMonitorsInOrder(reader, {
+  const order = readOrder(query, ORDER_KEYS);
+  const { records, nextBefore } = listMonitorsInOrder(reader, {
     ...filters,
     state,
     order,
-    after: before,
-    limit: PAGE_SIZE + 1,
+    after: list.before,
+    limit: PAGE_SIZE,
   });
-  const records = rows.slice(0, PAGE_SIZE);
-  const last = records.at(-1);
   const nums = records.map(({ row }) => row.num);
   const counts = countMonitorsMatching(reader, filters);
   return {
@@ -523,7 +531,7 @@ export function readMonitorList(reader: Reader, query: Query, now: number): Moni
     recent: recentTimesOf(reader, nums, now),
     counts,
     hasAny: counts.size > 0 || countMonitorsMatching(reader, {}).size > 0,
-    nextBefore: last && rows.length > PAGE_SIZE ? placeOf(last) : undefined,
+    nextBefore,
   };
 }
 

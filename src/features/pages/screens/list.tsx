@@ -15,10 +15,11 @@ import { FirstPage, readPages } from "../../../ui/frame/page-choice";
 import { componentsOfPagePath, pagePath, PAGES_PATH } from "../../../ui/frame/paths";
 import { crumbsAbove, crumbsTo } from "../../../ui/frame/places";
 import { Icon } from "../../../ui/icons";
-import { Cell, CellNote, Row, RowLink, Table } from "../../../ui/list";
+import { CellNote, type DataColumn, RowLink } from "../../../ui/list";
 import { PageHead } from "../../../ui/navigation";
 import { createArea } from "../../../ui/screens/area";
 import { RecreatedByFile } from "../../../ui/screens/form-screen";
+import { OrderedTable } from "../../../ui/screens/list";
 import { ShowInstead } from "../../../ui/screens/routes";
 import { RelativeTime } from "../../../ui/times";
 import { type Belongings, belongingsOf, deletePage } from "../deletion";
@@ -41,9 +42,9 @@ export function pageAdminRoutes(deps: AdminDependencies) {
   const { ctx } = deps;
   const area = createArea(deps, PAGES_PATH, "viewer");
 
-  area.screen("", ({ requestContext }) => {
+  area.screen("", ({ query, requestContext }) => {
     const { role } = sessionOf(requestContext).user;
-    const list = { pages: readPages(ctx.db), role, now: ctx.clock.now() };
+    const list = { pages: readPages(ctx.db), role, order: query["sort"], now: ctx.clock.now() };
     return { title: "Pages", children: <PageList {...list} /> };
   });
 
@@ -146,17 +147,17 @@ export function pageAdminRoutes(deps: AdminDependencies) {
   return area.routes;
 }
 
-const COLUMNS = [{ label: "Page" }, { label: "Kind" }, { label: "Domains" }, { label: "Changed" }];
-
 interface PageListProps {
   pages: readonly PageRow[];
   role: Role;
+  /** Query parameter `sort`. */
+  order: string | undefined;
   /** Unix ms. */
   now: number;
 }
 
 /** `/admin/pages`: all status pages. */
-function PageList({ pages, role, now }: PageListProps) {
+function PageList({ pages, role, order, now }: PageListProps) {
   const create = roleAllows(role, "admin") ? (
     <ButtonLink href={`${PAGES_PATH}/new`} kind="primary">
       <Icon name="plus" />
@@ -166,39 +167,59 @@ function PageList({ pages, role, now }: PageListProps) {
   if (pages.length === 0) {
     return (
       <>
-        <PageHead title="Pages" crumbs={crumbsAbove(PAGES_PATH)} />
+        <PageHead title="Pages" crumbs={crumbsAbove(PAGES_PATH)} isList />
         <FirstPage role={role} />
       </>
     );
   }
   return (
     <>
-      <PageHead title="Pages" crumbs={crumbsAbove(PAGES_PATH)} actions={create} />
-      <Table columns={COLUMNS} caption="Status pages">
-        {pages.map((page) => (
-          <Row key={page.id}>
-            <Cell>
-              <RowLink href={pagePath(page.id)}>{page.name}</RowLink>
-              <CellNote>/status/{page.slug}</CellNote>
-            </Cell>
-            <Cell label="Kind">
-              <PageChips page={page} />
-            </Cell>
-            <Cell label="Domains">
-              {page.customDomains.length > 0 ? (
-                page.customDomains.join(", ")
-              ) : (
-                <span class="quiet-text">None</span>
-              )}
-            </Cell>
-            <Cell label="Changed">
-              <RelativeTime at={toIso(page.contentChangedAt)} now={now} />
-            </Cell>
-          </Row>
-        ))}
-      </Table>
+      <PageHead title="Pages" crumbs={crumbsAbove(PAGES_PATH)} actions={create} isList />
+      <OrderedTable
+        home={PAGES_PATH}
+        order={order}
+        usual="Default page first"
+        valuesBy={ORDERS}
+        caption="Status pages"
+        columns={columnsAt(now)}
+        entries={pages}
+      />
     </>
   );
+}
+
+/** Values by which pages can be ordered. */
+const ORDERS: Readonly<Record<string, (page: PageRow) => string | number | null>> = {
+  name: ({ name }) => name,
+  domains: ({ customDomains }) => customDomains[0] ?? null,
+  changed: ({ contentChangedAt }) => contentChangedAt,
+};
+
+function columnsAt(now: number): DataColumn<PageRow>[] {
+  return [
+    {
+      label: "Page",
+      sort: { key: "name" },
+      cell: ({ id, name, slug }) => (
+        <>
+          <RowLink href={pagePath(id)}>{name}</RowLink>
+          <CellNote>/status/{slug}</CellNote>
+        </>
+      ),
+    },
+    { label: "Kind", cell: (page) => <PageChips page={page} /> },
+    {
+      label: "Domains",
+      sort: { key: "domains" },
+      cell: ({ customDomains }) =>
+        customDomains.length > 0 ? customDomains.join(", ") : <span class="quiet-text">None</span>,
+    },
+    {
+      label: "Changed",
+      sort: { key: "changed", kind: "time" },
+      cell: ({ contentChangedAt }) => <RelativeTime at={toIso(contentChangedAt)} now={now} />,
+    },
+  ];
 }
 
 /** Returns every error of a new page, whose slug may be missing or taken. */

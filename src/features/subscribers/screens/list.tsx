@@ -24,10 +24,12 @@ import {
   FilterSelect,
   ListCard,
   ListToolbar,
+  OrderSelect,
   RowLink,
+  type Sorting,
 } from "../../../ui/list";
-import { PageHead, Pagination, Tabs } from "../../../ui/navigation";
-import { readSearch } from "../../../ui/screens/list";
+import { HeadLinks, PageHead, Pagination, Tabs } from "../../../ui/navigation";
+import { countFilters, readSearch } from "../../../ui/screens/list";
 import { RelativeTime } from "../../../ui/times";
 import type { PageRow } from "../../pages/store";
 import { type Choosable, readChoosable } from "../choices";
@@ -79,6 +81,13 @@ export function SubscriberList(props: { list: SubscriberListing; now: number } &
   const { list, now } = props;
   const { view, rows, signUps, nextBefore, isContinued } = list;
   const isEmpty = rows.length === 0 && signUps.length === 0;
+  const sorting: Sorting | undefined = list.isOrderable
+    ? {
+        order: list.order,
+        usual: "Newest first",
+        pathOf: (sort) => pathOf(list, { sort }),
+      }
+    : undefined;
   return (
     <>
       <Head {...props} />
@@ -93,13 +102,13 @@ export function SubscriberList(props: { list: SubscriberListing; now: number } &
           }))}
         />
         <ListCard>
-          <Filters list={list} />
+          <Filters list={list} sorting={sorting} />
           {isEmpty ? (
             <EmptyList list={list} role={props.role} />
           ) : view === "unconfirmed" ? (
             <SignUpTable list={list} now={now} />
           ) : (
-            <SubscriberTable list={list} now={now} />
+            <SubscriberTable list={list} sorting={sorting} now={now} />
           )}
           <Pagination
             newestHref={isContinued ? pathOf(list, {}) : undefined}
@@ -113,7 +122,7 @@ export function SubscriberList(props: { list: SubscriberListing; now: number } &
 
 /** Returns the path of the list with its filters, some of which differ. */
 function pathOf(
-  { page, search, view, reason, target }: SubscriberListing,
+  { page, search, view, reason, target, order }: SubscriberListing,
   more: Readonly<Record<string, string | undefined>>,
 ): string {
   const { show = view === "active" ? undefined : view, ...rest } = more;
@@ -123,6 +132,7 @@ function pathOf(
     q: search,
     reason,
     component: target,
+    sort: order,
     ...rest,
   });
 }
@@ -132,6 +142,7 @@ function Head({ page, role, isMailReady }: FrameProps) {
     <>
       <PageHead
         title="Subscribers"
+        isList
         actions={
           roleAllows(role, "admin") ? (
             <>
@@ -140,9 +151,11 @@ function Head({ page, role, isMailReady }: FrameProps) {
                 Mailings
               </ButtonLink>
               {roleAllows(role, "owner") ? (
-                <ButtonLink href={withQuery(IMPORT_PATH, { page: page.slug })}>
-                  Import and export
-                </ButtonLink>
+                <HeadLinks>
+                  <ButtonLink href={withQuery(IMPORT_PATH, { page: page.slug })}>
+                    Import and export
+                  </ButtonLink>
+                </HeadLinks>
               ) : null}
               <ButtonLink href={newSubscriberPath(page.slug)} kind="primary">
                 <Icon name="plus" />
@@ -184,11 +197,21 @@ function Counts({ counts }: FrameProps) {
         { label: "Subscribed", value: active.toLocaleString("en") },
         {
           label: "Get no mail",
+          isZero: count === 0,
           value: textOf({ count, isExact }),
-          note: reasons.length > 0 ? reasons.join(", ") : "No address is suppressed",
+          note: reasons.join(", "),
         },
-        { label: "Unconfirmed", value: textOf(unconfirmed), note: "Sign-ups of the last 7 days" },
-        { label: "Unsubscribed", value: unsubscribed.toLocaleString("en") },
+        {
+          label: "Unconfirmed",
+          isZero: unconfirmed.count === 0,
+          value: textOf(unconfirmed),
+          note: "Sign-ups of the last 7 days",
+        },
+        {
+          label: "Unsubscribed",
+          isZero: unsubscribed === 0,
+          value: unsubscribed.toLocaleString("en"),
+        },
       ]}
     />
   );
@@ -199,8 +222,9 @@ function textOf({ count, isExact }: BoundedCount): string {
   return `${count.toLocaleString("en")}${isExact ? "" : "+"}`;
 }
 
-function Filters({ list }: { list: SubscriberListing }) {
-  const { pages, page, view, search, reason, choosable, target } = list;
+function Filters(props: { list: SubscriberListing; sorting: Sorting | undefined }) {
+  const { list, sorting } = props;
+  const { pages, page, view, search, reason, choosable, target, order } = list;
   const isFiltered = search !== "" || reason !== undefined || target !== undefined;
   const hidden = {
     ...(view === "active" ? {} : { show: view }),
@@ -220,9 +244,11 @@ function Filters({ list }: { list: SubscriberListing }) {
           ? withQuery(SUBSCRIBERS_PATH, {
               page: page.slug,
               show: view === "active" ? undefined : view,
+              sort: order,
             })
           : undefined
       }
+      inForce={countFilters({ reason, target })}
     >
       {view === "suppressed" ? (
         <FilterSelect
@@ -248,6 +274,7 @@ function Filters({ list }: { list: SubscriberListing }) {
         />
       )}
       <PageFilter pages={pages} page={page} isOnePage />
+      <OrderSelect sorting={sorting} columns={[ADDRESS_COLUMN]} />
     </ListToolbar>
   );
 }
@@ -308,17 +335,26 @@ const EMPTY_TEXTS = {
     "People whose subscription has ended appear here. Their addresses are removed after 30 days.",
 } as const;
 
+// An index has the addresses in this direction.
+const ADDRESS_COLUMN = { label: "Address", sort: { key: "address", only: "ascending" } } as const;
+
 /** Subscribers of a list. */
-function SubscriberTable({ list, now }: { list: SubscriberListing; now: number }) {
+function SubscriberTable(props: {
+  list: SubscriberListing;
+  sorting: Sorting | undefined;
+  now: number;
+}) {
+  const { list, sorting, now } = props;
   return (
     <DataTable
+      sorting={sorting}
       caption="Subscribers"
       isInCard
       isOver={({ status }) => status === "unsubscribed"}
       entries={list.rows}
       columns={[
         {
-          label: "Address",
+          ...ADDRESS_COLUMN,
           cell: ({ id, address }) => (
             <RowLink href={subscriberPath(id)}>
               <Address address={address ?? "Address removed"} />
@@ -419,6 +455,10 @@ interface SubscriberListing {
   choosable: Choosable;
   /** Id of the component or group that the list is filtered by. */
   target: string | undefined;
+  /** Undefined for the newest first. */
+  order: "address" | undefined;
+  /** False for a view or a filter that another index finds, in its own order. */
+  isOrderable: boolean;
   /** Subscribers; sign-ups in the view of the unconfirmed. */
   rows: readonly ListedSubscriber[];
   signUps: readonly ListedSignUp[];
@@ -454,7 +494,10 @@ export function readSubscriberList(
   const group = choosable.groups.find(({ id }) => id === query["component"]);
   const target = component ?? (group && { id: group.id, groupId: null });
   const before = query["before"] || undefined;
-  const filter = { pageId: page.id, search, target, before, limit: PER_SCREEN };
+  const isOrderable = view === "active" && search === "" && target === undefined;
+  const order = isOrderable && query["sort"] === "address" ? "address" : undefined;
+  const isByAddress = order !== undefined;
+  const filter = { pageId: page.id, search, target, isByAddress, before, limit: PER_SCREEN };
   const found =
     view === "unconfirmed"
       ? { ...listSignUps(reader, filter, now), isOfSignUps: true as const }
@@ -468,6 +511,8 @@ export function readSubscriberList(
     reason,
     choosable,
     target: target?.id,
+    order,
+    isOrderable,
     rows: found.isOfSignUps ? [] : found.rows,
     signUps: found.isOfSignUps ? found.rows : [],
     nextBefore: found.nextBefore,

@@ -20,10 +20,11 @@ import { HOME_PATH, keyPath, MAIL_PATH, userPath, USERS_PATH } from "../../../ui
 import { crumbsAbove, crumbsTo } from "../../../ui/frame/places";
 import type { Screen, ScreenRequest } from "../../../ui/frame/render";
 import { Icon } from "../../../ui/icons";
-import { CellNote, type DataColumn, DataTable, OneLine, RowLink } from "../../../ui/list";
+import { CellNote, type DataColumn, OneLine, RowLink } from "../../../ui/list";
 import { PageHead } from "../../../ui/navigation";
 import { type Area, createArea } from "../../../ui/screens/area";
 import { shownBefore } from "../../../ui/screens/form-screen";
+import { OrderedTable } from "../../../ui/screens/list";
 import { RelativeTime } from "../../../ui/times";
 import { describeMissing, mailReadiness, type MailReadiness } from "../../mail/settings";
 import { inviteUser, issuePasswordLink, linkPath, type PasswordLink } from "../invitations";
@@ -45,7 +46,7 @@ export function userAdminRoutes(deps: AdminDependencies) {
   const { ctx } = deps;
   const area = createArea(deps, USERS_PATH, "owner");
 
-  area.screen("", () => ({
+  area.screen("", ({ query }) => ({
     title: "Users",
     children: (
       <UserList
@@ -53,6 +54,7 @@ export function userAdminRoutes(deps: AdminDependencies) {
         hasTrouble={(id) => findMailTrouble(ctx.db, id) !== undefined}
         isResetMailOn={areResetMailsOn(ctx.db)}
         readiness={mailReadiness(ctx)}
+        order={query["sort"]}
         now={ctx.clock.now()}
       />
     ),
@@ -97,14 +99,17 @@ function UserList(props: {
   hasTrouble: (id: string) => boolean;
   isResetMailOn: boolean;
   readiness: MailReadiness;
+  /** Query parameter `sort`. */
+  order: string | undefined;
   now: number;
 }) {
-  const { users, hasTrouble, isResetMailOn, readiness, now } = props;
+  const { users, hasTrouble, isResetMailOn, readiness, order, now } = props;
   return (
     <>
       <PageHead
         title="Users"
         crumbs={crumbsAbove(USERS_PATH)}
+        isList
         actions={
           <ButtonLink href={`${USERS_PATH}/new`} kind="primary">
             <Icon name="plus" />
@@ -112,7 +117,11 @@ function UserList(props: {
           </ButtonLink>
         }
       />
-      <DataTable
+      <OrderedTable
+        home={USERS_PATH}
+        order={order}
+        usual="Oldest first"
+        valuesBy={ORDERS}
         caption="Users"
         columns={columnsAt(now, hasTrouble)}
         entries={users}
@@ -123,10 +132,21 @@ function UserList(props: {
   );
 }
 
+const STATES = ["active", "invited", "disabled"] as const;
+
+/** Values by which users can be ordered. Roles are in the order of what they may do. */
+const ORDERS: Readonly<Record<string, (user: UserResource) => string | number | null>> = {
+  name: ({ name }) => name,
+  role: ({ role }) => ROLES.indexOf(role),
+  signed_in: ({ last_login_at }) => last_login_at && Date.parse(last_login_at),
+  state: (user) => STATES.indexOf(stateOfUser(user)),
+};
+
 function columnsAt(now: number, hasTrouble: (id: string) => boolean): DataColumn<UserResource>[] {
   return [
     {
       label: "User",
+      sort: { key: "name" },
       cell: ({ id, name, email }) => (
         <>
           <RowLink href={userPath(id)}>{name}</RowLink>
@@ -134,9 +154,10 @@ function columnsAt(now: number, hasTrouble: (id: string) => boolean): DataColumn
         </>
       ),
     },
-    { label: "Role", cell: ({ role }) => capitalised(role) },
+    { label: "Role", sort: { key: "role", kind: "rank" }, cell: ({ role }) => capitalised(role) },
     {
       label: "Last signed in",
+      sort: { key: "signed_in", kind: "time" },
       cell: ({ last_login_at }) =>
         last_login_at ? (
           <RelativeTime at={last_login_at} now={now} />
@@ -146,6 +167,7 @@ function columnsAt(now: number, hasTrouble: (id: string) => boolean): DataColumn
     },
     {
       label: "State",
+      sort: { key: "state", kind: "phase" },
       cell: (user) => (
         <>
           <OneLine>

@@ -2,7 +2,6 @@
  * Settings → Webhooks: the list, the routes of its forms, the screens that show a secret once, and examples of receivers.
  * One endpoint is in `detail.tsx`, one delivery in `delivery.tsx`.
  */
-import { NEWEST } from "../../../base/ids";
 import { maskAddress } from "../../../base/mail-address";
 import { plural } from "../../../base/text";
 import { SECOND_MS, toIso } from "../../../base/time";
@@ -18,15 +17,21 @@ import { defineForm } from "../../../ui/forms/form";
 import { newFormToken, type Reveal } from "../../../ui/frame/changes";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { readPages } from "../../../ui/frame/page-choice";
-import { NEW_WEBHOOK_PATH, pagePath, webhookPath, WEBHOOKS_PATH } from "../../../ui/frame/paths";
+import {
+  NEW_WEBHOOK_PATH,
+  pagePath,
+  webhookPath,
+  WEBHOOKS_PATH,
+  withQuery,
+} from "../../../ui/frame/paths";
 import { crumbsAbove, crumbsTo } from "../../../ui/frame/places";
 import type { Screen } from "../../../ui/frame/render";
 import { Icon } from "../../../ui/icons";
-import { CellNote, type DataColumn, DataTable, OneLine, RowLink } from "../../../ui/list";
+import { CellNote, type DataColumn, inOrder, OneLine, RowLink } from "../../../ui/list";
 import { PageHead, Pagination } from "../../../ui/navigation";
 import { createArea } from "../../../ui/screens/area";
 import { ManagedByFile, shownBefore } from "../../../ui/screens/form-screen";
-import { NoOlder } from "../../../ui/screens/list";
+import { NoOlder, OrderedTable, readOrder } from "../../../ui/screens/list";
 import { RelativeTime } from "../../../ui/times";
 import type { PageRow } from "../../pages/store";
 import { makeOnce } from "../../repeats/store";
@@ -35,9 +40,9 @@ import { getDelivery, sendTestEvent } from "../deliveries";
 import { FORMATS } from "../formats/index";
 import { deliveryHealth } from "../health";
 import { recipientOf } from "../recipient";
-import { type DeliveryRecord, getWebhookRecord, listWebhooks, webhookName } from "../records";
+import { type DeliveryRecord, getWebhookRecord, webhookName } from "../records";
 import { signatureHeaders } from "../signing";
-import type { WebhookRow } from "../store";
+import { listAllWebhooks, type WebhookRow } from "../store";
 import { createWebhook, deleteWebhook, rotateSecret, updateWebhook } from "../webhooks";
 import { CreateWebhookBody, presentWebhook, UpdateWebhookBody } from "../wire";
 import { addDeliveryRoutes } from "./delivery";
@@ -81,7 +86,7 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
   }
 
   area.screen("", ({ query, requestContext: { now } }) => {
-    const list = readWebhookList(ctx.db, query["before"] || undefined, now);
+    const list = readWebhookList(ctx.db, query, now);
     return { title: "Webhooks", children: <WebhookList list={list} now={now} /> };
   });
 
@@ -247,13 +252,15 @@ export function webhookAdminRoutes(deps: AdminDependencies) {
 
 /** Settings → Webhooks. */
 function WebhookList({ list, now }: { list: WebhookListing; now: number }) {
-  const { webhooks, nextBefore, isContinued } = list;
+  const { webhooks, order, nextBefore, isContinued } = list;
   const isFirstUse = webhooks.length === 0 && !isContinued;
+  const first = withQuery(WEBHOOKS_PATH, { sort: order });
   return (
     <>
       <PageHead
         title="Webhooks"
         crumbs={crumbsAbove(WEBHOOKS_PATH)}
+        isList
         actions={isFirstUse ? undefined : <CreateLink />}
       >
         Endpoints that receive events: your programs, or channels such as Slack.
@@ -264,7 +271,11 @@ function WebhookList({ list, now }: { list: WebhookListing; now: number }) {
           <DisabledNotice key={row.id} row={row} now={now} isLink />
         ))}
       {webhooks.length > 0 ? (
-        <DataTable
+        <OrderedTable
+          home={WEBHOOKS_PATH}
+          order={order}
+          usual="Newest first"
+          valuesBy={ORDERS}
           caption="Webhooks"
           columns={columnsOf(list, now)}
           entries={webhooks}
@@ -276,15 +287,12 @@ function WebhookList({ list, now }: { list: WebhookListing; now: number }) {
           or to a channel in Slack, Discord, Teams or Telegram.
         </EmptyState>
       ) : (
-        <NoOlder what="webhooks" newest={WEBHOOKS_PATH} />
+        <NoOlder what="webhooks" newest={first} />
       )}
       <Pagination
-        newestHref={isContinued ? WEBHOOKS_PATH : undefined}
-        olderHref={
-          nextBefore === undefined
-            ? undefined
-            : `${WEBHOOKS_PATH}?before=${encodeURIComponent(nextBefore)}`
-        }
+        newestHref={isContinued ? first : undefined}
+        olderHref={nextBefore && withQuery(WEBHOOKS_PATH, { sort: order, before: nextBefore })}
+        {...(order === undefined ? {} : { newest: "First", older: "Next" })}
       />
     </>
   );
@@ -299,10 +307,24 @@ function CreateLink() {
   );
 }
 
+/** Parts of an endpoint by which the list can be ordered. */
+interface OrderedWebhook {
+  record: Pick<ListedWebhook["record"], "row">;
+  backlog: ListedWebhook["backlog"];
+}
+
+const ORDERS: Readonly<Record<string, (webhook: OrderedWebhook) => string | number | null>> = {
+  name: ({ record }) => webhookName(record.row),
+  state: ({ record: { row } }) =>
+    row.disabledReason !== null ? 3 : row.failingSince !== null ? 2 : row.enabled ? 0 : 1,
+  pending: ({ backlog }) => backlog?.count ?? 0,
+};
+
 function columnsOf(list: WebhookListing, now: number): DataColumn<ListedWebhook>[] {
   return [
     {
       label: "Webhook",
+      sort: { key: "name" },
       cell: ({ record: { row } }) => (
         <>
           <RowLink href={webhookPath(row.id)}>{webhookName(row)}</RowLink>
@@ -323,12 +345,20 @@ function columnsOf(list: WebhookListing, now: number): DataColumn<ListedWebhook>
         </>
       ),
     },
-    { label: "State", cell: ({ record }) => <WebhookState record={record} /> },
+    {
+      label: "State",
+      sort: { key: "state", kind: "state" },
+      cell: ({ record }) => <WebhookState record={record} />,
+    },
     {
       label: "Succeeded, 24 h",
       cell: ({ record }) => <SuccessRate rate={record.successRate} />,
     },
-    { label: "Pending", cell: ({ backlog }) => <Waiting backlog={backlog} now={now} /> },
+    {
+      label: "Pending",
+      sort: { key: "pending", kind: "number" },
+      cell: ({ backlog }) => <Waiting backlog={backlog} now={now} />,
+    },
     { label: "Last error", cell: ({ failure }) => <LastError failure={failure} now={now} /> },
   ];
 }
@@ -348,20 +378,41 @@ const WEBHOOKS_PER_SCREEN = 50;
 /** One screen of the list of endpoints. */
 interface WebhookListing extends ListPosition {
   webhooks: readonly ListedWebhook[];
+  /** Order that the address names; undefined for the newest first. */
+  order: string | undefined;
   pages: readonly PageRow[];
 }
 
-/** Reads endpoints, newest first, older than the one with the id `before`. `now` is in unix ms. */
-function readWebhookList(reader: Reader, before: string | undefined, now: number): WebhookListing {
-  const position = { before: before ?? NEWEST, limit: WEBHOOKS_PER_SCREEN + 1 };
-  const records = listWebhooks(reader, position, now);
-  const shown = records.slice(0, WEBHOOKS_PER_SCREEN);
+/**
+ * Reads the endpoints for a query, by default the newest first, after the one with the id `before`. All rows are read,
+ * as for the overview; the figures only of those shown. `now` is in unix ms.
+ */
+function readWebhookList(
+  reader: Reader,
+  query: Readonly<Record<string, string | undefined>>,
+  now: number,
+): WebhookListing {
+  const order = readOrder(query, Object.keys(ORDERS));
+  const before = query["before"] || undefined;
   const { backlogs } = deliveryHealth(reader, now);
+  const backlogBy = new Map(backlogs.map((backlog) => [backlog.webhookId, backlog]));
+  const rows = listAllWebhooks(reader, {}).toReversed();
+  const all = inOrder(
+    rows.map((row) => ({ record: { row }, backlog: backlogBy.get(row.id) })),
+    order,
+    ORDERS,
+  ).map(({ record }) => record.row.id);
+  const start =
+    order === undefined && before !== undefined
+      ? all.filter((id) => id >= before).length
+      : all.indexOf(before ?? "") + 1;
+  const shown = all.slice(start, start + WEBHOOKS_PER_SCREEN);
   return {
-    webhooks: shown.map((record) => withHealth(reader, record, backlogs)),
+    webhooks: shown.map((id) => withHealth(reader, getWebhookRecord(reader, id, now), backlogs)),
+    order,
     pages: readPages(reader),
-    nextBefore: records.length > WEBHOOKS_PER_SCREEN ? shown.at(-1)?.row.id : undefined,
-    isContinued: before !== undefined,
+    nextBefore: start + WEBHOOKS_PER_SCREEN < all.length ? shown.at(-1) : undefined,
+    isContinued: start > 0,
   };
 }
 

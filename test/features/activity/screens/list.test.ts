@@ -105,6 +105,29 @@ describe("the Activity screen", () => {
     ]);
   });
 
+  test("the Activity screen lists the oldest changes first on request, in parts without repetition", async () => {
+    await using installation = await createInstallation();
+    expect(await installation.found("?sort=time")).toEqual(SENTENCES.toReversed());
+    expect(await installation.found("?sort=-time")).toEqual(SENTENCES);
+    expect(await installation.found("?sort=time&q=mail")).toEqual([OPENED, UPDATED]);
+    const { app, open } = installation;
+    const many = Array.from({ length: 60 }, (_, index): AuditInput => {
+      return [BOT, "incident.edit", "inc_1", `Edit ${index}`, 2];
+    });
+    await write(app, many);
+    const first = readHtml((await open("?target=inc_1&sort=time")).text);
+    const own = "tbody td:nth-child(3) > .cell > div:first-child";
+    expect(first.texts(own)).toEqual(many.slice(0, 50).map(([, , , summary]) => summary));
+    expect(first.attributes("th[aria-sort]", "aria-sort")).toEqual(["ascending"]);
+    expect(first.texts(".pagination a")).toEqual(["Newer"]);
+    const [next = ""] = first.attributes(".pagination a", "href");
+    const second = readHtml((await open(next.slice(ACTIVITY.length))).text);
+    expect(second.texts(own)).toEqual(many.slice(50).map(([, , , summary]) => summary));
+    expect(second.attributes(".pagination a", "href")).toEqual([
+      `${ACTIVITY}?target=inc_1&sort=time`,
+    ]);
+  });
+
   test("the Activity screen shows client addresses until they are deleted after 90 days", async () => {
     await using installation = await createInstallation();
     const addresses = async () => {
@@ -153,7 +176,12 @@ describe("the Activity screen", () => {
     expect(typedIn(text, "q")).toEqual(["a"]);
     expect([typedIn(text, "from"), typedIn(text, "to")]).toEqual([["2026-03-01"], ["2026-03-31"]]);
     const page = readHtml(text);
-    expect(page.texts("option[selected]")).toEqual(["Ada", "user.rename", `Object ${ADA.id}`]);
+    expect(page.texts("option[selected]")).toEqual([
+      "Ada",
+      "user.rename",
+      `Object ${ADA.id}`,
+      "Newest first",
+    ]);
     expect(page.attributes(".list-clear", "href")).toEqual([ACTIVITY]);
     const [file = ""] = page.attributes(".screen-head .button", "href");
     expect(Object.fromEntries(new URLSearchParams(file.split("?")[1]))).toEqual(

@@ -41,13 +41,15 @@ describe("the list of components", () => {
       expect(links.includes("Set status of API")).toBe(expected.canSetStatus);
       expect(links.includes("Add component")).toBe(expected.canArrange);
       expect(links.includes("Add group")).toBe(expected.canArrange);
-      expect(links.includes("Edit Core")).toBe(expected.canArrange);
-      const labels = page.attributes("main button", "aria-label");
-      for (const name of ["API", "Core"]) {
-        for (const label of [`Move ${name}`, `Move ${name} up`, `Move ${name} down`]) {
-          expect(labels.includes(label)).toBe(expected.canArrange);
-        }
+      expect(links.includes("Edit Core group")).toBe(expected.canArrange);
+      const buttons = page.texts("main button");
+      for (const label of ["Move API up", "Move API down", "Move Core up", "Move Core down"]) {
+        expect(buttons.includes(label)).toBe(expected.canArrange);
       }
+      // Everything that can be done to a row is in its one menu.
+      const menus = page.texts(".order summary").filter((text) => text === "Actions for API");
+      expect(menus).toHaveLength(expected.canSetStatus ? 1 : 0);
+      expect(page.texts(".order-row > a, .order-row > button, .order-row > form")).toEqual([]);
     },
   );
 

@@ -40,6 +40,23 @@ describe("the list of incident templates", () => {
     expect(unknown.texts(".row-link")[0]).toBe("Template 10");
   });
 
+  test("the list of templates can be ordered by its columns, and the next part keeps the order", async () => {
+    await using site = await createTemplateDashboard();
+    for (let made = 10; made < 61; made++) {
+      await addTemplate(site.app, { name: `Template ${made}`, title: `Problem ${99 - made}` });
+    }
+    const open = async (path: string) => readHtml((await site.show(path)).text);
+    const usual = await open(TEMPLATE_LIST);
+    expect(usual.attributes("th[aria-sort]", "aria-sort")).toEqual(["ascending"]);
+    const first = await open(`${TEMPLATE_LIST}?q=template&sort=title`);
+    expect(first.texts(".row-link")[0]).toBe("Template 60");
+    const [next = ""] = first.attributes(".pagination a", "href");
+    const second = await open(next);
+    expect(second.texts(".row-link")).toEqual(["Template 10"]);
+    expect(second.attributes("th[aria-sort]", "aria-sort")).toEqual(["ascending"]);
+    expect((await open(`${TEMPLATE_LIST}?sort=-name`)).texts(".row-link")[0]).toBe("Template 60");
+  });
+
   test("a link to a part whose templates were deleted shows the first part", async () => {
     await using site = await createTemplateDashboard();
     const { id } = await addTemplate(site.app, { name: "Only" });

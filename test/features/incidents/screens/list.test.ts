@@ -123,7 +123,7 @@ describe("the list of incidents", () => {
     expect(await namesIn(site, "?q=API")).toEqual(["Third api", "First"]);
     const page = await list(site, `?component=${site.web}&impact=minor`);
     expect(page.texts("select[name=component] option")).toEqual(["Every component", "API", "Web"]);
-    expect(page.attributes("option[selected]", "value")).toEqual(["minor", site.web]);
+    expect(page.attributes("option[selected]", "value")).toEqual(["minor", site.web, ""]);
     expect(page.texts(".list-count")).toEqual(["1 incident"]);
     expect(page.attributes(".list-clear", "href")).toEqual([INCIDENT_LIST]);
   });
@@ -142,6 +142,55 @@ describe("the list of incidents", () => {
     expect((await list(site, "?q=mainframe")).texts(".empty h2")).toEqual([
       "No incidents match these filters",
     ]);
+  });
+
+  test("the headings order the list of incidents, also in the next part and with filters", async () => {
+    await using site = await createReportSite();
+    await fillDemoData(site);
+    const page = await list(site, "?q=o&show=open");
+    expect(page.attributes("th a", "href")).toEqual([
+      `${INCIDENT_LIST}?q=o&show=open&sort=name`,
+      `${INCIDENT_LIST}?q=o&show=open&sort=-impact`,
+      `${INCIDENT_LIST}?q=o&show=open&sort=status`,
+      `${INCIDENT_LIST}?q=o&show=open&sort=-duration`,
+      `${INCIDENT_LIST}?q=o&show=open&sort=-started`,
+    ]);
+    expect(await namesIn(site, "?sort=name")).toEqual([
+      "Found",
+      "New",
+      "Over",
+      "Over 100 %",
+      "Unpublished",
+      "Watched",
+    ]);
+    expect(await namesIn(site, "?sort=-impact&show=open")).toEqual(["Found", "New", "Watched"]);
+    expect(await namesIn(site, "?sort=-name&show=resolved")).toEqual(["Over 100 %", "Over"]);
+    expect(await namesIn(site, "?sort=status&show=drafts")).toEqual(["Unpublished"]);
+    expect(await namesIn(site, "?sort=name&show=identified")).toEqual(["Found"]);
+    const ordered = await list(site, "?sort=-status");
+    expect(ordered.texts(".row-link").slice(0, 3)).toEqual(["Over 100 %", "Over", "Watched"]);
+    expect(ordered.attributes("th[aria-sort]", "aria-sort")).toEqual(["descending"]);
+    expect(ordered.attributes(".tabs a", "href")[1]).toBe(
+      `${INCIDENT_LIST}?show=open&sort=-status`,
+    );
+  });
+
+  test("incidents by duration count that of an open one up to now, and each is listed once", async () => {
+    await using site = await createReportSite();
+    const long = await site.open({ name: "Long" });
+    await site.app.clock.advance(30 * MINUTE);
+    await site.update(long.id, { status: "resolved" });
+    await site.open({ name: "Open" });
+    for (let count = 10; count < 35; count++) {
+      await site.open({ name: `Short ${count}`, status: "resolved" });
+    }
+    await site.app.clock.advance(10 * MINUTE);
+    const first = await list(site, "?sort=-duration");
+    expect(first.texts(".row-link").slice(0, 3)).toEqual(["Long", "Open", "Short 34"]);
+    const [older = ""] = first.attributes(".pagination a", "href");
+    const second = readHtml((await site.app.call(older, { session: site.session })).text);
+    expect(second.texts(".row-link")).toEqual(["Short 11", "Short 10"]);
+    expect(second.attributes(".pagination a", "href")).toEqual([`${INCIDENT_LIST}?sort=-duration`]);
   });
 
   test("with several pages, the list of incidents names the page of each and can be filtered by it", async () => {

@@ -50,12 +50,31 @@ describe("the screen of mailings", () => {
     const { page } = await open(site, LIST);
     const rows = [1, 2].map((row) => page.texts(`tbody tr:nth-child(${row}) td`).slice(1, 7));
     expect(rows).toEqual([
-      ["Sending", "2", "0", "2", "0", "0"],
-      ["Done", "2", "2", "0", "0", "0"],
+      ["Sending", "2", "0", "2", "", ""],
+      ["Done", "2", "2", "", "", ""],
     ]);
     expect(page.texts("tbody td:first-child")[0]).toStartWith("Incident resolved");
     expect(page.attributes("tbody a", "href")).toContain(`/admin/incidents/${id}`);
     expect(page.attributes("tbody a", "href")).toContain(`${LIST}/${mailing}`);
+  });
+
+  test("lists the oldest events first on request, in parts without repetition", async () => {
+    await using site = await createSite();
+    const id = await site.open({ name: "Errors" });
+    for (let count = 0; count < 52; count++) await site.update(id, { body: `Update ${count}.` });
+    const links = (page: Awaited<ReturnType<typeof open>>["page"]) =>
+      page.attributes("tbody .row-link", "href");
+    const ids = site
+      .mailings()
+      .map((mailing) => `${LIST}/${mailing.id}`)
+      .toSorted();
+    const { page: first } = await open(site, `${LIST}?sort=when`);
+    expect(links(first)).toEqual(ids.slice(0, 50));
+    expect(first.attributes("th[aria-sort]", "aria-sort")).toEqual(["ascending"]);
+    const [next = ""] = first.attributes(".pagination a", "href");
+    const { page: second } = await open(site, next);
+    expect(links(second)).toEqual(ids.slice(50));
+    expect(second.texts(".pagination a")).toEqual(["Oldest"]);
   });
 
   test("is for admins and owners", async () => {

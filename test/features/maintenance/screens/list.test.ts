@@ -55,6 +55,27 @@ describe("the list of maintenance", () => {
     expect(readHtml(text).attributes(".row-link", "href")).toContain(`${MAINTENANCE}/${started}`);
   });
 
+  test("the headings order the list of maintenance in each of its views", async () => {
+    await using dashboard = await createMaintenanceDashboard("viewer");
+    const { site } = dashboard;
+    const later = { scheduled_for: at("20:00:00"), scheduled_until: at("20:10:00") };
+    await site.plan({ name: "brief", ...later });
+    await site.plan({ name: "Sooner" });
+    await site.cancel(await site.plan({ name: "Dropped" }));
+    const open = async (query: string) =>
+      readHtml((await dashboard.open(MAINTENANCE + query)).text);
+    const names = async (query: string) => (await open(query)).texts(".row-link");
+    expect(await names("?sort=name")).toEqual(["brief", "Dropped", "Sooner"]);
+    expect(await names("?sort=-name&show=upcoming")).toEqual(["Sooner", "brief"]);
+    expect(await names("?sort=-planned")).toEqual(["brief", "Dropped", "Sooner"]);
+    expect(await names("?sort=duration&show=upcoming")).toEqual(["brief", "Sooner"]);
+    expect(await names("?sort=-status&q=o")).toEqual(["Dropped", "Sooner"]);
+    expect(await names("?sort=name&show=past")).toEqual(["Dropped"]);
+    const page = await open("?sort=-planned&show=upcoming");
+    expect(page.attributes("th[aria-sort]", "aria-sort")).toEqual(["descending"]);
+    expect(page.attributes("select[name=sort] option[selected]", "value")).toEqual(["-planned"]);
+  });
+
   test("the list of maintenance shows times in UTC and in the time zone of the page", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const { app } = dashboard.site;

@@ -73,14 +73,25 @@ describe("the list of monitors", () => {
     const page = readHtml((await dashboard.open(byName)).text);
     expect(page.texts(".row-link")[0]).toBe("Monitor 10");
     expect(page.attributes("th[aria-sort]", "aria-sort")).toEqual(["ascending"]);
-    expect(page.attributes("th a", "href")).toEqual([`${MONITORS}?q=e`]);
-    expect(page.attributes("input[name=sort]", "value")).toEqual(["name"]);
+    expect(page.attributes("th a", "href")).toEqual([
+      `${MONITORS}?q=e&sort=-name`,
+      `${MONITORS}?q=e&sort=-response`,
+      `${MONITORS}?q=e&sort=-checked`,
+    ]);
+    // The search and the filters keep the order.
+    expect(page.attributes("select[name=sort] option[selected]", "value")).toEqual(["name"]);
+    expect(page.attributes(".tabs a", "href")[0]).toBe(byName);
     const [older = ""] = page.attributes(".pagination a", "href");
     expect(names((await dashboard.open(older)).text)).toEqual([
       "Monitor 35",
       "Monitor 36",
       "Zebra",
     ]);
+    const reversed = readHtml((await dashboard.open(`${MONITORS}?sort=-name`)).text);
+    expect(reversed.texts(".row-link").slice(0, 2)).toEqual(["Zebra", "Monitor 36"]);
+    expect(reversed.attributes("th a", "href")[0]).toBe(MONITORS);
+    const unknown = readHtml((await dashboard.open(`${MONITORS}?sort=colour`)).text);
+    expect(unknown.attributes("th[aria-sort]", "aria-sort")).toEqual(["other"]);
   });
 
   test("a job's row says how often it calls, and a certificate that expires soon replaces the target", async () => {

@@ -17,6 +17,20 @@ describe("the list of pages", () => {
     expect(page.attributes("tbody .row-link", "href")[0]).toBe(`${PAGES}/${site.id}`);
   });
 
+  test("the list of pages can be ordered by its columns", async () => {
+    await using site = await createPageDashboard();
+    await site.app.clock.advance(1_000);
+    await site.create({ visibility: "private" });
+    const open = async (query: string) => readHtml((await site.show(PAGES + query)).text);
+    const namesIn = async (query: string) => (await open(query)).texts("tbody .row-link");
+    expect(await namesIn("?sort=-name")).toEqual(["Northwind", "Acme"]);
+    expect(await namesIn("?sort=-changed")).toEqual(["Northwind", "Acme"]);
+    expect(await namesIn("?sort=changed")).toEqual(["Acme", "Northwind"]);
+    const page = await open("?sort=-name");
+    expect(page.attributes("th[aria-sort]", "aria-sort")).toEqual(["descending"]);
+    expect(page.attributes("th a", "href")[0]).toBe(PAGES);
+  });
+
   test("every signed-in user can open the list of pages, and only admins are offered to create one", async () => {
     await using site = await createPageDashboard();
     const offers = async (session: string) =>

@@ -59,10 +59,11 @@ describe("the list of subscribers", () => {
     const { text } = await team.show(LIST);
     expect(readHtml(text).texts("tbody .row-link")).toEqual(["bob@example.org", "ann@example.com"]);
     expect(readHtml(text).texts("tbody .state")).toEqual(["Bounced", "Active"]);
-    expect(readHtml(text).texts(".key-numbers .number-value")).toEqual(["2", "1", "0", "1"]);
+    // Of those that wait to be confirmed there is none.
+    expect(readHtml(text).texts(".key-numbers .number-value")).toEqual(["2", "1", "1"]);
     const editor = await team.site.app.signedIn("editor");
     const seen = await team.site.app.call(`${LIST}?q=ann&show=unsubscribed`, { session: editor });
-    expect(readHtml(seen.text).texts(".key-numbers .number-value")).toEqual(["2", "1", "0", "1"]);
+    expect(readHtml(seen.text).texts(".key-numbers .number-value")).toEqual(["2", "1", "1"]);
     expect(seen.text).not.toMatch(/(ann|bob|eve)@/);
     const viewer = await team.site.app.signedIn("viewer");
     expect((await team.site.app.call(LIST, { session: viewer })).status).toBe(403);
@@ -95,6 +96,27 @@ describe("the list of subscribers", () => {
     expect(await listed("show=unconfirmed")).toEqual(["new@example.com"]);
     expect(await listed(`show=unconfirmed&component=${API}`)).toEqual(["new@example.com"]);
     expect(await listed(`component=${API}`)).toEqual([]);
+  });
+
+  test("lists active subscribers by address on request, but no other view", async () => {
+    await using team = await createTeam();
+    for (let index = 40; index > 10; index--) await team.store(`p${index}@example.com`);
+    const first = readHtml((await team.show(`${LIST}?sort=address`)).text);
+    expect(first.texts("tbody .row-link").slice(0, 2)).toEqual([
+      "p11@example.com",
+      "p12@example.com",
+    ]);
+    expect(first.attributes("th[aria-sort]", "aria-sort")).toEqual(["ascending"]);
+    const [older = ""] = first.attributes(".pagination a", "href");
+    const second = readHtml((await team.show(older)).text);
+    expect(second.texts("tbody .row-link")).toEqual(
+      [36, 37, 38, 39, 40].map((index) => `p${index}@example.com`),
+    );
+    for (const query of ["show=suppressed", "q=example"]) {
+      const other = readHtml((await team.show(`${LIST}?sort=address&${query}`)).text);
+      expect(other.attributes("[aria-sort]", "aria-sort")).toEqual([]);
+      expect(other.attributes("select[name=sort]", "name")).toEqual([]);
+    }
   });
 
   test("continues after 25 subscribers with the older ones", async () => {

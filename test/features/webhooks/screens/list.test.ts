@@ -98,6 +98,25 @@ describe("the list of webhooks", () => {
     expect((await open()).texts(".notice .strong")).toEqual([]);
   });
 
+  test("the list of webhooks can be ordered by name and state, also in the next part", async () => {
+    await using dashboard = await createWebhookDashboard();
+    const key = await dashboard.app.keyWith("manage:webhooks");
+    for (let index = 0; index < 51; index++) {
+      const json = { url: PROGRAM, description: `Hook ${index}`, enabled: index !== 7 };
+      await dashboard.app.call("/api/v1/webhooks", { method: "POST", key, json });
+    }
+    const open = async (path: string) => readHtml((await dashboard.open(path)).text);
+    const first = await open(`${WEBHOOK_LIST}?sort=name`);
+    expect(first.texts(".row-link").slice(8, 11)).toEqual(["Hook 8", "Hook 9", "Hook 10"]);
+    expect(first.attributes("th[aria-sort]", "aria-sort")).toEqual(["ascending"]);
+    const [next = ""] = first.attributes(".pagination a", "href");
+    const second = await open(next);
+    expect(second.texts(".row-link")).toEqual(["Hook 50"]);
+    expect(second.attributes(".pagination a", "href")).toEqual([`${WEBHOOK_LIST}?sort=name`]);
+    const worst = await open(`${WEBHOOK_LIST}?sort=-state`);
+    expect(worst.texts(".row-link").slice(0, 2)).toEqual(["Hook 7", "Hook 50"]);
+  });
+
   test("the list of webhooks is paginated by fifty, each shown once", async () => {
     await using dashboard = await createWebhookDashboard();
     const key = await dashboard.app.keyWith("manage:webhooks");
