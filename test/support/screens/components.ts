@@ -24,7 +24,13 @@ export const COMPONENT_SCREENS: readonly Screen[] = [
     name: "component-status-dialog",
     isOverlay: true,
     open: inDemoData(() => "/admin/components"),
-    reach: (page) => openDialog(page, "Set status of Search"),
+    async reach(page) {
+      await page
+        .locator("summary")
+        .filter({ hasText: /^Actions for Search$/ })
+        .click();
+      await openDialog(page, "Set status of Search");
+    },
   },
   { name: "component-delete", open: inComponent("Search", "/delete") },
   { name: "component-create", open: inDemoData(() => "/admin/components/new") },
