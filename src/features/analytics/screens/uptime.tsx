@@ -174,7 +174,11 @@ function spanOf({ from, to, now }: UptimeView): string {
   return `${longDay(begin)} to ${to === now ? "now" : longDay(end)}, in days of UTC`;
 }
 
-function OfPage(props: { uptime: PageUptime; isUntilToday: boolean; sorting: Sorting | undefined }) {
+function OfPage(props: {
+  uptime: PageUptime;
+  isUntilToday: boolean;
+  sorting: Sorting | undefined;
+}) {
   const { uptime, isUntilToday, sorting } = props;
   const { page, components } = uptime;
   if (components.length === 0) return null;
