@@ -431,7 +431,7 @@ interface DenseTableProps {
   /** Id of the rows if they are refreshed. */
   liveId?: string | undefined;
   sorting?: Sorting | undefined;
-  /** `DenseRow`s. */
+  /** Rows of cells. */
   children: ComponentChildren;
 }
 
@@ -458,11 +458,6 @@ function DenseTable({ columns, caption, liveId, sorting, children }: DenseTableP
   );
 }
 
-/** Row of a `DenseTable`. */
-function DenseRow({ children }: { children: ComponentChildren }) {
-  return <tr role="row">{children}</tr>;
-}
-
 interface PickCellProps {
   name: string;
   value: string;
@@ -470,8 +465,10 @@ interface PickCellProps {
   label: string;
 }
 
-/** Checkbox that selects its row for the buttons of a `BulkBar`. */
-function PickCell({ name, value, label }: PickCellProps) {
+/** Checkbox that selects its row for the buttons of a `BulkBar`; nothing in a row that cannot be selected. */
+function PickCell({ box }: { box: PickCellProps | undefined }) {
+  if (box === undefined) return <td role="cell" class="pick" />;
+  const { name, value, label } = box;
   return (
     <td role="cell" class="pick">
       <label>
@@ -602,26 +599,28 @@ export interface DenseDataTableProps<Entry> {
   caption: string;
   /** Id of the rows if they are refreshed. */
   liveId?: string;
-  /** Checkbox of an entry, if the entries can be selected. */
-  pick?: ((entry: Entry) => PickCellProps) | undefined;
+  /** Checkbox of an entry, if entries can be selected. */
+  pick?: ((entry: Entry) => PickCellProps | undefined) | undefined;
   /** Column of names, before the others: its heading, and the parts of its cell. */
   name?: DenseColumn & { cell: (entry: Entry) => NameCellProps };
   columns: readonly DenseDataColumn<Entry>[];
   entries: readonly Entry[];
   sorting?: Sorting | undefined;
+  /** True for an entry that is no longer in use: revoked or disabled. */
+  isOver?: (entry: Entry) => boolean;
 }
 
 const PICK_COLUMN: DenseColumn = { label: "Select", isHidden: true };
 
 /** `DenseTable` of entries. */
 export function DenseDataTable<Entry>(props: DenseDataTableProps<Entry>) {
-  const { caption, liveId, pick, name, columns, entries, sorting } = props;
+  const { caption, liveId, pick, name, columns, entries, sorting, isOver } = props;
   const headings = [...(pick ? [PICK_COLUMN] : []), ...(name ? [name] : []), ...columns];
   return (
     <DenseTable columns={headings} caption={caption} liveId={liveId} sorting={sorting}>
       {entries.map((entry, row) => (
-        <DenseRow key={row}>
-          {pick ? <PickCell {...pick(entry)} /> : null}
+        <tr key={row} role="row" class={isOver?.(entry) ? "is-over" : undefined}>
+          {pick ? <PickCell box={pick(entry)} /> : null}
           {name ? <NameCell {...name.cell(entry)} /> : null}
           {columns.map(({ label, isNumeric, isSecondary, isMiddle, isBars, cell }) => {
             const place = { key: label, isSecondary, isMiddle };
@@ -633,7 +632,7 @@ export function DenseDataTable<Entry>(props: DenseDataTableProps<Entry>) {
               </TextCell>
             );
           })}
-        </DenseRow>
+        </tr>
       ))}
     </DenseTable>
   );

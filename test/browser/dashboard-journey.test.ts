@@ -131,7 +131,7 @@ async function seeLastUse(page: Page, { app }: BrowserSite): Promise<void> {
   await app.app.usage.flush();
   await page.reload();
   const row = page.getByRole("row").filter({ hasText: KEY });
-  const lastUse = await row.getByRole("cell").nth(3).textContent();
+  const lastUse = await row.getByRole("cell").nth(4).textContent();
   expect(lastUse).toMatch(/^(just now|\d+ s ago)127\.0\.0\.1$/);
   const day = row.getByRole("img", { name: /^[12] requests? in the last 24 hours$/ });
   expect(await day.count()).toBe(1);

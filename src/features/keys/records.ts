@@ -3,11 +3,14 @@
  */
 import { notFound, Problem } from "../../base/errors";
 import { containsKeyShape, NEWEST } from "../../base/ids";
+import { NAME_MAX } from "../../base/texts";
 import { HOUR_MS } from "../../base/time";
+import { partOf, readPlace } from "../../db/orders";
 import type { Reader } from "../../db/statements";
 import {
   KEY_PREFIX,
   type KeyFilter,
+  type KeyOrder,
   type KeyStateName,
   keyValueStart,
   startOfValueIn,
@@ -17,14 +20,17 @@ import {
 import {
   countKeysByFilter,
   countRequestsOfKeys,
+  findHighestNumber,
   findKey,
   type KeyRow,
   type KeySearch,
+  LIST_KEYS_IN,
   listKeyHoursSince,
   listKeys,
   listKeysBefore,
   listKeyValues,
   listLimitedKeys,
+  listLiveKeyIds,
   listValuesOfKey,
   listValuesOfKeys,
 } from "./store";
@@ -120,7 +126,9 @@ interface KeyQuery {
    */
   search?: string | undefined;
   filter: KeyFilter;
-  /** Only ids below this one. */
+  /** Order of the list; newest first by default. */
+  order?: KeyOrder | undefined;
+  /** Place after which the page starts: the id of a key if the newest is first. */
   before?: string | undefined;
   /** At least 1. */
   limit: number;
@@ -135,25 +143,49 @@ interface KeyPage {
 }
 
 /**
- * Returns one page of keys, newest first. Continuing with `nextBefore` returns every key that
- * existed at the start exactly once, even if keys are created meanwhile.
+ * Returns one page of keys. Newest first, continuing with `nextBefore` returns every key that existed
+ * at the start exactly once, even if keys are created meanwhile. So do the other orders, unless the value by
+ * which a key is sorted changes.
  */
 export function listKeyPage(
   reader: Reader,
   query: KeyQuery,
   pendingUse?: (hash: string) => LastUse | undefined,
 ): KeyPage {
-  const { filter, limit, now } = query;
-  const rows = listKeysBefore(reader, {
-    ...readSearch(query.search ?? ""),
-    ...timesOfFilters(now),
-    filter,
-    before: query.before ?? NEWEST,
-    limit: limit + 1,
-  });
-  const shown = rows.slice(0, limit);
+  const { search = "", filter, order, before, limit, now } = query;
+  const matching = { ...readSearch(search), ...timesOfFilters(now), filter, limit: limit + 1 };
+  const { shown, nextBefore } =
+    order === undefined
+      ? newestPart(listKeysBefore(reader, { ...matching, before: before ?? NEWEST }), limit)
+      : partOf(LIST_KEYS_IN[order](reader, { ...matching, ...readPlace(before) }), limit, idOf);
   const keys = presentListings(reader, shown, now, pendingUse);
-  return { keys, nextBefore: rows.length > limit ? (shown.at(-1)?.id ?? null) : null };
+  return { keys, nextBefore: nextBefore ?? null };
+}
+
+const idOf = ({ id }: KeyRow) => id;
+
+function newestPart(rows: readonly KeyRow[], limit: number) {
+  const shown = rows.slice(0, limit);
+  return { shown, nextBefore: rows.length > limit ? shown.at(-1)?.id : undefined };
+}
+
+/** Lists the ids of the live keys that match, newest first, at most `limit`. */
+export function listMatchingLiveKeys(
+  reader: Reader,
+  { search = "", filter, limit, now }: Pick<KeyQuery, "search" | "filter" | "limit" | "now">,
+): string[] {
+  const query = { ...readSearch(search), ...timesOfFilters(now), filter, limit };
+  return listLiveKeyIds(reader, query).map(({ id }) => id);
+}
+
+/** Characters kept of a name that gets a number. */
+const NUMBERED_MAX = NAME_MAX - 10;
+
+/** Returns a name that no key has: that of another key with the next number after it. */
+export function freeNameLike(reader: Reader, name: string): string {
+  const start = `${[...name.replace(/\s+\d{1,6}$/, "")].slice(0, NUMBERED_MAX).join("")} `;
+  const highest = findHighestNumber(reader, { start })?.number ?? 1;
+  return `${start}${Math.max(highest, 1) + 1}`;
 }
 
 /** Returns one key as the list shows it. Throws `not_found`. */
@@ -167,6 +199,17 @@ export function getKeyListing(
   const [listing] = presentListings(reader, [row], now, pendingUse);
   if (!listing) throw new Error("a key was presented as nothing");
   return listing;
+}
+
+/** Returns the keys with some ids that exist, as the list shows them, in the order of the ids. */
+export function listKeysById(
+  reader: Reader,
+  ids: readonly string[],
+  now: number,
+  pendingUse?: (hash: string) => LastUse | undefined,
+): KeyListing[] {
+  const rows = ids.map((id) => findKey(reader, { id })).filter((row) => row !== undefined);
+  return presentListings(reader, rows, now, pendingUse);
 }
 
 export type KeyCounts = Record<KeyFilter, number>;

@@ -87,6 +87,13 @@ export function isExpiringSoon(expiresAt: string, now: number): boolean {
   return Date.parse(expiresAt) <= now + EXPIRES_SOON_MS;
 }
 
+/** Columns by which the list of keys can be sorted. */
+export const KEY_SORTS = ["name", "limit", "used", "created", "expires"] as const;
+type KeySort = (typeof KEY_SORTS)[number];
+
+/** Order of the list of keys: smallest values first, or with "-" the largest. Keys without a value are last in both. */
+export type KeyOrder = KeySort | `-${KeySort}`;
+
 /** Times that the filters compare with, in unix ms. */
 export interface KeyFilterTimes {
   now: number;
@@ -154,6 +161,29 @@ export function expiryOfChoice(
   if (parseDay(day) === undefined) return { error: "must be a day such as 2027-01-31" };
   const expiry = decideExpiry(day, now);
   return "error" in expiry ? expiry : day;
+}
+
+/** Choice and date in the form for a new key. */
+export interface ExpiryChoice {
+  choice: string;
+  date: string;
+}
+
+/**
+ * Returns the choice with which a key that is created at `now` works for as many days as another one from its
+ * creation on. Times in unix ms.
+ */
+export function expiryChoiceLike(
+  { createdAt, expiresAt }: { createdAt: number; expiresAt: number | null },
+  now: number,
+): ExpiryChoice {
+  if (expiresAt === null) return { choice: "never", date: "" };
+  // A key for 7 days works until the end of the seventh day, which is more than 7 and at most 8 days.
+  const days = Math.max(0, Math.ceil((expiresAt - createdAt) / DAY_MS) - 1);
+  const choice = EXPIRY_DAYS.find((option) => option === String(days));
+  return choice
+    ? { choice, date: "" }
+    : { choice: "date", date: toDay(Math.min(now + days * DAY_MS, YEAR_10000 - 2 * DAY_MS)) };
 }
 
 /** Readable form of an expiry. */

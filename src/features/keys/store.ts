@@ -1,5 +1,18 @@
-import { and, asc, desc, eq, gt, gte, isNotNull, lt, type SQL, sql } from "drizzle-orm";
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  getTableColumns,
+  gt,
+  gte,
+  isNotNull,
+  lt,
+  type SQL,
+  sql,
+} from "drizzle-orm";
 import { DAY_MS } from "../../base/time";
+import { declareOrders, type Place } from "../../db/orders";
 import { findBy, listBy } from "../../db/rows";
 import {
   insertInto,
@@ -125,21 +138,68 @@ const isFound = ($: KeySearch): SQL => sql`(${$.text} IS NULL
   OR EXISTS (SELECT 1 FROM api_key_values AS v
     WHERE v.key_id = api_keys.id AND v.start LIKE ${$.start} ESCAPE '\\'))`;
 
+/** Condition for the keys that match a filter and a search. */
+const isListed = ($: KeySearch & KeyFilterTimes & { filter: KeyFilter }): SQL => {
+  const passes = Object.entries(conditions($)).map(
+    ([filter, condition]) => sql` WHEN ${filter} THEN ${condition}`,
+  );
+  return sql`CASE ${$.filter}${sql.join(passes)} END AND ${isFound($)}`;
+};
+
 /** Lists the keys with ids below `before` that match filter and search, newest first. */
 export const listKeysBefore = selectMany(
-  (orm, $: KeySearch & KeyFilterTimes & { filter: KeyFilter; before: string; limit: number }) => {
-    const passes = Object.entries(conditions($)).map(
-      ([filter, condition]) => sql` WHEN ${filter} THEN ${condition}`,
-    );
-    return orm
+  (orm, $: KeySearch & KeyFilterTimes & { filter: KeyFilter; before: string; limit: number }) =>
+    orm
       .select()
       .from(apiKeys)
-      .where(
-        sql`api_keys.id < ${$.before} AND CASE ${$.filter}${sql.join(passes)} END AND ${isFound($)}`,
-      )
+      .where(sql`api_keys.id < ${$.before} AND ${isListed($)}`)
       .orderBy(desc(apiKeys.id))
-      .limit($.limit);
+      .limit($.limit),
+);
+
+/** Lists of the keys after a place that match filter and search, by their order. */
+export const LIST_KEYS_IN = declareOrders(
+  apiKeys.id,
+  {
+    name: sql`lower(api_keys.name)`,
+    limit: sql`api_keys.rate_limit`,
+    // The newest value has no end.
+    used: sql`(SELECT v.last_used_at FROM api_key_values AS v
+      WHERE v.key_id = api_keys.id AND v.ends_at IS NULL)`,
+    created: sql`api_keys.created_at`,
+    expires: sql`coalesce(api_keys.revoked_at, api_keys.expires_at)`,
   },
+  ({ value, isAfter, by }) =>
+    selectMany(
+      (orm, $: KeySearch & KeyFilterTimes & Place & { filter: KeyFilter; limit: number }) =>
+        orm
+          .select({ ...getTableColumns(apiKeys), value })
+          .from(apiKeys)
+          .where(sql`${isAfter($)} AND ${isListed($)}`)
+          .orderBy(...by)
+          .limit($.limit),
+    ),
+);
+
+/** Lists the ids of the live keys that match filter and search, newest first. */
+export const listLiveKeyIds = selectMany(
+  (orm, $: KeySearch & KeyFilterTimes & { filter: KeyFilter; limit: number }) =>
+    orm
+      .select({ id: apiKeys.id })
+      .from(apiKeys)
+      .where(sql`${conditions($).live} AND ${isListed($)}`)
+      .orderBy(desc(apiKeys.id))
+      .limit($.limit),
+);
+
+/** Finds the highest number that follows `start` in the name of a key; null without such a name. */
+export const findHighestNumber = selectOne((orm, $: { start: string }) =>
+  orm
+    .select({
+      number: sql<number | null>`max(CAST(substr(name, length(${$.start}) + 1) AS INTEGER))`,
+    })
+    .from(apiKeys)
+    .where(sql`substr(name, 1, length(${$.start})) = ${$.start}`),
 );
 
 /** Counts the keys that pass each filter. */

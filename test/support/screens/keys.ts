@@ -5,7 +5,26 @@ export const KEY_SCREENS: readonly Screen[] = [
   { name: "keys", open: inDemoData(() => "/admin/settings/keys") },
   { name: "keys-filtered", open: inDemoData(() => "/admin/settings/keys?show=never_expires") },
   { name: "keys-nothing-found", open: inDemoData(() => "/admin/settings/keys?q=mainframe") },
+  { name: "keys-sorted", open: inDemoData(() => "/admin/settings/keys?sort=-used") },
+  {
+    name: "keys-selected",
+    open: inDemoData(() => "/admin/settings/keys"),
+    reach: (page) => page.getByLabel("Select Grafana").check(),
+  },
+  {
+    name: "revoke-selected",
+    open: inDemoData(() => "/admin/settings/keys"),
+    async reach(page) {
+      await page.getByLabel("Select Grafana").check();
+      await page.getByLabel("Select Terraform").check();
+      await send(page, "Revoke");
+    },
+  },
   { name: "create", open: inDemoData(() => "/admin/settings/keys/new") },
+  {
+    name: "create-another",
+    open: inDemoData(({ keys }) => `/admin/settings/keys/new?from=${keys["Terraform"]}`),
+  },
   {
     name: "create-preset",
     open: inDemoData(() => "/admin/settings/keys/new?preset=ci-incident-bot"),

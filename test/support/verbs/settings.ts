@@ -100,6 +100,17 @@ export const SETTINGS_VERBS: Verbs = {
     leaves: ["key.revoke"],
     prepare: (installation) => keyForm(installation, "/revoke"),
   },
+  "POST /admin/settings/keys/selected": {
+    leaves: [],
+    because: "It only asks before the keys are revoked.",
+    prepare: (installation) =>
+      byForm(installation, "/settings/keys/selected", { id: installation.keyId }),
+  },
+  "POST /admin/settings/keys/selected/revoke": {
+    leaves: ["key.revoke"],
+    prepare: (installation) =>
+      byForm(installation, "/settings/keys/selected/revoke", { id: installation.keyId }),
+  },
   "POST /admin/settings/webhooks/new": {
     leaves: ["webhook.create"],
     prepare: (installation) =>

@@ -22,7 +22,7 @@ import { FormFields, FormInputs } from "../../../ui/forms/fields";
 import type { StateOf } from "../../../ui/forms/form";
 import type { Reveal } from "../../../ui/frame/changes";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
-import { keyPath, KEYS_PATH } from "../../../ui/frame/paths";
+import { keyPath, KEYS_PATH, withQuery } from "../../../ui/frame/paths";
 import { crumbsTo } from "../../../ui/frame/places";
 import type { Screen, ScreenRequest } from "../../../ui/frame/render";
 import { Icon } from "../../../ui/icons";
@@ -135,10 +135,13 @@ export function addKeyRoutes(area: Area, deps: AdminDependencies): void {
   });
 }
 
-/** Says which nodes reject a revoked key; on one machine there is no list of nodes. */
-function describeReach(behind: readonly string[] | undefined): string {
-  if (behind === undefined) return "Requests with this key are now rejected.";
-  if (behind.length === 0) return "It is revoked on all nodes.";
+/** Says which nodes reject revoked keys; on one machine there is no list of nodes. */
+export function describeReach(behind: readonly string[] | undefined, count = 1): string {
+  const isOne = count === 1;
+  if (behind === undefined) {
+    return `Requests with ${isOne ? "this key" : "these keys"} are now rejected.`;
+  }
+  if (behind.length === 0) return `${isOne ? "It is" : "They are"} revoked on all nodes.`;
   return `Not confirmed yet: ${behind.join(", ")}. A node that cannot know refuses all keys.`;
 }
 
@@ -150,7 +153,10 @@ interface KeyDetailProps {
   now: number;
 }
 
-const NEW_KEY_PATH = `${KEYS_PATH}/new`;
+/** Returns the path of the form for a new key that is filled in from another. */
+function anotherPath(id: string): string {
+  return withQuery(`${KEYS_PATH}/new`, { from: id });
+}
 
 /** One API key: scopes, usage, values and settings. */
 function KeyDetail({ listing, usage, edit, links, now }: KeyDetailProps) {
@@ -169,7 +175,16 @@ function KeyDetail({ listing, usage, edit, links, now }: KeyDetailProps) {
             { label: "Scopes", value: <ScopeChips scopes={listing.scopes} />, isWide: true },
             {
               label: isLive ? "Expires" : "Ended",
-              value: <KeyEnd of={listing} now={now} />,
+              value: (
+                <>
+                  <KeyEnd of={listing} now={now} />
+                  {isLive && listing.expires_at && isExpiringSoon(listing.expires_at, now) ? (
+                    <CellNote>
+                      <State tone="degraded">Expires soon</State>
+                    </CellNote>
+                  ) : null}
+                </>
+              ),
             },
             {
               label: "Created",
@@ -236,6 +251,10 @@ function KeyActions({ id }: { id: string }) {
         Rotate
       </ButtonLink>
       <MoreMenu label="More actions">
+        <ButtonLink href={anotherPath(id)}>
+          <Icon name="copy" />
+          Create another like this
+        </ButtonLink>
         <ButtonLink href={keyPath(id, "revoke")} kind="danger" dialog>
           Revoke
         </ButtonLink>
@@ -249,7 +268,7 @@ function EndNotice({ listing, now }: { listing: KeyListing; now: number }) {
     return (
       <Notice tone="none" title="This key is revoked">
         Revoked <RelativeTime at={listing.revoked_at} now={now} />, which cannot be undone. If a
-        program still needs access, <a href={NEW_KEY_PATH}>create a new key</a>.
+        program still needs access, <a href={anotherPath(listing.id)}>create another like this</a>.
       </Notice>
     );
   }
@@ -257,7 +276,7 @@ function EndNotice({ listing, now }: { listing: KeyListing; now: number }) {
     return (
       <Notice tone="degraded" title="This key has expired">
         The key no longer works, and the expiration cannot be changed. If a program still needs
-        access, <a href={NEW_KEY_PATH}>create a new key</a>.
+        access, <a href={anotherPath(listing.id)}>create another like this</a>.
       </Notice>
     );
   }
@@ -342,7 +361,7 @@ function RotateKey(props: {
 }
 
 /** Last use of any value of the key, since revoking ends all of them. */
-function LastUse({ listing, now }: { listing: KeyListing; now: number }) {
+export function LastUse({ listing, now }: { listing: KeyListing; now: number }) {
   const used = listing.values
     .filter((value) => value.last_used_at !== null)
     .sort((a, b) => ((a.last_used_at ?? "") < (b.last_used_at ?? "") ? 1 : -1));
@@ -456,9 +475,7 @@ function Abilities({ revealed: { key }, endpoints }: RevealedValueProps) {
           </li>
         ))}
       </ul>
-      <p class="abilities-foot">
-        {key.rate_limit.toLocaleString("en")} requests a minute · from any address
-      </p>
+      <p class="abilities-foot">{key.rate_limit.toLocaleString("en")} requests a minute</p>
     </section>
   );
 }
@@ -486,7 +503,7 @@ export function Creator({ of: key, links }: { of: KeyListing; links: CreatorLink
   return href === undefined ? <>{label}</> : <a href={href}>{label}</a>;
 }
 
-/** Expiry or revocation of a key, as text. Highlighted if the key expires soon. */
+/** Expiry or revocation of a key, as text. */
 export function KeyEnd({ of: key, now }: { of: KeyListing; now: number }) {
   const { revoked_at, expires_at } = key;
   if (revoked_at !== null) {
@@ -509,18 +526,10 @@ export function KeyEnd({ of: key, now }: { of: KeyListing; now: number }) {
       </span>
     );
   }
-  const isSoon = isExpiringSoon(expires_at, now);
   return (
-    <>
-      <time class="nowrap" dateTime={expires_at}>
-        {text}
-      </time>
-      {isSoon ? (
-        <CellNote>
-          <State tone="degraded">Expires soon</State>
-        </CellNote>
-      ) : null}
-    </>
+    <time class="nowrap" dateTime={expires_at}>
+      {text}
+    </time>
   );
 }
 

@@ -11,8 +11,15 @@ import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { KEYS_PATH } from "../../../ui/frame/paths";
 import { crumbsTo } from "../../../ui/frame/places";
 import { PageHead } from "../../../ui/navigation";
-import { EXPIRY_DAYS, expiryOfChoice, type Overlap } from "../rules";
+import {
+  EXPIRY_DAYS,
+  type ExpiryChoice,
+  expiryChoiceLike,
+  expiryOfChoice,
+  type Overlap,
+} from "../rules";
 import { KEY_PRESETS, type Scope, SCOPE_NAMES, SCOPES } from "../scopes";
+import type { KeyRow } from "../store";
 import { type CreateKeyBody, DEFAULT_RATE_LIMIT, type UpdateKeyBody } from "../wire";
 
 interface KeyFormContext {
@@ -56,6 +63,11 @@ export const ROTATE_FORM = defineForm<{ overlap: Overlap }>()({
     ],
   }),
 });
+
+/** Returns the values with which the form creates another key like one, with a name of its own. */
+export function valuesLike({ scopes, rateLimit, ...key }: KeyRow, name: string, now: number) {
+  return { name, scopes, rate_limit: String(rateLimit), expires: expiryChoiceLike(key, now) };
+}
 
 /** Returns the values of a preset; none for an unknown preset. */
 export function presetValues(id: string | undefined) {
@@ -148,7 +160,7 @@ const EXPIRY_CHOICES = [
  * Field for the expiry with two inputs: `expires` is `never`, a number of days or `date`;
  * `expires_date` is the day.
  */
-function expiryField(): Field<{ choice: string; date: string }, string | null, KeyFormContext> {
+function expiryField(): Field<ExpiryChoice, string | null, KeyFormContext> {
   const date = "expires_date";
   const dateLabel = "Expiration date";
   return {
@@ -166,6 +178,7 @@ function expiryField(): Field<{ choice: string; date: string }, string | null, K
       <ChoiceField
         legend="Expires"
         name={name}
+        hint="90 days are suggested. A key that never expires works until you revoke it, also for others who get hold of its value."
         options={EXPIRY_CHOICES}
         value={value.choice}
         error={errors[name]}

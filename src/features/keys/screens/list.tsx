@@ -1,30 +1,42 @@
 /* Screens of API keys: routes of the list and of the form for a new key, then the list. */
+import type { ComponentChildren } from "preact";
 import { sum } from "../../../base/numbers";
 import { plural } from "../../../base/text";
-import { EmptyState, StatCard, StatCards, State } from "../../../ui/blocks";
-import { ButtonLink } from "../../../ui/buttons";
+import type { Tone } from "../../../base/status";
+import { EmptyState, Shape, StatCard, StatCards } from "../../../ui/blocks";
+import { Button, ButtonLink } from "../../../ui/buttons";
 import { Sparkline } from "../../../ui/charts";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
-import { keyPath, KEYS_PATH, withQuery } from "../../../ui/frame/paths";
+import { keyPath, KEYS_PATH } from "../../../ui/frame/paths";
 import { crumbsAbove } from "../../../ui/frame/places";
 import { Icon } from "../../../ui/icons";
 import {
-  Cell,
+  BulkBar,
   CellNote,
+  DenseDataTable,
+  type DenseDataTableProps,
   ListCard,
   ListToolbar,
   OneLine,
-  Row,
-  RowLink,
-  Table,
+  OrderSelect,
+  type Sorting,
 } from "../../../ui/list";
 import { PageHead, Pagination } from "../../../ui/navigation";
 import { createArea } from "../../../ui/screens/area";
 import { NoMatch, NoOlder } from "../../../ui/screens/list";
+import { SELECTION_MAX } from "../../../ui/screens/selection";
 import { RelativeTime } from "../../../ui/times";
 import { createKey, validateNewKey } from "../keys";
-import { countKeys, type KeyCounts, type KeyListing, listKeyPage } from "../records";
-import { KEY_FILTERS, type KeyFilter } from "../rules";
+import {
+  countKeys,
+  freeNameLike,
+  getKeyRow,
+  type KeyCounts,
+  type KeyListing,
+  listKeyPage,
+  listMatchingLiveKeys,
+} from "../records";
+import { isExpiringSoon } from "../rules";
 import {
   addKeyRoutes,
   Creator,
@@ -35,7 +47,21 @@ import {
   revealValue,
   ScopeChips,
 } from "./detail";
-import { CreateKey, endpointsByScope, fillInPreset, KEY_FORM, presetValues } from "./forms";
+import {
+  CreateKey,
+  endpointsByScope,
+  fillInPreset,
+  KEY_FORM,
+  presetValues,
+  valuesLike,
+} from "./forms";
+import {
+  addSelectionRoutes,
+  keyListPath,
+  type KeyListQuery,
+  readKeyQuery,
+  SELECTED_KEYS_PATH,
+} from "./selection";
 
 const PAGE_SIZE = 50;
 
@@ -45,25 +71,34 @@ export function keyAdminRoutes(deps: AdminDependencies) {
   const area = createArea(deps, KEYS_PATH, "admin");
 
   area.screen("", (at) => {
-    const { query } = at;
     const now = ctx.clock.now();
-    const search = (query["q"] ?? "").trim();
-    const filter = readFilter(query["show"]);
-    const before = query["before"];
-    const request = { search, filter, limit: PAGE_SIZE, now, ...(before ? { before } : {}) };
+    const query = readKeyQuery(at.query);
+    const request = { ...query, limit: PAGE_SIZE, now };
     const { keys, nextBefore } = listKeyPage(ctx.db, request, usage.pendingLastUse);
-    const list = { keys, counts: countKeys(ctx.db, now), search, filter, nextBefore, now };
+    const counts = countKeys(ctx.db, now);
+    const isWhole = nextBefore === null && query.before === undefined;
+    const matching = isWhole ? 0 : countMatching(query, counts, now);
+    const list = { query, keys, nextBefore, matching, counts, now };
     return {
       title: "API Keys",
-      children: (
-        <KeyList {...list} links={creatorLinks(ctx, at, keys)} isContinued={before !== undefined} />
-      ),
+      children: <KeyList {...list} links={creatorLinks(ctx, at, keys)} />,
     };
   });
 
+  /** Counts the live keys that match; 1,001 stands for more. All filters but "all" find live keys only. */
+  function countMatching({ search, filter }: KeyListQuery, counts: KeyCounts, now: number): number {
+    if (search === "") return counts[filter === "all" ? "live" : filter];
+    return listMatchingLiveKeys(ctx.db, { search, filter, limit: SELECTION_MAX + 1, now }).length;
+  }
+
   area.secretForm("/new", {
     form: KEY_FORM,
-    initial: ({ query }) => presetValues(query["preset"]),
+    initial({ query }) {
+      const { from } = query;
+      if (!from) return presetValues(query["preset"]);
+      const row = getKeyRow(ctx.db, from);
+      return valuesLike(row, freeNameLike(ctx.db, row.name), ctx.clock.now());
+    },
     load: () => ({ now: ctx.clock.now(), endpoints: endpointsByScope(deps.routes) }),
     show: (state) => ({ title: "Create API Key", children: <CreateKey state={state} /> }),
     redisplay: fillInPreset,
@@ -74,38 +109,23 @@ export function keyAdminRoutes(deps: AdminDependencies) {
     reveal: (reveal) => revealValue(deps, reveal, "Your new key"),
   });
 
+  addSelectionRoutes(area, deps);
   addKeyRoutes(area, deps);
   return area.routes;
 }
 
-function readFilter(text: string | undefined): KeyFilter {
-  return KEY_FILTERS.find((filter) => filter === text) ?? "all";
-}
-
 interface KeyListProps {
+  query: KeyListQuery;
   keys: readonly KeyListing[];
   counts: KeyCounts;
-  search: string;
-  filter: KeyFilter;
-  /**
-   * Position after the last key shown, if more follow. `isContinued` is true for every screen but
-   * the first.
-   */
+  /** Position after the last key shown, if more follow. */
   nextBefore: string | null;
-  isContinued: boolean;
+  /** Number of live keys that match, if the list has several parts. */
+  matching: number;
   links: CreatorLinks;
   /** Unix ms. */
   now: number;
 }
-
-const COLUMNS = [
-  { label: "Key" },
-  { label: "Scopes" },
-  { label: "Rate limit, last 24 h" },
-  { label: "Last used" },
-  { label: "Created by" },
-  { label: "Expires" },
-];
 
 /** Counts of live keys that need attention. */
 const CARDS = [
@@ -117,7 +137,8 @@ const CARDS = [
 
 /** Settings → API Keys. */
 function KeyList(props: KeyListProps) {
-  const { keys, counts, search, filter, now } = props;
+  const { query, keys, counts } = props;
+  const { search, filter, order, before } = query;
   if (counts.all === 0) {
     return (
       <>
@@ -127,16 +148,24 @@ function KeyList(props: KeyListProps) {
     );
   }
   const isFiltered = search !== "" || filter !== "all";
+  const pathOf = (changed: Partial<KeyListQuery>) =>
+    keyListPath({ ...query, before: undefined, ...changed });
+  const table = tableOf(props);
+  const sorting: Sorting = {
+    order,
+    usual: "Newest first",
+    pathOf: (sort) => keyListPath(readKeyQuery({ q: search, show: filter, sort })),
+  };
   return (
     <>
-      <PageHead title="API Keys" crumbs={crumbsAbove(KEYS_PATH)} actions={<CreateLink />} />
+      <PageHead title="API Keys" crumbs={crumbsAbove(KEYS_PATH)} actions={<CreateLink />} isList />
       <StatCards>
         {CARDS.map(({ card, label }) => (
           <StatCard
             key={card}
             label={label}
             value={counts[card]}
-            href={listPath({ search, filter: filter === card ? "all" : card })}
+            href={pathOf({ filter: filter === card ? "all" : card })}
             isCurrent={filter === card}
           />
         ))}
@@ -150,25 +179,23 @@ function KeyList(props: KeyListProps) {
             placeholder: "Name, scope or creator",
           }}
           hidden={filter === "all" ? {} : { show: filter }}
-          clearHref={isFiltered ? KEYS_PATH : undefined}
+          clearHref={isFiltered ? pathOf({ search: "", filter: "all" }) : undefined}
           {...(isFiltered ? {} : { count: plural(counts.all, "key") })}
-        />
+        >
+          <OrderSelect sorting={sorting} columns={[table.name, ...table.columns]} />
+        </ListToolbar>
         {keys.length > 0 ? (
-          <Table columns={COLUMNS} caption="API keys" isInCard>
-            {keys.map((key) => (
-              <KeyRow key={key.id} listing={key} links={props.links} now={now} />
-            ))}
-          </Table>
-        ) : props.isContinued ? (
-          <NoOlder what="keys" newest={listPath({ search, filter })} />
+          <SelectionForm {...props}>
+            <DenseDataTable {...table} sorting={sorting} />
+          </SelectionForm>
+        ) : before !== undefined ? (
+          <NoOlder what="keys" newest={pathOf({})} />
         ) : (
           <NoMatch title="No keys match these filters" home={KEYS_PATH} />
         )}
         <Pagination
-          {...(props.isContinued ? { newestHref: listPath({ search, filter }) } : {})}
-          {...(props.nextBefore
-            ? { olderHref: listPath({ search, filter, before: props.nextBefore }) }
-            : {})}
+          newestHref={before === undefined ? undefined : pathOf({})}
+          olderHref={props.nextBefore ? pathOf({ before: props.nextBefore }) : undefined}
         />
       </ListCard>
     </>
@@ -184,51 +211,114 @@ function CreateLink() {
   );
 }
 
-interface KeyRowProps {
-  listing: KeyListing;
-  links: CreatorLinks;
-  now: number;
+/** Form around the rows, whose button revokes the selected keys. */
+function SelectionForm(props: KeyListProps & { children: ComponentChildren }) {
+  const { query, matching, children } = props;
+  const isOffered = matching > 0 && matching <= SELECTION_MAX;
+  return (
+    <form method="post" action={keyListPath(query, SELECTED_KEYS_PATH)}>
+      <BulkBar
+        label="Actions for the selected keys"
+        all={isOffered ? { name: "all", count: matching } : undefined}
+      >
+        <Button kind="danger">Revoke</Button>
+      </BulkBar>
+      {children}
+    </form>
+  );
 }
 
-function KeyRow({ listing, links, now }: KeyRowProps) {
-  const { state } = listing;
-  return (
-    <Row isOver={state !== "live"}>
-      <Cell>
-        <RowLink href={keyPath(listing.id)}>{listing.name}</RowLink>
-        <CellNote>
-          <code>{listing.start}…</code>
-        </CellNote>
-      </Cell>
-      <Cell label="Scopes">
-        <ScopeChips scopes={listing.scopes} />
-      </Cell>
-      <Cell label="Rate limit">
-        <span class="nowrap">{listing.rate_limit.toLocaleString("en")} / min</span>
-        <Sparkline values={listing.requests_24h} label={describeDay(listing)} />
-        {listing.is_limited ? (
-          <CellNote>
-            <State tone="degraded">Rate-limited</State>
-          </CellNote>
-        ) : null}
-      </Cell>
-      <Cell label="Last used">
-        <LastUsed of={listing} now={now} />
-        {listing.old_value ? <OldValue old={listing.old_value} now={now} /> : null}
-      </Cell>
-      <Cell label="Created by">
-        <OneLine>
-          <Creator of={listing} links={links} />
-        </OneLine>
-        <CellNote>
-          <RelativeTime at={listing.created_at} now={now} />
-        </CellNote>
-      </Cell>
-      <Cell label="Expires">
-        <KeyEnd of={listing} now={now} />
-      </Cell>
-    </Row>
-  );
+/** Returns the table of the listed keys. Keys that work can be selected. */
+function tableOf({ keys, links, now }: KeyListProps) {
+  return {
+    caption: "API keys",
+    liveId: "key-rows",
+    entries: keys,
+    pick: ({ id, name, state }) =>
+      state === "live" ? { name: "id", value: id, label: `Select ${name}` } : undefined,
+    isOver: ({ state }) => state !== "live",
+    name: {
+      label: "Key",
+      sort: { key: "name" },
+      cell: (key) => ({
+        shape: <KeyShape of={key} now={now} />,
+        href: keyPath(key.id),
+        name: key.name,
+        state: <KeyState of={key} now={now} />,
+        note: <code>{key.start}…</code>,
+      }),
+    },
+    columns: [
+      {
+        label: "Scopes",
+        isSecondary: true,
+        cell: ({ scopes }) => <ScopeChips scopes={scopes} />,
+      },
+      {
+        label: "Rate limit, last 24 h",
+        isBars: true,
+        sort: { key: "limit", kind: "number" },
+        cell: (key) => (
+          <>
+            <span class="nowrap">{key.rate_limit.toLocaleString("en")} / min</span>
+            <Sparkline values={key.requests_24h} label={describeDay(key)} />
+          </>
+        ),
+      },
+      {
+        label: "Last used",
+        isNumeric: true,
+        sort: { key: "used", kind: "time" },
+        cell: (key) => (
+          <>
+            <LastUsed of={key} now={now} />
+            {key.old_value ? <OldValue old={key.old_value} now={now} /> : null}
+          </>
+        ),
+      },
+      {
+        label: "Created by",
+        isSecondary: true,
+        sort: { key: "created", kind: "time", usual: "descending" },
+        cell: (key) => (
+          <>
+            <OneLine>
+              <Creator of={key} links={links} />
+            </OneLine>
+            <CellNote>
+              <RelativeTime at={key.created_at} now={now} />
+            </CellNote>
+          </>
+        ),
+      },
+      {
+        label: "Expires",
+        isMiddle: true,
+        sort: { key: "expires", kind: "time" },
+        cell: (key) => <KeyEnd of={key} now={now} />,
+      },
+    ],
+  } satisfies DenseDataTableProps<KeyListing>;
+}
+
+/** Returns the trouble of a key that works: its tone, and its words. */
+function troubleOf({ state, expires_at: end, is_limited: isLimited }: KeyListing, now: number) {
+  if (state !== "live") return undefined;
+  if (isLimited) return "Rate-limited";
+  return end !== null && isExpiringSoon(end, now) ? "Expires soon" : undefined;
+}
+
+function KeyShape({ of: key, now }: { of: KeyListing; now: number }) {
+  const isOver = key.state !== "live";
+  const tone: Tone = isOver ? "none" : troubleOf(key, now) ? "degraded" : "ok";
+  return <Shape tone={tone} isPaused={isOver} />;
+}
+
+/** State after the name. That a key works is written only for screen readers, since the shape shows it. */
+function KeyState({ of: key, now }: { of: KeyListing; now: number }) {
+  const trouble = troubleOf(key, now);
+  if (trouble) return <span class="state t-degraded">{trouble}</span>;
+  return <span class="visually-hidden">, {key.state}</span>;
 }
 
 function OldValue({ old, now }: { old: NonNullable<KeyListing["old_value"]>; now: number }) {
@@ -253,10 +343,4 @@ function NoKeys() {
       limit what the program can do.
     </EmptyState>
   );
-}
-
-/** Returns the path of the list with other filters, or of its next part. */
-function listPath(at: { search: string; filter: KeyFilter; before?: string }): string {
-  const show = at.filter === "all" ? undefined : at.filter;
-  return withQuery(KEYS_PATH, { q: at.search, show, before: at.before });
 }

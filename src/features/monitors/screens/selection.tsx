@@ -1,6 +1,6 @@
 /*
  * Actions on the monitors that were selected in the list, some after a question. `addSelectionRoutes` is the entrance.
- * Monitors are changed a few per transaction, and the message counts them by result.
+ * The message counts the monitors by result.
  */
 import { Type } from "@sinclair/typebox";
 import type { Actor } from "../../../base/actor";
@@ -23,6 +23,7 @@ import { monitorPath, MONITORS_PATH, SELECTED_MONITORS_PATH } from "../../../ui/
 import type { Screen, ScreenRequest } from "../../../ui/frame/render";
 import type { Area } from "../../../ui/screens/area";
 import { KEEPS_TYPED, screenOperation } from "../../../ui/screens/routes";
+import { changeSelected, SELECTION_MAX, selectionError } from "../../../ui/screens/selection";
 import { listWebhooksOnlyFor } from "../../webhooks/monitors";
 import type { WebhookRow } from "../../webhooks/store";
 import type { Monitoring } from "../monitoring";
@@ -32,10 +33,6 @@ import { UpdateMonitorBody } from "../wire";
 import { WebhooksLeft } from "./form-routes";
 import { filteredPath, listMatchingIds, readMonitorList } from "./list";
 
-/** Maximum number of monitors that one form can change. */
-const SELECTION_MAX = 1_000;
-/** Monitors changed in one transaction, so that other requests are served in between. */
-const PER_WRITE = 10;
 /** Chosen monitors that are checked at the same time, in addition to due checks. */
 const CHECKS_AT_ONCE = 10;
 
@@ -111,16 +108,6 @@ const noCounts = (): Counts => ({
   left: 0,
 });
 
-/** Returns the reason to reject a selection; undefined if there is none. */
-function rejectionOf(ids: readonly string[]): string | undefined {
-  if (ids.length === 0) return "Select at least one monitor.";
-  if (ids.length > SELECTION_MAX) {
-    const most = SELECTION_MAX.toLocaleString("en");
-    return `More than ${most} monitors were selected. At most ${most} can be changed at once. Nothing was changed.`;
-  }
-  return undefined;
-}
-
 /** Returns the change that adds or removes a tag. */
 function tagChange(intent: "add" | "remove", tag: string): SelectionChange {
   const isAddition = intent === "add";
@@ -146,10 +133,7 @@ function selectedMonitors(reader: Reader, ids: readonly string[]): MonitorRow[] 
   return ids.map((id) => findMonitor(reader, { id })).filter((row) => row !== undefined);
 }
 
-/**
- * Changes monitors, each with its own audit row, a few per transaction. If a later transaction
- * fails, the rest is counted as left. Rejects if the first one fails.
- */
+/** Changes monitors, each with its own audit row. */
 async function changeMonitors(
   ctx: Ctx,
   ids: readonly string[],
@@ -157,23 +141,12 @@ async function changeMonitors(
   actor: Actor,
   write: <T>(change: (tx: Tx) => T) => Promise<T>,
 ): Promise<Message> {
-  const counts = noCounts();
-  for (let index = 0; index < ids.length; index += PER_WRITE) {
-    const part = ids.slice(index, index + PER_WRITE);
-    const writing = write((tx) =>
-      part.map((id): Result => {
-        const row = findMonitor(tx, { id });
-        return row ? change(ctx, tx, row, actor) : isGoneFine ? "unchanged" : "gone";
-      }),
-    );
-    const [written] = await Promise.allSettled([writing]);
-    if (written.status === "rejected") {
-      if (index === 0) throw written.reason;
-      counts.left = ids.length - index;
-      break;
-    }
-    for (const result of written.value) counts[result] += 1;
-  }
+  const { results, left } = await changeSelected(ids, write, (tx, id): Result => {
+    const row = findMonitor(tx, { id });
+    return row ? change(ctx, tx, row, actor) : isGoneFine ? "unchanged" : "gone";
+  });
+  const counts = { ...noCounts(), left };
+  for (const result of results) counts[result] += 1;
   return messageOf(counts, words);
 }
 
@@ -263,7 +236,7 @@ export function addSelectionRoutes(area: Area, deps: AdminDependencies) {
       at.body.text("all") === "1"
         ? listMatchingIds(ctx.db, at.query, SELECTION_MAX + 1)
         : [...new Set(at.body.all("id"))];
-    const rejection = rejectionOf(ids);
+    const rejection = selectionError(ids, "monitor");
     return rejection === undefined ? act(ids) : back(at, { tone: "major", text: rejection });
   }
 

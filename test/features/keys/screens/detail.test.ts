@@ -212,7 +212,8 @@ for (const state of ["revoked", "expired"] as const) {
       expect(page.texts(".facts dd")).toContain(end);
       expect(page.texts(".facts dt")).not.toContain("Expires");
       expect(page.attributes("main form", "action")).toEqual([]);
-      expect(page.attributes("main a", "href")).toEqual(["/admin/settings", KEYS, NEW_KEY]);
+      const another = `${NEW_KEY}?from=${keysOf(app)[0]?.id}`;
+      expect(page.attributes("main a", "href")).toEqual(["/admin/settings", KEYS, another]);
     });
 
     test("the form of a key that ended meanwhile is rejected with the reason, and changes nothing", async () => {

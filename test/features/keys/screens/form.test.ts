@@ -1,7 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { createTestApp, type TestApp } from "../../../support/app";
-import { type Fields, KEY_FIELDS, keysOf, NEW_KEY, sendKeyForm } from "../../../support/dashboard";
-import { fieldErrorsOn, typedIn } from "../../../support/html";
+import {
+  type Fields,
+  KEY_FIELDS,
+  KEYS,
+  keysOf,
+  makeKey,
+  NEW_KEY,
+  sendKeyForm,
+} from "../../../support/dashboard";
+import { fieldErrorsOn, readHtml, typedIn } from "../../../support/html";
 import { shareSite } from "../../../support/shared-site";
 
 const VALUE = `allclear_${"x".repeat(49)}`;
@@ -238,5 +246,45 @@ describe("the form for a new key", () => {
       "write:incidents",
     ]);
     expect(typedIn(text, "expires")).toEqual(["never"]);
+  });
+
+  test("the expiry is never unless another one is chosen, and the form says what that means and suggests 90 days", async () => {
+    await using app = await createTestApp();
+    const session = await app.signedIn("admin");
+    const { text } = await app.call(NEW_KEY, { session });
+    expect(typedIn(text, "expires")).toEqual(["never"]);
+    expect(readHtml(text).texts("#field-expires-hint, #expires-hint")[0]).toBe(
+      "90 days are suggested. A key that never expires works until you revoke it, also for others who get hold of its value.",
+    );
+  });
+
+  test("the form for another key like one has its scopes, limit and period, and a free name", async () => {
+    await using app = await createTestApp();
+    const session = await app.signedIn("admin");
+    const { id } = await makeKey(app, session, {
+      scopes: ["write:incidents", "read:status"],
+      expires: "date",
+      expires_date: "2026-04-24",
+    });
+    app.clock.setWallClock(app.clock.now() + 100 * 24 * 60 * 60 * 1_000);
+    const admin = await app.signedIn("admin");
+    const detail = readHtml((await app.call(`${KEYS}/${id}`, { session: admin })).text);
+    const path = `${NEW_KEY}?from=${id}`;
+    expect(detail.attributes("main a", "href")).toContain(path);
+    const { text } = await app.call(path, { session: admin });
+    expect(typedIn(text, "name")).toEqual(["Deploy bot 2"]);
+    expect(typedIn(text, "scopes").sort()).toEqual(["read:status", "write:incidents"]);
+    expect(typedIn(text, "rate_limit")).toEqual(["500"]);
+    expect(typedIn(text, "expires")).toEqual(["date"]);
+    expect(typedIn(text, "expires_date")).toEqual(["2026-08-02"]);
+    expect((await app.call(`${NEW_KEY}?from=key_unknown`, { session: admin })).status).toBe(404);
+  });
+
+  test("a new key says what it can do, and nothing about addresses, which it is not limited to", async () => {
+    await using app = await createTestApp();
+    const session = await app.signedIn("admin");
+    const { text } = await sendKeyForm(app, session);
+    expect(readHtml(text).texts(".abilities-foot")).toEqual(["500 requests a minute"]);
+    expect(text).not.toContain("any address");
   });
 });

@@ -116,6 +116,54 @@ describe("the list of keys", () => {
   });
 });
 
+describe("sorting the list of keys", () => {
+  test("the heads of columns sort in both directions, and the address keeps search, filter and order", async () => {
+    await using app = await createTestApp();
+    const session = await app.signedIn("admin");
+    for (const [name, limit] of [
+      ["bot b", 20],
+      ["bot c", 10],
+      ["bot a", 30],
+      ["other", 5],
+    ] as const) {
+      await app.createKey({ name, rate_limit: limit });
+    }
+    const head = async (query: string, label: string) => {
+      const { page } = await openList(app, session, query);
+      const at = page.texts("th a.sort").findIndex((text) => text === label);
+      return queryOf(page.attributes("th a.sort", "href")[at]);
+    };
+    const by = await head("?q=bot&show=live", "Key");
+    expect(by).toBe("?q=bot&show=live&sort=name");
+    const sorted = await openList(app, session, by);
+    expect(sorted.names).toEqual(["bot a", "bot b", "bot c"]);
+    expect(sorted.page.attributes("th[aria-sort]", "aria-sort")).toEqual(["ascending"]);
+    const back = await head(by, "Key");
+    expect((await openList(app, session, back)).names).toEqual(["bot c", "bot b", "bot a"]);
+    const limits = await head(back, "Rate limit, last 24 h");
+    expect(limits).toBe("?q=bot&show=live&sort=-limit");
+    expect((await openList(app, session, limits)).names).toEqual(["bot a", "bot b", "bot c"]);
+    const unknown = await openList(app, session, "?sort=size");
+    expect(unknown.names).toEqual(["other", "bot a", "bot c", "bot b"]);
+  });
+
+  test("the pages of a sorted list contain every key once and keep the order", async () => {
+    await using app = await createTestApp();
+    const session = await app.signedIn("admin");
+    for (let key = 0; key < 120; key++) {
+      await app.createKey({ name: `key ${String((key * 7) % 120).padStart(3, "0")}.x` });
+    }
+    const names: string[] = [];
+    for (let query: string | undefined = "?sort=-name"; query !== undefined;) {
+      const list = await openList(app, session, query);
+      names.push(...list.names);
+      query = list.ways["Older"] === undefined ? undefined : queryOf(list.ways["Older"]);
+    }
+    const all = Array.from({ length: 120 }, (_, key) => `key ${String(key).padStart(3, "0")}.x`);
+    expect(names).toEqual(all.toReversed());
+  });
+});
+
 describe("searching the list of keys", () => {
   test("a search finds keys by name, scope, creator, id and start of a value", async () => {
     await using app = await createTestApp();
