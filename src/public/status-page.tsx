@@ -189,17 +189,22 @@ export function renderEmptyHome(): HtmlDocument {
   });
 }
 
+/** Says how to create an own page: by the set-up link, whose secret part is left out, or by a file. */
 function SampleNotice({ context: { copy, page } }: { context: PageContext }) {
-  const origin = copy ? originOf(page) : "";
+  const origin = originOf(page);
+  const before = copy ? origin : "";
   return (
     <div class="card notice">
       <p>
-        This is a sample. Describe your own page in a file and run{" "}
-        <code>allclear apply status.yaml</code>: it takes this one's place.
+        This is a sample. To create your own page, open the set-up link that the server printed when
+        it started, <code>{origin}/admin/setup/…</code>, or{" "}
+        <a href={`${before}/admin`}>the dashboard</a> if you have an account.
       </p>
       <p class="muted">
-        Programs read this page at <code>/api/v1/status/&lt;slug&gt;</code>; see{" "}
-        <a href={`${origin}/docs`}>the API's documentation</a>.
+        On the command line, describe the page in a file and run{" "}
+        <code>allclear apply status.yaml</code>. Programs read this page at{" "}
+        <code>/api/v1/status/&lt;slug&gt;</code>; see{" "}
+        <a href={`${before}/docs`}>the API's documentation</a>.
       </p>
     </div>
   );

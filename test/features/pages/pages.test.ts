@@ -6,6 +6,7 @@ import type { PageInput } from "../../../src/features/pages/wire";
 import { storeFirstRun } from "../../../src/first-run";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
+import { readHtml } from "../../support/html";
 import { shareSite } from "../../support/shared-site";
 import { createPage, updatePage } from "../../support/examined";
 
@@ -28,7 +29,12 @@ describe("the sample page", () => {
     const key = await app.keyWith("read:status");
     const answer = await app.call("/api/v1/status/sample", { key });
     expect(answer.body.page).toMatchObject({ sample: true, default: true });
-    expect((await app.call("/")).text).toContain("This is a sample.");
+    const { text } = await app.call("/");
+    expect(text).toContain("This is a sample.");
+    const notice = readHtml(text).texts(".notice p").join(" ");
+    // The secret part of the link is known to those who see the output of the server only.
+    expect(notice).toContain(`${app.ctx.baseUrl}/admin/setup/…`);
+    expect(notice.indexOf("the dashboard")).toBeLessThan(notice.indexOf("allclear apply"));
   });
 
   test("the first page replaces the sample page for good and may take its slug", async () => {

@@ -343,7 +343,7 @@ interface PlanCalendarView {
   now: number;
 }
 
-/** Reads the month of a query, by default the present one. Invalid parameters are ignored. */
+/** Reads the month of a query, by default that of the next maintenance. Invalid parameters are ignored. */
 function readPlanCalendar(
   reader: Reader,
   query: Readonly<Record<string, string | undefined>>,
@@ -352,7 +352,7 @@ function readPlanCalendar(
   const pages = readPages(reader);
   const page = pages.find(({ slug, id }) => slug === query["page"] || id === query["page"]);
   const name = query["month"] ?? "";
-  const month = MONTH.test(name) ? name : monthNameOf(now);
+  const month = MONTH.test(name) ? name : monthNameOf(nextPlannedAt(reader, page?.id, now));
   const from = Date.parse(`${month}-01`);
   const to = startOfNextMonth(month);
   const span = { pageId: page?.id ?? null, from, to, limit: SHOWN_MAX + 1 };
@@ -364,6 +364,12 @@ function readPlanCalendar(
     return { at, planned: planned.filter(isOn) };
   });
   return { month, days, planned, isTruncated: found.length > SHOWN_MAX, pages, page, now };
+}
+
+/** Returns the present if maintenance is in progress or none is planned, else the start of the next one. */
+function nextPlannedAt(reader: Reader, pageId: string | undefined, now: number): number {
+  const [next] = listPendingMaintenance(reader, { pageId, limit: 1 });
+  return Math.max(now, next?.row.scheduledFor ?? now);
 }
 
 function startOfNextMonth(month: string): number {

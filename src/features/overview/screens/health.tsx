@@ -33,6 +33,8 @@ const UPTIME_DAYS = 30;
 /** Maximum number of components that the uptime is computed from. */
 const COMPONENTS_MAX = 5_000;
 
+const NOTHING_MEASURED: TotalUptime = { uptime: null, downMs: 0 };
+
 /** Figures about the health of the installation. */
 export interface Health {
   parts: readonly GaugePart[];
@@ -44,7 +46,10 @@ export interface Health {
   incidentTone: Tone;
   /** Start of the last incident in unix ms; undefined without one, and while one is open. */
   lastIncidentAt: number | undefined;
+  /** Without a value until a monitor has a result or an outage is known: statuses set by hand measure nothing. */
   uptime: TotalUptime;
+  /** True on the day on which the first page was created. */
+  isFirstDay: boolean;
   attempts: ReturnType<typeof countAttempts>;
   /** Latest end of a component's outage or degraded time in unix ms; null without one, and during one. */
   lastTroubleAt: number | null;
@@ -70,6 +75,9 @@ export function createHealthReader() {
 
   return async (reader: Reader, state: CurrentState, now: number): Promise<Health> => {
     const uptime = await uptimeOf(reader, now);
+    const monitors = countMonitorsByState(reader, {});
+    const isMeasured = monitors.some(({ state: each }) => each !== "pending");
+    const own = state.pages.filter(({ page }) => !page.isSample);
     const parts = state.components.map(({ status, groupId, pageId }) => ({
       tone: STATUS_TONES[status],
       group: groupId ?? pageId,
@@ -79,9 +87,7 @@ export function createHealthReader() {
     return {
       parts,
       counts: new Map(Array.from(counted, ([tone, { length }]) => [tone, length])),
-      monitors: new Map(
-        countMonitorsByState(reader, {}).map(({ state: each, monitors }) => [each, monitors]),
-      ),
+      monitors: new Map(monitors.map(({ state: each, monitors: count }) => [each, count])),
       openIncidents: state.openCount,
       incidentTone: worstTone(
         state.pages.flatMap(({ headline }) =>
@@ -90,7 +96,8 @@ export function createHealthReader() {
       ),
       lastIncidentAt:
         state.openCount > 0 ? undefined : (findLastIncidentStart(reader, {})?.at ?? undefined),
-      uptime,
+      uptime: parts.length > 0 && (isMeasured || uptime.downMs > 0) ? uptime : NOTHING_MEASURED,
+      isFirstDay: own.every(({ page }) => page.createdAt >= startOfDay(now)),
       attempts: countAttempts(reader, now),
       lastTroubleAt: isWell ? (findLastTrouble(reader, {})?.endedAt ?? null) : null,
     };
@@ -284,7 +291,7 @@ function OpenIncidents({ health }: { health: Health }) {
   );
 }
 
-function Uptime({ health: { uptime } }: { health: Health }) {
+function Uptime({ health: { uptime, isFirstDay } }: { health: Health }) {
   const minutes = Math.ceil(uptime.downMs / MINUTE_MS);
   return (
     <Figure
@@ -295,7 +302,9 @@ function Uptime({ health: { uptime } }: { health: Health }) {
         uptime.uptime === null
           ? "No data yet"
           : minutes === 0
-            ? "No outage"
+            ? isFirstDay
+              ? "Counted since today"
+              : "No outage"
             : `${duration(minutes)} of outage`
       }
     />

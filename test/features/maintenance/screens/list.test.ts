@@ -176,6 +176,29 @@ describe("the list of maintenance", () => {
   });
 });
 
+describe("the maintenance calendar", () => {
+  test("the calendar opens on the month of the next maintenance, of the chosen page, and else on the present month", async () => {
+    await using dashboard = await createMaintenanceDashboard();
+    const { site } = dashboard;
+    const monthOf = async (query = "") =>
+      readHtml((await dashboard.open(`${MAINTENANCE}/calendar${query}`)).text).texts("h2")[0];
+    expect(await monthOf()).toStartWith("March 2026");
+    await site.plan({
+      scheduled_for: "2026-05-20T10:00:00Z",
+      scheduled_until: "2026-05-20T12:00:00Z",
+    });
+    expect(await monthOf()).toStartWith("May 2026");
+    expect(await monthOf("?month=2026-04")).toStartWith("April 2026");
+    await site.app.page({ slug: "second", name: "Second" }, []);
+    expect(await monthOf("?page=second")).toStartWith("March 2026");
+    await site.plan({
+      scheduled_for: "2026-03-28T10:00:00Z",
+      scheduled_until: "2026-03-28T12:00:00Z",
+    });
+    expect(await monthOf()).toStartWith("March 2026");
+  });
+});
+
 describe("maintenance without a status page", () => {
   for (const role of ["admin", "editor"] as const) {
     test(`without a status page, list and form of maintenance tell an ${role} what to do first`, async () => {

@@ -61,6 +61,29 @@ describe("the health of the overview", () => {
     ]);
   });
 
+  test("the uptime is “No data yet” until a monitor has a result, and on the first day counted since today", async () => {
+    await using site = await createMonitorDashboard();
+    const uptime = async () =>
+      (await openOverview(site.app, site.session)).page.texts("#health .number")[2];
+    await site.app.clock.advance(2 * HOUR);
+    expect(await uptime()).toBe("Uptime, 30 days–No data yet");
+    const id = await site.make();
+    await site.app.clock.advance(MINUTE);
+    expect(await uptime()).toBe("Uptime, 30 days–No data yet");
+    await site.applyTransition(id, "up", site.app.clock.now());
+    await site.app.clock.advance(MINUTE);
+    expect(await uptime()).toBe("Uptime, 30 days100 %Counted since today");
+  });
+
+  test("the uptime of statuses that people set counts once an outage is known", async () => {
+    await using site = await createReportSite();
+    await site.app.clock.advance(HOUR);
+    await site.open({ components: { [site.api]: "major_outage" } });
+    await site.app.clock.advance(HOUR);
+    const { page } = await openOverview(site.app, await site.app.signedIn("viewer"));
+    expect(page.texts("#health .number")[2]).toContain("of outage");
+  });
+
   test("the health says for how long no component was down, and the line says nothing about it", async () => {
     await using site = await createMonitorDashboard();
     const { API: api = "" } = site.site.components;
