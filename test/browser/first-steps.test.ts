@@ -40,16 +40,6 @@ describeWithBrowser("the first steps after the set-up", (browser) => {
       await page.getByRole("button", { name: "Create webhook" }).click();
       await page.getByText("shown only once").first().waitFor();
 
-      await takeStep(page, site.origin, 4, "Create API Key");
-      await page.getByLabel("Name", { exact: true }).fill("Pipeline");
-      await page
-        .getByLabel("Report incidents")
-        .or(page.getByLabel("write:incidents"))
-        .first()
-        .check();
-      await page.getByRole("button", { name: "Create API Key" }).click();
-      await page.locator("[data-secret]").first().waitFor();
-
       await page.goto(`${site.origin}/admin`);
       expect(await page.getByRole("heading", { name: "First steps" }).count()).toBe(0);
       await page.goto(`${site.origin}/`);

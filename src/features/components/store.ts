@@ -135,7 +135,7 @@ export const listComponentsOfPage = listBy(components, ["pageId"], {
 /** Finds the component of a page at an offset, to compare their number with it without counting all. */
 export const findComponentAt = selectOne((orm, $: { pageId: string; offset: number }) =>
   orm
-    .select({ id: components.id })
+    .select({ id: components.id, name: components.name })
     .from(components)
     .where(and(eq(components.pageId, $.pageId), isNull(components.deletedAt)))
     .limit(1)

@@ -40,7 +40,7 @@ export interface Done {
   /** Tone of the confirmation; that of success by default. */
   tone?: Tone;
   /** Link after the confirmation. */
-  link?: { href: string; label: string };
+  link?: { href: string; label: string } | undefined;
 }
 
 /** Thrown to answer a request with another screen, or to redirect, before anything is written. */

@@ -87,7 +87,12 @@ export const SEVERAL_FORM = defineForm<
   { name: string[]; group_id?: string | null },
   GroupsContext
 >()({
-  name: namesField(),
+  name: namesField({
+    label: "Names",
+    more: "They come last, in this order.",
+    rows: 10,
+    isRequired: true,
+  }),
   group_id: nullable(groupField()),
 });
 
@@ -168,16 +173,17 @@ function groupField(): Field<string, string, GroupsContext> {
   };
 }
 
-/** Field for several names, one a line. */
-function namesField(): Field<string, string[]> {
-  const area = textAreaField({
-    label: "Names",
-    hint: `One component a line, at most ${SEVERAL_MAX}. They come last, in this order.`,
-    rows: 10,
-    isRequired: true,
-  });
+/** Field for the names of several new components, one a line. */
+export function namesField(
+  options: Pick<Parameters<typeof textAreaField>[0], "label" | "rows" | "isRequired"> & {
+    /** End of the hint. */
+    more: string;
+  },
+): Field<string, string[]> {
+  const { more, ...rest } = options;
+  const hint = `One component a line, at most ${SEVERAL_MAX}. ${more}`;
   return {
-    ...area,
+    ...textAreaField({ ...rest, hint }),
     toBody(typed) {
       const names = typed.split("\n").flatMap((line) => line.trim() || []);
       if (names.length === 0) return new InvalidInput("is empty");

@@ -27,6 +27,7 @@ import { HeadLinks, PageHead } from "../../../ui/navigation";
 import { type Area, createArea } from "../../../ui/screens/area";
 import { NoMatch } from "../../../ui/screens/list";
 import { type At, ShowInstead } from "../../../ui/screens/routes";
+import { nextStepLink } from "../../overview/screens/first-steps";
 import { findPageBySlugOrId, getPage } from "../../pages/pages";
 import type { PageRow } from "../../pages/store";
 import { listChanges, listNamedCausesOfPage } from "../cause-store";
@@ -188,6 +189,7 @@ function addComponentRoutes(area: Area, { ctx }: AdminDependencies): void {
     done: (id, at, { name }) => ({
       path: listPathOf(readPageOfNew(ctx.db, at).page.slug, id),
       text: `“${name.trim()}” was added.`,
+      link: nextStepLink(ctx.db, at.requestContext),
     }),
   });
 
@@ -315,7 +317,8 @@ function addSeveral(area: Area, ctx: Ctx): void {
     done: (id, at, values) => {
       const count = values.name.split("\n").filter((line) => line.trim() !== "").length;
       const path = listPathOf(readPageOfNew(ctx.db, at).page.slug, id);
-      return { path, text: `${plural(count, "component")} ${count === 1 ? "was" : "were"} added.` };
+      const text = `${plural(count, "component")} ${count === 1 ? "was" : "were"} added.`;
+      return { path, text, link: nextStepLink(ctx.db, at.requestContext) };
     },
   });
 }

@@ -28,6 +28,7 @@ import type { Area } from "../../../ui/screens/area";
 import { FormScreen, ManagedByFile } from "../../../ui/screens/form-screen";
 import type { At, SentAt } from "../../../ui/screens/routes";
 import { longDay, zoneTime } from "../../../ui/times";
+import { nextStepLink } from "../../overview/screens/first-steps";
 import { FORMATS } from "../../webhooks/formats/index";
 import {
   listSelectiveWebhooks,
@@ -250,7 +251,8 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
         const notified = notifiedInWords(ctx.db, getMonitorRecord(ctx.db, id));
         return showToken(ctx, reveal, "Your new address", notified);
       }
-      return { path: monitorPath(id), ...(await describeSaved(id, "The monitor was created.")) };
+      const saved = await describeSaved(id, "The monitor was created.");
+      return { path: monitorPath(id), ...saved, link: nextStepLink(ctx.db, at.requestContext) };
     },
   });
 

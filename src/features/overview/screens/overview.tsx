@@ -15,19 +15,10 @@ import { formBody } from "../../../http/form-body";
 import { session } from "../../../http/operation";
 import { actorOf, type RequestContext, sessionOf } from "../../../http/request-context";
 import { Notice } from "../../../ui/blocks";
-import { ButtonLink, PostButton, safeHref } from "../../../ui/buttons";
+import { ButtonLink, safeHref } from "../../../ui/buttons";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
-import { choosePage, FirstPage } from "../../../ui/frame/page-choice";
-import {
-  FLEET_PATH,
-  HOME_PATH,
-  KEYS_PATH,
-  NEW_MONITOR_PATH,
-  NEW_WEBHOOK_PATH,
-  newComponentPath,
-  PAGES_PATH,
-  PLAN_PATH,
-} from "../../../ui/frame/paths";
+import { FirstPage } from "../../../ui/frame/page-choice";
+import { FLEET_PATH, HOME_PATH, PLAN_PATH } from "../../../ui/frame/paths";
 import { shareRead } from "../../../ui/frame/shared-read";
 import { Icon } from "../../../ui/icons";
 import { PageHead } from "../../../ui/navigation";
@@ -37,7 +28,6 @@ import { linksOf } from "../../activity/screens/target-links";
 import type { Alarm } from "../../alarms/alarms";
 import { createIncidentCache } from "../../incidents/records";
 import { ReportLink } from "../../incidents/screens/list";
-import { countKeys } from "../../keys/records";
 import { findRelayRecord, mailReadiness, type RelayRecord } from "../../mail/settings";
 import {
   type HeldMailings,
@@ -45,8 +35,7 @@ import {
   NOTHING_HELD,
   readHeldMailings,
 } from "../../mailings/screens/mailings";
-import type { PageRow } from "../../pages/store";
-import { areFirstStepsHidden, setFirstStepsHidden } from "../../settings/settings";
+import { setFirstStepsHidden } from "../../settings/settings";
 import { listCrowdedPages } from "../../subscribers/sign-up";
 import { countSubscribers } from "../../subscribers/store";
 import { type Attention, AttentionList, Calm, readAttention } from "./attention";
@@ -59,6 +48,14 @@ import {
   readLastDay,
 } from "./blocks";
 import { type CurrentState, readCurrentState } from "./current-state";
+import {
+  type FirstSteps,
+  FirstStepsBlock,
+  HIDE_STEPS_PATH,
+  readFirstSteps,
+  SHOW_STEPS_PATH,
+  ShowFirstSteps,
+} from "./first-steps";
 import { createHealthReader, type Health, HealthBlock } from "./health";
 
 /** Changes that the overview shows. */
@@ -77,7 +74,7 @@ export function overviewAdminRoutes(deps: AdminDependencies) {
       state,
       attention: readAttention(reader, state, { role, now }),
       health,
-      firstSteps: readFirstSteps(reader, { ...state, health, role, now }),
+      firstSteps: readFirstSteps(reader, role, now),
       day: readLastDay(reader, state, now),
       mail: readMailTroubles(ctx, state, { role, now }),
       changes: roleAllows(role, "admin") ? readChanges(reader, role) : undefined,
@@ -166,7 +163,7 @@ interface OverviewProps {
 function Overview({ data, storage, isTooBusy, alarms, role, now }: OverviewProps) {
   const { state, attention, health, day, mail, firstSteps, changes } = data;
   const { pages } = state;
-  const steps = firstSteps?.isHidden === false ? firstSteps.steps : undefined;
+  const steps = firstSteps?.isHidden === false ? firstSteps : undefined;
   const again = firstSteps?.isHidden ? <ShowFirstSteps /> : null;
   if (pages.length === 0) {
     return (
@@ -175,7 +172,7 @@ function Overview({ data, storage, isTooBusy, alarms, role, now }: OverviewProps
         <StorageNotice storage={storage} />
         <BusyNotice isTooBusy={isTooBusy} />
         <AlarmNotices alarms={alarms} now={now} />
-        {steps ? <FirstStepsBlock steps={steps} /> : <FirstPage role={role} />}
+        {steps ? <FirstStepsBlock {...steps} /> : <FirstPage role={role} />}
         {again}
       </>
     );
@@ -183,6 +180,9 @@ function Overview({ data, storage, isTooBusy, alarms, role, now }: OverviewProps
   const isCalm = attention.count === 0;
   const hasFault =
     storage.fault !== undefined || storage.isDamaged || isTooBusy || alarms.length > 0;
+  // Nothing can happen yet, so that only the steps and the health say something.
+  const hasEvents = state.incidents.length + state.maintenance.length > 0;
+  const isUnused = steps !== undefined && isCalm && !hasEvents && health.monitors.size === 0;
   return (
     <>
       <PageHead title="Overview" actions={<Actions role={role} hasSteps={steps !== undefined} />} />
@@ -190,7 +190,7 @@ function Overview({ data, storage, isTooBusy, alarms, role, now }: OverviewProps
       <BusyNotice isTooBusy={isTooBusy} />
       <AlarmNotices alarms={alarms} now={now} />
       <MailNotices troubles={mail} now={now} />
-      {steps ? <FirstStepsBlock steps={steps} /> : null}
+      {steps ? <FirstStepsBlock {...steps} /> : null}
       <div class={isCalm ? "now" : "beside now"} id="now" data-live="">
         {isCalm ? null : <AttentionList attention={attention} />}
         <HealthBlock
@@ -200,16 +200,18 @@ function Overview({ data, storage, isTooBusy, alarms, role, now }: OverviewProps
           isNarrow={!isCalm}
           now={now}
         />
-        {isCalm && !hasFault ? <Calm /> : null}
+        {isCalm && !hasFault && !isUnused ? <Calm /> : null}
       </div>
       <LastDayBlock day={day} />
-      <div class={changes && changes.entries.length > 0 ? "two" : undefined}>
-        <EventsBlock state={state} now={now} />
-        {changes && changes.entries.length > 0 ? (
-          <ChangesBlock changes={changes.entries} links={changes.links} now={now} />
-        ) : null}
-      </div>
-      <PagesBlock pages={pages} />
+      {isUnused ? null : (
+        <div class={changes && changes.entries.length > 0 ? "two" : undefined}>
+          <EventsBlock state={state} now={now} />
+          {changes && changes.entries.length > 0 ? (
+            <ChangesBlock changes={changes.entries} links={changes.links} now={now} />
+          ) : null}
+        </div>
+      )}
+      {isUnused && pages.length === 1 ? null : <PagesBlock pages={pages} />}
       {again}
     </>
   );
@@ -373,147 +375,5 @@ function RelayNotice({ relay, now }: { relay: RelayRecord | undefined; now: numb
       Since <RelativeTime at={toIso(relay.since)} now={now} />: {relay.reply} Mails wait and are
       sent once it is available again.
     </Notice>
-  );
-}
-
-/** Paths of the buttons that hide the steps and show them again. */
-const HIDE_STEPS_PATH = "/admin/first-steps/hide";
-const SHOW_STEPS_PATH = "/admin/first-steps/show";
-
-/** One of the first steps after the set-up. */
-interface FirstStep {
-  title: string;
-  note: string;
-  isDone: boolean;
-  /** Button that leads to the form of the step; undefined if an earlier step is needed first. */
-  action: { href: string; label: string } | undefined;
-}
-
-/** First steps, while at least one is not done. */
-interface FirstSteps {
-  steps: readonly FirstStep[];
-  /** True if an admin hid them. */
-  isHidden: boolean;
-}
-
-/**
- * Returns the first steps. A step is done if an object of its kind exists, except on the sample
- * page. Undefined if all are done, and for roles that may not perform them.
- */
-function readFirstSteps(
-  reader: Reader,
-  {
-    pages,
-    components: [component],
-    health,
-    role,
-    now,
-  }: Pick<CurrentState, "pages" | "components"> & { health: Health; role: Role; now: number },
-): FirstSteps | undefined {
-  if (!roleAllows(role, "admin")) return undefined;
-  const page: PageRow | undefined = choosePage(
-    pages.map(({ page: each }) => each).filter(({ isSample }) => !isSample),
-    undefined,
-  );
-  const steps: FirstStep[] = [
-    {
-      title: "Create your page",
-      note: page
-        ? `${page.name}, at /status/${page.slug}`
-        : "A status page shows your customers what works.",
-      isDone: page !== undefined,
-      action: { href: `${PAGES_PATH}/new`, label: "Create page" },
-    },
-    {
-      title: "Add a component",
-      note: `${component ? `${component.name}. ` : ""}A component is a part of your service that users notice, such as a website.`,
-      isDone: component !== undefined,
-      action: page && { href: newComponentPath(page.slug), label: "Add component" },
-    },
-    {
-      title: "Watch it with a monitor",
-      note: "Allclear checks an address every minute and marks the component when a check fails.",
-      isDone: health.monitors.size > 0,
-      action: { href: NEW_MONITOR_PATH, label: "Create monitor" },
-    },
-    {
-      title: "Get notified",
-      note: "A webhook to Slack, Discord, Teams, Telegram, ntfy or your own program.",
-      isDone: health.attempts.endpoints > 0,
-      action: { href: NEW_WEBHOOK_PATH, label: "Create webhook" },
-    },
-    {
-      title: "Create an API key",
-      note: "Report incidents from a script or a pipeline. Optional.",
-      isDone: countKeys(reader, now).all > 0,
-      action: { href: `${KEYS_PATH}/new`, label: "Create API Key" },
-    },
-  ];
-  if (steps.every(({ isDone }) => isDone)) return undefined;
-  return { steps, isHidden: areFirstStepsHidden(reader) };
-}
-
-/** First steps after the set-up. The next step has the primary button. */
-function FirstStepsBlock({ steps }: { steps: readonly FirstStep[] }) {
-  const next = steps.find(({ isDone }) => !isDone);
-  const done = steps.filter(({ isDone }) => isDone).length;
-  return (
-    <section class="card steps" id="first-steps" aria-labelledby="first-steps-title">
-      <div class="card-head">
-        <h2 id="first-steps-title">
-          First steps{" "}
-          <span class="count">
-            {done} of {steps.length} done
-          </span>
-        </h2>
-        <PostButton action={HIDE_STEPS_PATH}>
-          Hide<span class="visually-hidden"> the first steps</span>
-        </PostButton>
-      </div>
-      <ol class="rows">
-        {steps.map((step, index) => (
-          <Step key={step.title} step={step} number={index + 1} isNext={step === next} />
-        ))}
-      </ol>
-    </section>
-  );
-}
-
-/** Button at the end of the overview that shows the steps again. */
-function ShowFirstSteps() {
-  return (
-    <div class="steps-again">
-      <PostButton action={SHOW_STEPS_PATH}>Show the first steps</PostButton>
-    </div>
-  );
-}
-
-function Step(props: { step: FirstStep; number: number; isNext: boolean }) {
-  const { step, number, isNext } = props;
-  const { title, note, isDone, action } = step;
-  return (
-    <li class={isDone ? "row is-done" : isNext ? "row is-next" : "row"}>
-      <span class="tick">
-        {isDone ? (
-          <>
-            <Icon name="check" />
-            <span class="visually-hidden">Done: </span>
-          </>
-        ) : (
-          number
-        )}
-      </span>
-      <div>
-        <p class="row-title">{title}</p>
-        <p class="row-note">{note}</p>
-      </div>
-      {isDone || !action ? null : (
-        <div class="row-side">
-          <ButtonLink href={action.href} kind={isNext ? "primary" : "quiet"}>
-            {action.label}
-          </ButtonLink>
-        </div>
-      )}
-    </li>
   );
 }

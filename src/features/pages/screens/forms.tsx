@@ -19,6 +19,7 @@ import {
   optional,
   versionInput,
 } from "../../../ui/forms/form";
+import { namesField } from "../../components/screens/forms";
 import { LOGO_MAX_BYTES } from "../logo";
 import { DOMAINS_MAX, toDomain } from "../addresses";
 import { JOIN_MINUTES } from "../rules";
@@ -272,12 +273,22 @@ const FIELDS = {
   accent: nullable(accentField()),
 };
 
-export const NEW_PAGE_FORM = defineForm<PageInput, NewPageContext>()(
+/** Fields of a new page, and the names of its first components. */
+export type NewPageInput = PageInput & { components?: string[] };
+
+export const NEW_PAGE_FORM = defineForm<NewPageInput, NewPageContext>()(
   {
     name: FIELDS.name,
     slug: newSlugField(),
-    description: FIELDS.description,
+    components: optional(
+      namesField({
+        label: "Components",
+        more: "Optional. The parts of your service that users notice, such as Website or Checkout.",
+        rows: 4,
+      }),
+    ),
     visibility: FIELDS.visibility,
+    description: FIELDS.description,
     time_zone: FIELDS.time_zone,
     locale: FIELDS.locale,
     history_days: FIELDS.history_days,
@@ -286,7 +297,18 @@ export const NEW_PAGE_FORM = defineForm<PageInput, NewPageContext>()(
     accent: FIELDS.accent,
     default: optional(defaultField()),
   },
-  { advanced: ["locale", "history_days", "join_minutes", "theme", "accent", "default"] },
+  {
+    advanced: [
+      "description",
+      "time_zone",
+      "locale",
+      "history_days",
+      "join_minutes",
+      "theme",
+      "accent",
+      "default",
+    ],
+  },
 );
 
 const defineSettings = defineForm<PageInput>();

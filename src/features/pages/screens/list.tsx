@@ -1,5 +1,5 @@
 /* Screens of pages: routes of the list, to create and to delete a page, then what they show. `settings.tsx` has one page. */
-import { composed, validate } from "../../../base/validation";
+import { composed, examine, validate } from "../../../base/validation";
 import { type Role, roleAllows } from "../../../base/actor";
 import { type FieldError, invalidFields } from "../../../base/errors";
 import { toIso } from "../../../base/time";
@@ -22,6 +22,9 @@ import { RecreatedByFile } from "../../../ui/screens/form-screen";
 import { OrderedTable } from "../../../ui/screens/list";
 import { ShowInstead } from "../../../ui/screens/routes";
 import { RelativeTime } from "../../../ui/times";
+import { createComponent } from "../../components/components";
+import { ComponentInput } from "../../components/wire";
+import { nextStepLink } from "../../overview/screens/first-steps";
 import { type Belongings, belongingsOf, deletePage } from "../deletion";
 import {
   createPage,
@@ -68,14 +71,20 @@ export function pageAdminRoutes(deps: AdminDependencies) {
       ) : null,
       button: "Create page",
     }),
-    submit(tx, body, actor) {
-      const errors = newPageErrors(tx, body);
+    submit(tx, { components: names = [], ...body }, actor) {
+      const errors = [...newPageErrors(tx, body), ...nameErrors(names)];
       if (errors.length > 0) throw invalidFields(errors);
-      return createPage(ctx, tx, validate(PageInput, body), actor).id;
+      const page = createPage(ctx, tx, validate(PageInput, body), actor);
+      for (const [position, name] of names.entries()) {
+        const placement = { position, groupId: null, managedBy: null };
+        createComponent(ctx, tx, page, validate(ComponentInput, { name }), placement, actor);
+      }
+      return page.id;
     },
-    done: (id) => ({
+    done: (id, { requestContext }) => ({
       path: componentsOfPagePath(getPage(ctx.db, id).slug),
-      text: "The page was created. Now add its components.",
+      text: "The page was created.",
+      link: nextStepLink(ctx.db, requestContext),
     }),
   });
 
@@ -226,6 +235,16 @@ function columnsAt(now: number): DataColumn<PageRow>[] {
 function newPageErrors(reader: Reader, input: PageInput): FieldError[] {
   const errors = input.slug === "" ? missingSlugErrors(input) : validatePageInput(input);
   return errors.length > 0 ? errors : takenSlugErrors(reader, input.slug);
+}
+
+/** Returns the errors of the names of new components. */
+function nameErrors(names: readonly string[]): FieldError[] {
+  return names.flatMap((name, index) =>
+    examine(ComponentInput, { name }).errors.all.map(({ detail }) => ({
+      pointer: `#/components/${index}`,
+      detail: `have an invalid name, number ${index + 1}: it ${detail}`,
+    })),
+  );
 }
 
 /** Returns the errors of a form without a slug whose name does not yield one. */

@@ -87,7 +87,7 @@ describe("the form for a new component", () => {
     const row = rowOf(site, "Mail");
     expect(await outcomeOf(site, answer, session)).toEqual({
       path: `${COMPONENTS}?page=acme#${row?.id}`,
-      text: "“Mail” was added.",
+      text: "“Mail” was added. Next: Create monitor",
     });
     expect(row).toMatchObject({
       description: "Incoming and outgoing.\nNot spam.",

@@ -36,7 +36,9 @@ describe("adding several components at once", () => {
     expect(rows.slice(2).map(({ groupId }) => groupId)).toEqual(Array(3).fill(site.group));
     expect(new Set(rows.map(({ position }) => position)).size).toBe(5);
     const { text } = await site.app.call(LIST, { session: site.session });
-    expect(readHtml(text).texts(".flash")).toEqual(["3 components were added."]);
+    expect(readHtml(text).texts(".flash")).toEqual([
+      "3 components were added. Next: Create monitor",
+    ]);
   });
 
   test.each([

@@ -68,7 +68,7 @@ describe("the form for a new monitor", () => {
     expect(app.audit().at(-1)).toMatchObject({ action: "monitor.create", actorKind: "user" });
     const next = await dashboard.open(answer.headers.get("location") ?? "");
     expect(readHtml(next.text).texts(".flash")).toEqual([
-      "The monitor was created. The check at 12:00:00 UTC succeeded. The response took 12 ms. Nobody is notified about it.",
+      "The monitor was created. The check at 12:00:00 UTC succeeded. The response took 12 ms. Nobody is notified about it. Next: Create webhook",
     ]);
   });
 

@@ -240,7 +240,7 @@ describe("the endpoints of a new monitor", () => {
     expect(actions.slice(-2)).toEqual(["monitor.create", "webhook.create"]);
     const screen = readHtml((await dashboard.open(`${MONITORS}/${id}`)).text);
     expect(screen.texts(".flash")).toEqual([
-      "The monitor was created. The check at 12:00:00 UTC succeeded. The response took 12 ms. Notified: Slack.",
+      "The monitor was created. The check at 12:00:00 UTC succeeded. The response took 12 ms. Notified: Slack. Next: Create API Key",
     ]);
     expect(JSON.stringify([dashboard.app.audit(), dashboard.app.events()])).not.toContain("s3cr3t");
   });
@@ -297,7 +297,7 @@ describe("a saved monitor", () => {
     expect(dashboard.checked).toEqual([id]);
     const page = readHtml((await dashboard.open(`${MONITORS}/${id}`)).text);
     expect(page.texts(".flash.t-major")).toEqual([
-      "The monitor was created. The check at 12:00:00 UTC failed. Connection refused. Nobody is notified about it.",
+      "The monitor was created. The check at 12:00:00 UTC failed. Connection refused. Nobody is notified about it. Next: Create webhook",
     ]);
   });
 

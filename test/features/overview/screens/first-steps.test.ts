@@ -5,17 +5,21 @@ import type { CreateWebhookBody } from "../../../../src/features/webhooks/wire";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../../support/app";
 import { openOverview } from "../../../support/overview";
+import { openForm } from "../../../support/dashboard";
 import { createMonitor, createWebhook } from "../../../support/examined";
+import { readHtml } from "../../../support/html";
 
 const HIDE = "/admin/first-steps/hide";
 const SHOW = "/admin/first-steps/show";
+
+const pathOf = (href: string) => href.split("?", 1)[0];
 
 async function stepsOf(app: TestApp, session: string) {
   const { page } = await openOverview(app, session);
   return {
     done: page.texts("#first-steps .is-done .row-title"),
-    next: page.attributes("#first-steps .is-next .button", "href"),
-    primary: page.attributes("main .button.primary", "href"),
+    next: page.attributes("#first-steps .is-next .button", "href").map(pathOf),
+    primary: page.attributes("main .button.primary", "href").map(pathOf),
     count: page.texts("#first-steps .count"),
   };
 }
@@ -33,7 +37,7 @@ const addWebhook = ({ ctx }: TestApp) =>
   });
 
 describe("the first steps", () => {
-  test("each step is ticked by itself, the next one has the only primary button, and they go at the end", async () => {
+  test("each step is ticked by itself, the next one has the only primary button, and they end with a notification", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn("owner");
     await storeFirstRun(app.ctx);
@@ -51,16 +55,85 @@ describe("the first steps", () => {
       count: ["2 of 5 done"],
     });
     await addMonitor(app);
+    expect((await stepsOf(app, session)).next).toEqual(["/admin/settings/webhooks/new"]);
+    // The key is optional.
     await addWebhook(app);
-    const { next } = await stepsOf(app, session);
-    expect(next).toEqual(["/admin/settings/keys/new"]);
-    await app.createKey();
     expect(await stepsOf(app, session)).toEqual({
       done: [],
       next: [],
       primary: ["/admin/incidents/new"],
       count: [],
     });
+  });
+
+  test("a key that exists before the notification is ticked and does not end the steps", async () => {
+    await using app = await createTestApp();
+    const session = await app.signedIn("owner");
+    await app.page({ slug: "acme" });
+    await addMonitor(app);
+    await app.createKey();
+    const { done, next } = await stepsOf(app, session);
+    expect(done).toContain("Create an API key");
+    expect(next).toEqual(["/admin/settings/webhooks/new"]);
+  });
+
+  test("the steps offer an owner to import from another product until a monitor exists", async () => {
+    await using app = await createTestApp();
+    const offer = async (role: "owner" | "admin") =>
+      (await openOverview(app, await app.signedIn(role))).page.attributes(
+        "#first-steps p a",
+        "href",
+      );
+    expect(await offer("owner")).toEqual(["/admin/settings/import"]);
+    expect(await offer("admin")).toEqual([]);
+    await app.page({ slug: "acme" });
+    expect(await offer("owner")).toEqual(["/admin/settings/import"]);
+    await addMonitor(app);
+    expect(await offer("owner")).toEqual([]);
+  });
+
+  test("the message after a step links to the next one, unless the steps are hidden", async () => {
+    await using app = await createTestApp();
+    const session = await app.signedIn("owner");
+    const create = async (name: string) => {
+      const form = { form: await openForm(app, "/admin/pages/new", session), name };
+      const more = { visibility: "public", time_zone: "UTC", locale: "en" };
+      const rest = { history_days: "90", join_minutes: "10", theme: "system", components: "API" };
+      const answer = await app.call("/admin/pages/new", {
+        session,
+        form: { ...form, ...more, ...rest },
+      });
+      const location = answer.headers.get("location") ?? "";
+      const page = readHtml((await app.call(location, { session })).text);
+      return page.texts(".flash a").map((label, at) => {
+        return [label, pathOf(page.attributes(".flash a", "href")[at] ?? "")];
+      });
+    };
+    expect(await create("First")).toEqual([["Next: Create monitor", "/admin/monitors/new"]]);
+    await app.call(HIDE, { session, form: {} });
+    expect(await create("Second")).toEqual([]);
+  });
+
+  test("before anything is monitored or has happened, the overview shows the steps and the health only", async () => {
+    await using app = await createTestApp();
+    const session = await app.signedIn("admin");
+    await app.page({ slug: "acme" });
+    const shown = async () => {
+      const { page } = await openOverview(app, session);
+      return ["first-steps", "health", "attention", "incidents", "changes", "pages"].filter(
+        (id) => page.texts(`#${id}`).length > 0,
+      );
+    };
+    expect(await shown()).toEqual(["first-steps", "health"]);
+    await addMonitor(app);
+    expect(await shown()).toEqual([
+      "first-steps",
+      "health",
+      "attention",
+      "incidents",
+      "changes",
+      "pages",
+    ]);
   });
 
   test("every step leads to a form that opens", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { listComponentsOfPage } from "../../../../src/features/components/store";
 import { findDefaultPage, listAllPages } from "../../../../src/features/pages/store";
 import { releaseSlug } from "../../../../src/features/pages/pages";
 import { storeFirstRun } from "../../../../src/first-run";
@@ -74,6 +75,38 @@ describe("creating a page", () => {
       answers.map(() => [303, COMPONENTS_OF_IT]),
     );
     expect(actionsOf(site.app).filter((action) => action === "page.create")).toHaveLength(1);
+  });
+
+  test("the lines of the form for a new page become its components, in their order", async () => {
+    await using site = await createPageDashboard({ isEmpty: true });
+    await site.create({ components: "Website\r\n\r\n  Checkout \nCheckout\n日本" });
+    const [page] = listAllPages(site.app.ctx.db, {});
+    const rows = listComponentsOfPage(site.app.ctx.db, { pageId: page?.id ?? "" });
+    expect(rows.map(({ name, ref }) => [name, ref])).toEqual([
+      ["Website", "website"],
+      ["Checkout", "checkout"],
+      ["Checkout", "checkout-2"],
+      ["日本", "component"],
+    ]);
+    expect(actionsOf(site.app).filter((action) => action === "component.create")).toHaveLength(4);
+  });
+
+  test("a new page with invalid components is redisplayed with all lines, and nothing is written", async () => {
+    await using site = await createPageDashboard();
+    const before = site.state();
+    const typed = ["Website", "x".repeat(256)].join("\n");
+    const answer = await site.create({ components: typed, slug: "no spaces" });
+    expect(answer.status).toBe(422);
+    expect(Object.keys(fieldErrorsOn(answer.text))).toEqual(["slug", "components"]);
+    expect(fieldErrorsOn(answer.text)["components"]).toBe(
+      "Components have an invalid name, number 2: it is 256 characters long; 255 is the most.",
+    );
+    expect(readHtml(answer.text).texts('textarea[name="components"]')[0]).toContain("Website");
+    const many = await site.create({ components: "x\n".repeat(101) });
+    expect(fieldErrorsOn(many.text)["components"]).toBe(
+      "Components has 101 lines; 100 is the most.",
+    );
+    expect(site.state()).toEqual(before);
   });
 
   test("a new page becomes the default one only if that is chosen", async () => {
