@@ -7,13 +7,13 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { renderToString } from "preact-render-to-string";
-import { CLI_ACTOR, userActor } from "../base/actor";
+import { type Actor, CLI_ACTOR, userActor } from "../base/actor";
 import { type Clock, systemClock, type Timer } from "../base/clock";
 import { loadConfig } from "../base/config/load";
 import type { Config } from "../base/config/options";
 import { sha256Base64, systemRandom } from "../base/hash";
 import type { MonitorType } from "../base/status";
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, startOfDay } from "../base/time";
+import { DAY_MS, MINUTE_MS, SECOND_MS, startOfDay } from "../base/time";
 import { composed } from "../base/validation";
 import type { Ctx } from "../context";
 import { OperatorError } from "../db/errors";
@@ -21,12 +21,10 @@ import type { Tx } from "../db/statements";
 import type { Egress } from "../egress/egress";
 import { Fault } from "../egress/model";
 import { createPasswords } from "../features/auth/passwords";
-import { createKey } from "../features/keys/keys";
 import { type Scope, SCOPE_NAMES } from "../features/keys/scopes";
 import type { Monitoring } from "../features/monitors/monitoring";
 import { type MonitorConfig, probeOf } from "../features/monitors/probes";
 import { createUser } from "../features/users/users";
-import type { UserResource } from "../features/users/wire";
 import { sendTestEvent } from "../features/webhooks/deliveries";
 import { createWebhook } from "../features/webhooks/webhooks";
 import type { RunImport } from "../imports/jobs";
@@ -35,13 +33,17 @@ import { startServer } from "../server";
 import strip from "../ui/css/demo-strip.css" with { type: "text" };
 import type { HtmlDocument } from "../ui/documents";
 import { minifyCss } from "../ui/style-sheet";
+import { keyEntries } from "./keys";
+import { canMail, mailAll, openSimulatedRelay, setUpMail, subscriberEntries } from "./mail";
 import { MONITOR_PLANS, SLOW_FACTOR } from "./monitor-plans";
 import { addMonitors, type DemoJob } from "./monitors";
+import { deliverAll } from "./store";
 import {
   addPage,
   createFraction,
   createSeededBytes,
   diaryOf,
+  type Entry,
   type Fraction,
   PRIVATE_PAGE,
   PUBLIC_PAGE,
@@ -78,7 +80,8 @@ export async function startDemo({ seed, keep, config: given }: DemoOptions): Pro
   const folder = keep ?? createTemporaryFolder();
   let isOwn = keep === undefined;
   try {
-    const config = { ...demoConfig(folder), ...given };
+    const baseUrl = given.baseUrl ?? localUrl(given.listen);
+    const config = { ...demoConfig(folder), ...given, baseUrl };
     const password = randomBytes(PASSWORD_BYTES).toString("base64url");
     const passwordHash = await createPasswords().hash(password);
     // Its lock is exclusive: a demo that starts at the same time in the same folder ends here.
@@ -136,6 +139,16 @@ function remove(path: string): void {
   rmSync(path, { recursive: true, force: true });
 }
 
+/**
+ * Returns the public address of a demo for this machine: another name than that of the listen address, since mail needs
+ * an address that was chosen. Undefined for a demo that others reach, and for a free port.
+ */
+function localUrl({ host, port }: Config["listen"]): string | undefined {
+  if (port === 0) return undefined;
+  if (host === "127.0.0.1") return `http://localhost:${port}`;
+  return host === "0.0.0.0" ? `http://127.0.0.1:${port}` : undefined;
+}
+
 /** Returns the default settings: those of the environment are for other servers. */
 function demoConfig(dataDir: string): Config {
   const loaded = loadConfig({ dataDir }, {});
@@ -163,7 +176,7 @@ interface Filled {
 
 /**
  * Fills an empty installation with a year of data that depends only on the seed and the day in UTC, except for
- * the last hours of monitors. Keys, tokens and the password are random, since others may reach the demo.
+ * the last hours of monitors and keys. Keys, tokens and the password are random, since others may reach the demo.
  */
 export async function fillDemo(
   { ctx: opened }: Pick<Installation, "ctx">,
@@ -178,52 +191,82 @@ export async function fillDemo(
   const ctx = createContext({ ...opened, clock, random });
   ctx.random = systemRandom;
 
-  const year = (tx: Tx): Filled & { owner: UserResource } => {
+  const year = (tx: Tx) => {
     at = today - 400 * DAY_MS;
     const member = { email: OWNER_EMAIL, name: "Robin Vale", role: "owner" as const };
     const owner = createUser(ctx, tx, { ...member, passwordHash }, CLI_ACTOR);
     const actor = userActor(owner);
+    const [editor = actor] = addTeam(ctx, tx, passwordHash, actor);
     const pages = {
       open: addPage(ctx, tx, PUBLIC_PAGE, actor),
       inside: addPage(ctx, tx, PRIVATE_PAGE, actor),
     };
     at = today - 365 * DAY_MS;
     const jobs = addMonitors(ctx, tx, { pages, actor, today, now, fraction });
-    for (const entry of diaryOf(ctx, { pages, actor, today, fraction })) {
+    const keys = new Map<Scope, string>();
+    const diary = [
+      ...diaryOf(ctx, { pages, actor, editor, today, fraction }),
+      ...(canMail(ctx) ? subscriberEntries(ctx, { page: pages.open, fraction }) : []),
+      ...keyEntries(ctx, { actor, today, now, fraction }, ([scope, ...others], value) => {
+        if (scope && others.length === 0 && !keys.has(scope)) keys.set(scope, value);
+      }),
+    ].toSorted((a, b) => b.ago - a.ago);
+    const isRecent = ({ ago }: Entry) => ago < TOLD_MS;
+    for (const entry of diary.filter((each) => !isRecent(each))) {
       at = today - entry.ago;
       entry.act(tx);
     }
-    at = today - HOUR_MS;
-    return { owner, jobs, keys: addKeys(ctx, tx) };
+    return { owner, jobs, keys, recent: diary.filter(isRecent) };
   };
-  const { owner, ...filled } = await ctx.db.write(year);
-  // In a transaction of its own, so that the events of the year are not delivered.
-  await ctx.db.write((tx) => {
-    at = now;
-    addWebhooks(ctx, tx, owner);
-  });
-  return filled;
-}
-
-/** Creates a key of each scope and returns their values. */
-function addKeys(ctx: Ctx, tx: Tx): Record<Scope, string> {
-  const values = SCOPE_NAMES.map((scope) => {
-    const body = { name: `Demo ${scope}`, scopes: [scope], rate_limit: 600 };
-    return [scope, createKey(ctx, tx, composed(body), CLI_ACTOR).value] as const;
-  });
-  return Object.fromEntries(values) as Record<Scope, string>;
-}
-
-/** Creates webhooks of two formats, and a first delivery for each. */
-function addWebhooks(ctx: Ctx, tx: Tx, owner: UserResource): void {
+  const { jobs, keys, owner, recent } = await ctx.db.write(year);
   const actor = userActor(owner);
-  for (const input of [
+  // In further transactions, since webhooks and subscribers are told of what happens after the one that adds them.
+  const webhooks = await ctx.db.write((tx) => {
+    at = today - TOLD_MS;
+    if (canMail(ctx)) setUpMail(ctx, tx, actor);
+    return addWebhooks(ctx, tx, actor);
+  });
+  await ctx.db.write((tx) => {
+    for (const entry of recent) {
+      at = today - entry.ago;
+      entry.act(tx);
+    }
+  });
+  await ctx.db.write((tx) => {
+    deliverAll(tx);
+    mailAll(ctx, tx);
+    at = now;
+    for (const id of webhooks) sendTestEvent(ctx, tx, id, actor);
+  });
+  return {
+    jobs,
+    keys: Object.fromEntries(
+      SCOPE_NAMES.map((scope) => [scope, keys.get(scope)]),
+    ) as Filled["keys"],
+  };
+}
+
+/** Time before the day of the demo from which on webhooks and subscribers were told of events, in ms. */
+const TOLD_MS = 30 * DAY_MS;
+
+const TEAM = [
+  { name: "Noor Haddad", email: "noor@meridian.example", role: "editor" },
+  { name: "Ines Duarte", email: "ines@meridian.example", role: "admin" },
+  { name: "Support desk", email: "support@meridian.example", role: "viewer" },
+] as const;
+
+/** Creates the other users, with the password of the owner, and returns them as actors. */
+function addTeam(ctx: Ctx, tx: Tx, passwordHash: string, actor: Actor): Actor[] {
+  return TEAM.map((member) => userActor(createUser(ctx, tx, { ...member, passwordHash }, actor)));
+}
+
+/** Creates webhooks of two formats and returns their ids. */
+function addWebhooks(ctx: Ctx, tx: Tx, actor: Actor): string[] {
+  const inputs = [
     { url: `${RECEIVER}/on-call`, description: "On-call relay" },
     { url: `${RECEIVER}/chat/a-part-that-is-not-shown`, description: "Chat", format: "discord" },
-  ] as const) {
-    const { row } = createWebhook(ctx, tx, composed(input), actor);
-    sendTestEvent(ctx, tx, row.id, actor);
-  }
+  ] as const;
+  return inputs.map((input) => createWebhook(ctx, tx, composed(input), actor).row.id);
 }
 
 /** Period in which one monitor degrades, fails and recovers, in ms. In every second period, three fail together. */
@@ -301,7 +344,7 @@ export function createSimulatedProbes(clock: Clock, fraction: Fraction) {
   });
 }
 
-/** Returns outgoing connections that never leave the process: webhooks reach a receiver in it. */
+/** Returns outgoing connections that never leave the process: webhooks and mails reach a receiver in it. */
 export function createDemoEgress(): Egress {
   let requests = 0;
   const refuse = async () => NO_CONNECTION;
@@ -309,7 +352,7 @@ export function createDemoEgress(): Egress {
     resolve: refuse,
     ping: refuse,
     connect: refuse,
-    socket: refuse,
+    socket: async ({ policy }) => (policy === "mail" ? openSimulatedRelay() : NO_CONNECTION),
     query: refuse,
     inspectContainer: refuse,
     async request({ policy }) {

@@ -7,6 +7,7 @@ import { composed } from "../base/validation";
 import type { Ctx } from "../context";
 import type { Tx } from "../db/statements";
 import { createComponent, createGroup } from "../features/components/components";
+import { createTemplate } from "../features/incident-templates/templates";
 import { addUpdate, createIncident, putPostmortem } from "../features/incidents/incidents";
 import type { AddUpdateBody, CreateIncidentBody, IncidentSource } from "../features/incidents/wire";
 import { advanceMaintenance } from "../features/maintenance/clock";
@@ -20,6 +21,8 @@ import incidents from "./past-incidents.json";
 interface Year {
   pages: { open: DemoPage; inside: DemoPage };
   actor: Actor;
+  /** User who reports every second incident. */
+  editor: Actor;
   /** Start of the day, in unix ms. */
   today: number;
   fraction: Fraction;
@@ -30,12 +33,20 @@ const OPEN_AGO = 140 * MINUTE_MS;
 
 const MAINTENANCE_MS = 2 * HOUR_MS;
 
-/** Returns the actions of a year, the oldest first: incidents, maintenance and a schedule. */
+/** Returns the actions of a year, the oldest first: incidents, maintenance, a schedule and templates. */
 export function diaryOf(ctx: Ctx, year: Year): Entry[] {
   const incidents = PAST_INCIDENTS.flatMap((past, index) =>
     incidentEntries({ ctx }, incidentOf(past, index, year)),
   );
-  return [...incidents, ...maintenanceOf(ctx, year)].toSorted((a, b) => b.ago - a.ago);
+  const all = [...incidents, ...maintenanceOf(ctx, year), ...templatesOf(ctx, year)];
+  return all.toSorted((a, b) => b.ago - a.ago);
+}
+
+function templatesOf(ctx: Ctx, { editor }: Year): Entry[] {
+  return TEMPLATES.map((template, index) => ({
+    ago: (200 - 30 * index) * DAY_MS,
+    act: (tx) => void createTemplate(ctx, tx, composed(template), editor),
+  }));
 }
 
 /**
@@ -49,10 +60,14 @@ export function startOfIncident(index: number, today: number, fraction: Fraction
   return Math.round((today - days * DAY_MS) / MINUTE_MS) * MINUTE_MS;
 }
 
-function incidentOf(past: PastIncident, index: number, { pages, actor, today, fraction }: Year) {
+function incidentOf(
+  past: PastIncident,
+  index: number,
+  { pages, actor, editor, today, fraction }: Year,
+) {
   const { name, component, status, minutes, report, cause, fix, end, postmortem } = past;
   const length = end === undefined ? 120 : minutes;
-  const by = actor;
+  const by = index % 2 === 0 ? editor : actor;
   const after = (share: number) => Math.round(length * share) * MINUTE_MS;
   const incident: DemoIncident = {
     page: pages.open,
@@ -342,6 +357,20 @@ const WORKS: readonly Work[] = [
     component: "Databases",
   },
 ];
+
+/** Templates that the team wrote for new incidents. */
+const TEMPLATES = [
+  {
+    name: "Payments refused",
+    title: "Some payments are refused",
+    body: "Some payments are refused. Nobody is charged twice. We are in contact with the payment provider.",
+  },
+  {
+    name: "Search outdated",
+    title: "Search shows outdated results",
+    body: "Search works, but misses the newest products. Product pages are up to date.",
+  },
+] as const;
 
 /** The maintenance to come. */
 const COMING_WORK: Work = {

@@ -1,13 +1,17 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import { listAllKeys } from "../../src/features/keys/records";
 import { SCOPE_NAMES } from "../../src/features/keys/scopes";
 import { fillDemo } from "../../src/demo/demo";
 import { lazy } from "../../src/base/lazy";
 import { SUPPORTED_TYPES } from "../../src/base/status";
 import { selectMany } from "../../src/db/statements";
+import { mails } from "../../src/db/tables/mail";
 import { monitorRollups } from "../../src/db/tables/monitors";
+import { deliveries } from "../../src/db/tables/webhooks";
 import { DAY_MS, HOUR_MS, startOfDay } from "../../src/base/time";
 import { createTestApp, type TestApp } from "../support/app";
 import { createTestClock } from "../support/clock";
+import { readHtml } from "../support/html";
 
 const NOON = Date.parse("2026-03-10T12:34:56.000Z");
 
@@ -79,6 +83,62 @@ describe("the data of the demo", () => {
     );
     expect(webhooks.data).toHaveLength(2);
     expect(Object.keys(app.keys)).toEqual([...SCOPE_NAMES]);
+  });
+
+  test("the keys of a demo were used until now, one expires soon, one was limited and one is revoked", async () => {
+    const app = await demo1();
+    const session = await app.signedIn("owner");
+    const list = readHtml((await app.call("/admin/settings/keys", { session })).text);
+    expect(list.texts("a.row-link")).toHaveLength(9);
+    const rows = list.texts("tbody tr");
+    expect(listAllKeys(app.ctx.db).filter(({ last_used_at: at }) => at === null)).toEqual([]);
+    expect(list.texts(".stat-value")).toEqual(["1", "5", "1"]);
+    expect(rows.filter((row) => row.includes("Revoked"))).toHaveLength(1);
+    const sums = list
+      .attributes(".sparkline", "aria-label")
+      .map((label) => Number.parseInt(label.replaceAll(",", ""), 10));
+    expect(sums.filter((sum) => sum > 0).length).toBeGreaterThanOrEqual(7);
+    // The printed keys work.
+    for (const scope of SCOPE_NAMES) {
+      expect((await app.call("/api/v1/key", { key: app.keys[scope] })).body.scopes).toEqual([
+        scope,
+      ]);
+    }
+  });
+
+  test("the webhooks of a demo delivered the events of a month, some at the second attempt", async () => {
+    const app = await demo1();
+    const session = await app.signedIn("owner");
+    const { webhooks } = await dataOf(app);
+    for (const { id } of webhooks.data) {
+      const log = readHtml((await app.call(`/admin/settings/webhooks/${id}`, { session })).text);
+      expect(log.texts("tbody tr").length).toBeGreaterThan(10);
+    }
+    const rows = selectMany((orm) => orm.select().from(deliveries))(app.ctx.db, {});
+    const waiting = rows.filter(({ status }) => status !== "delivered");
+    // The test event of each webhook is sent when the demo starts.
+    expect(waiting).toHaveLength(2);
+    const retried = rows.filter(({ tries }) => tries === 2).length;
+    expect(retried).toBeWithin(1, rows.length / 4);
+    for (const { createdAt, finishedAt, nextTryAt } of rows.filter(
+      ({ status }) => status === "delivered",
+    )) {
+      expect([finishedAt !== null && finishedAt > createdAt, nextTryAt]).toEqual([true, null]);
+    }
+  });
+
+  test("the subscribers of a demo got mails about the incidents of a month, and none waits", async () => {
+    const app = await demo1();
+    const session = await app.signedIn("owner");
+    const shown = async (path: string) => readHtml((await app.call(path, { session })).text);
+    const mailings = await shown("/admin/mailings");
+    expect(mailings.texts("tbody tr").length).toBeGreaterThan(10);
+    expect(mailings.texts(".notice")).toEqual([]);
+    const subscribers = await shown("/admin/subscribers?page=meridian");
+    const [first = ""] = subscribers.attributes("a.row-link", "href");
+    expect((await shown(first)).texts("tbody tr").length).toBeGreaterThan(0);
+    const rows = selectMany((orm) => orm.select().from(mails))(app.ctx.db, {});
+    expect(new Set(rows.map(({ status }) => status))).toEqual(new Set(["sent"]));
   });
 
   test("clients of Uptime Kuma and Gatus can read the public page and not the private one", async () => {

@@ -12,6 +12,8 @@ import { MONITOR_PLANS, SLOW_FACTOR } from "../../src/demo/monitor-plans";
 import { Fault } from "../../src/egress/model";
 import { type IncidentRecord, listIncidents } from "../../src/features/incidents/records";
 import { readOutages } from "../../src/features/incidents/outage-store";
+import { systemClock } from "../../src/base/clock";
+import { openRelay, RelayFault } from "../../src/features/mail/relay";
 import { createMonitoring } from "../../src/features/monitors/engine/engine";
 import { MINUTE_MS, SECOND_MS } from "../../src/base/time";
 import { createTestApp } from "../support/app";
@@ -132,6 +134,26 @@ describe("the simulation of the demo", () => {
     for (let request = 0; request < 10; request++) statuses.push(await send());
     expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 200, 200, 503, 200]);
   });
+});
+
+test("mails are taken by a relay inside the process, one after the other", async () => {
+  const relay = await openRelay({
+    settings: { host: "mail.meridian.example", port: 25, tls: "none" },
+    name: "localhost",
+    egress: createDemoEgress(),
+    clock: systemClock(),
+    signal: new AbortController().signal,
+  });
+  if (relay instanceof RelayFault) throw new Error(relay.reply.text);
+  const envelope = { from: "status@meridian.example", to: "anna@northwind.example" };
+  // Lines that look like commands, or like the end of a message, are part of it.
+  for (const text of ["Subject: One\r\n\r\nQUIT\r\n", "Subject: Two\r\n\r\n.\r\nDATA\r\n.."]) {
+    // oxlint-disable-next-line no-await-in-loop
+    const reply = await relay.send({ envelope, message: new TextEncoder().encode(text) });
+    expect([reply.stage, reply.code]).toEqual(["message", 250]);
+  }
+  expect(relay.isUsable).toBe(true);
+  relay.close();
 });
 
 describe("the strip of the demo", () => {
