@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import type { Locator, Page } from "playwright-core";
+import { listAllKeys } from "../../src/features/keys/records";
 import { issueSetUpLink } from "../../src/features/users/invitations";
+import { listAllWebhooks } from "../../src/features/webhooks/store";
 import { storeFirstRun } from "../../src/first-run";
 import { describeWithBrowser } from "../support/browser";
 import { openSite } from "../support/browser-site";
@@ -65,9 +67,14 @@ describeWithBrowser("a first run", (browser) => {
       expect(clicks.length, clicks.join(", ")).toBeLessThanOrEqual(CLICKS_MAX);
       await page.goto(`${origin}/`);
       expect(await page.title()).toContain("Acme");
-      for (const name of ["Shop", "Checkout", "Search", "Orders fail"]) {
-        await page.getByText(name).first().waitFor();
+      for (const name of ["Shop", "Checkout", "Search"]) {
+        await page.getByText(name, { exact: true }).first().waitFor();
       }
+      await page.getByRole("link", { name: "Orders fail" }).first().waitFor();
+      expect(listAllWebhooks(app.ctx.db, {}).map(({ url }) => url)).toEqual([address]);
+      expect(listAllKeys(app.ctx.db).map(({ name }) => name)).toEqual(["CI incident bot"]);
+      const types = app.events().map(({ type }) => type);
+      expect(types).toEqual(expect.arrayContaining(["incident.created", "incident.resolved"]));
       expect(errors).toEqual([]);
     },
     600_000,
