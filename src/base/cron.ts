@@ -2,6 +2,7 @@ import type { Cron } from "croner";
 import { lazy } from "./lazy";
 import { Text } from "./schema";
 import { DAY_MS } from "./time";
+import { firstShown, offsetOf, shownAt, zonedAt } from "./zones";
 
 /** Maximum length of a cron expression, in code points. */
 export const CRON_MAX = 100;
@@ -63,7 +64,7 @@ export const crons = lazy((): Crons => {
 
   /** Reads an expression on a clock in UTC, which repeats and skips nothing. */
   function readLocal(expression: string): Cron {
-    const fields = fieldsOf(expression);
+    const fields = cronFields(expression);
     const [, , day = "", , weekday = ""] = fields;
     // Both days must match if one begins with a star, with steps too, as in Vixie cron.
     const domAndDow = /^[*?]/.test(day) || /^[*?]/.test(weekday);
@@ -72,7 +73,7 @@ export const crons = lazy((): Crons => {
 
   return {
     errorOf(expression) {
-      const fields = fieldsOf(expression);
+      const fields = cronFields(expression);
       if (fields.length !== FIELDS.length) {
         return "must have five fields, minute, hour, day of month, month and day of week, or be a nickname such as @daily";
       }
@@ -85,7 +86,7 @@ export const crons = lazy((): Crons => {
     },
 
     read(expression, timeZone) {
-      const { hour } = new CronPattern(fieldsOf(expression).join(" "), undefined, options);
+      const { hour } = new CronPattern(cronFields(expression).join(" "), undefined, options);
       const local = readLocal(expression);
       const next = hour.every(Boolean)
         ? (after: number) => nextByElapsedTime(local, timeZone, after)
@@ -117,7 +118,8 @@ const NICKNAMES: Readonly<Record<string, string>> = {
   "@annually": "0 0 1 1 *",
 };
 
-function fieldsOf(expression: string): string[] {
+/** Returns the five fields of an expression, of a nickname too; any number for a wrong expression. */
+export function cronFields(expression: string): string[] {
   const trimmed = expression.trim();
   const nickname = trimmed.toLowerCase();
   const named = Object.hasOwn(NICKNAMES, nickname) ? NICKNAMES[nickname] : undefined;
@@ -126,7 +128,7 @@ function fieldsOf(expression: string): string[] {
 
 /** Finds the next occurrence of times that a clock shows, each of which occurs once. */
 function nextByClock(local: Cron, timeZone: string, after: number): number | undefined {
-  let shown = after + offsetOf(zonedAt(after, timeZone));
+  let shown = shownAt(after, timeZone);
   for (;;) {
     const found = local.nextRun(new Date(shown));
     if (!found) return undefined;
@@ -135,15 +137,6 @@ function nextByClock(local: Cron, timeZone: string, after: number): number | und
     // The second pass of a repeated hour shows times whose first pass is over.
     if (at > after) return at;
   }
-}
-
-/** Returns when a clock first shows a time (ms since 1970 on that clock), or the end of the hour that it skips. */
-function firstShown(shown: number, timeZone: string): number {
-  const time = zonedAt(shown, "UTC").toPlainDateTime();
-  const zoned = time.toZonedDateTime(timeZone, { disambiguation: "earlier" });
-  const isSkipped = !zoned.toPlainDateTime().equals(time);
-  const at = isSkipped ? zoned.getTimeZoneTransition("next") : zoned;
-  return (at ?? zoned).epochMilliseconds;
 }
 
 /** Finds the next occurrence of an expression for every hour: both passes of a repeated hour match. */
@@ -159,12 +152,4 @@ function nextByElapsedTime(local: Cron, timeZone: string, after: number): number
     // After the change of the clock the same local time is another instant, less than a day away.
     from = Math.max(change - 1, at - DAY_MS);
   }
-}
-
-function zonedAt(at: number, timeZone: string): Temporal.ZonedDateTime {
-  return Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timeZone);
-}
-
-function offsetOf(zoned: Temporal.ZonedDateTime): number {
-  return zoned.offsetNanoseconds / 1e6;
 }

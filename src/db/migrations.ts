@@ -26,6 +26,7 @@ import mailingAuthors from "../../migrations/0023_mailing_authors.sql" with { ty
 import webhookPauses from "../../migrations/0024_webhook_pauses.sql" with { type: "text" };
 import gatheredDeliveries from "../../migrations/0025_gathered_deliveries.sql" with { type: "text" };
 import automaticIncidents from "../../migrations/0026_automatic_incidents.sql" with { type: "text" };
+import userTimeZones from "../../migrations/0027_user_time_zones.sql" with { type: "text" };
 import { sha256Hex } from "../base/hash";
 import { PROGRAM } from "../version";
 import { type DataDirectory, shellWord } from "./data-directory";
@@ -73,6 +74,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 24, name: "webhook_pauses", sql: webhookPauses, readableFrom: 20 },
   { number: 25, name: "gathered_deliveries", sql: gatheredDeliveries, readableFrom: 20 },
   { number: 26, name: "automatic_incidents", sql: automaticIncidents, readableFrom: 20 },
+  { number: 27, name: "user_time_zones", sql: userTimeZones, readableFrom: 20 },
 ];
 
 /** Schema version of this build. */

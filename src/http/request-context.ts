@@ -157,6 +157,11 @@ export function sessionOf({ caller }: RequestContext): LiveSession {
   return caller.session;
 }
 
+/** Returns the time zone of the user of a session. Throws for other callers. */
+export function zoneOf(requestContext: RequestContext): string {
+  return sessionOf(requestContext).user.timeZone;
+}
+
 /** Returns the token with which a job sent a heartbeat, and its monitor. Throws for other routes. */
 export function tokenOwnerOf({ caller }: RequestContext): TokenOwner {
   if (caller.kind !== "job") throw new Error("the route takes no heartbeats");

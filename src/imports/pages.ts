@@ -4,6 +4,7 @@ import { crc32, sha256Hex } from "../base/hash";
 import { numberedRef } from "../base/ids";
 import type { ForeignObject } from "../base/import-report";
 import { toRef } from "../base/text";
+import { isTimeZone } from "../base/zones";
 import { keepKey, listKeptKeys } from "../features/compat/store";
 import {
   createComponent,
@@ -30,7 +31,7 @@ import {
 import { deleteLogo, putLogo } from "../features/pages/logo";
 import { addPageErrors, createPage, updatePage, validatePageInput } from "../features/pages/pages";
 import { DOMAINS_MAX, hostNameOf, toDomain } from "../features/pages/addresses";
-import { isReservedSlug, isTimeZone, JOIN_MINUTES } from "../features/pages/rules";
+import { isReservedSlug, JOIN_MINUTES } from "../features/pages/rules";
 import {
   findDefaultPage,
   findPage,

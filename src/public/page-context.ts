@@ -1,5 +1,6 @@
 import type { Tone } from "../base/status";
-import { DAY_MS, startOfDay, toIso } from "../base/time";
+import { DAY_MS, toIso } from "../base/time";
+import type { Days } from "../base/zones";
 import type { StatusDocument } from "../features/status/wire";
 import { headlineText, toneOf } from "../features/status/rules";
 import type { SummaryCursor } from "../features/timeline/store";
@@ -149,7 +150,7 @@ function beforeQuery(before: string | undefined): string {
   return before === undefined ? "" : `?before=${before}`;
 }
 
-/** A calendar month in the time zone of a page. */
+/** A calendar month in a time zone. */
 export interface Month {
   /** `YYYY-MM`. */
   name: string;
@@ -163,27 +164,20 @@ export interface Month {
 
 export const MONTH_PATTERN = "^[0-9]{4}-(0[1-9]|1[0-2])$";
 
-/** Days of the dashboard. */
-export const UTC_DAYS = { dayOf: startOfDay, startOf: (day: number) => day };
-
 /**
  * Returns the month of a name, by default the present one; undefined if it is before 1970 or starts after `now` (unix
  * ms).
  */
-export function monthOf(
-  name: string | undefined,
-  now: number,
-  times: Pick<PageTimes, "dayOf" | "startOf">,
-): Month | undefined {
-  const present = monthNameOf(times.dayOf(now));
+export function monthOf(name: string | undefined, now: number, days: Days): Month | undefined {
+  const present = monthNameOf(days.dayOf(now));
   const shown = name ?? present;
   const [year = 0, number = 0] = shown.split("-").map(Number);
   if (year < 1970 || shown > present) return undefined;
   const [first, next] = [Date.UTC(year, number - 1), Date.UTC(year, number)];
   return {
     name: shown,
-    from: times.startOf(first),
-    to: times.startOf(next),
+    from: days.startOf(first),
+    to: days.startOf(next),
     previous: first > 0 ? monthNameOf(first - DAY_MS) : undefined,
     next: shown < present ? monthNameOf(next) : undefined,
   };

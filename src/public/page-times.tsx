@@ -1,8 +1,9 @@
 import { LRUCache } from "lru-cache";
-import { HOUR_MS, isUtcZone, SECOND_MS, startOfDay } from "../base/time";
+import { isUtcZone } from "../base/time";
+import { type Days, daysIn } from "../base/zones";
 
 /** Formatters of times in the language of a page, in UTC and in the page's time zone. */
-export interface PageTimes {
+export interface PageTimes extends Days {
   /** Language tag of the formats. */
   locale: string;
   /** "21 Nov 2026, 14:32 UTC", followed by "· 15:32 CET" if the page has another time zone. */
@@ -11,10 +12,6 @@ export interface PageTimes {
   range(fromIso: string, toIso: string): string;
   /** "14:32 UTC". */
   clock(iso: string): string;
-  /** Day of a time (unix ms) in the page's time zone, as the midnight in UTC of that date. */
-  dayOf(ms: number): number;
-  /** First millisecond of such a day in the page's time zone. */
-  startOf(day: number): number;
   /** "21 Nov 2026" for a UTC day, or the UTC day of an instant. */
   day(iso: string): string;
   /** "21 Nov" for the UTC day of an instant, where the year is known. */
@@ -71,23 +68,6 @@ export const createPageTimes: TimesOf = (page) => {
   const ownFull = format({ ...DAY, ...CLOCK }, own);
   const ownDay = format(DAY, own);
   const ownClock = format(CLOCK, own);
-  // Year, month and day in this order.
-  const ownDate = new Intl.DateTimeFormat("sv-SE", { timeZone: own ?? "UTC" });
-
-  const dayOf = (ms: number) =>
-    own === undefined ? startOfDay(ms) : Date.parse(`${ownDate.format(ms)}T00:00:00Z`);
-
-  /** Finds the first second of a day by halving: a day begins up to 14 hours before and 12 after midnight UTC. */
-  function startOf(day: number): number {
-    if (own === undefined) return day;
-    let [before, from] = [day - 15 * HOUR_MS, day + 13 * HOUR_MS];
-    while (from - before > SECOND_MS) {
-      const middle = before + Math.floor((from - before) / 2 / SECOND_MS) * SECOND_MS;
-      if (dayOf(middle) >= day) from = middle;
-      else before = middle;
-    }
-    return from;
-  }
 
   /** Returns true if the page's time zone and UTC have the same day at all of these times. */
   const isSameDay = (...dates: Date[]) =>
@@ -107,8 +87,7 @@ export const createPageTimes: TimesOf = (page) => {
       if (own === undefined) return utc;
       return `${utc} · ${(isSameDay(from, to) ? ownClock : ownFull).formatRange(from, to)}`;
     },
-    dayOf,
-    startOf,
+    ...daysIn(page.time_zone),
     clock: (iso) => clock.format(new Date(iso)),
     day: (iso) => day.format(new Date(iso)),
     dayOfYear: (iso) => dayOfYear.format(new Date(iso)),

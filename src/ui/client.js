@@ -7,17 +7,12 @@ function enhance(root) {
   for (const input of all("[data-zone]", root)) showZones(input);
 }
 
-/** Shows the elements that need a script, and times in the reader's time zone. */
+/** Shows the elements that need a script, and fills in what only the browser knows. */
 function enhanceBlock(root) {
   for (const element of all("[data-scripted]", root)) element.hidden = false;
   for (const button of all("[data-shortcuts]", root)) nameSwitch(button);
   for (const count of all("[data-counted]", root)) showCount(count, count.dataset.counted);
-  for (const time of all("time[datetime]", root)) {
-    const at = new Date(time.dateTime);
-    if (Number.isNaN(at.getTime())) continue;
-    const local = at.toLocaleString(undefined, { dateStyle: "long", timeStyle: "long" });
-    time.title = time.title ? `${local}\n${time.title}` : local;
-  }
+  for (const element of all("[data-browser-zone]", root)) offerZone(element);
 }
 
 async function copy(button) {
@@ -67,21 +62,41 @@ const ZONED = {
   timeZoneName: "short",
 };
 
-/** Shows a time that is typed in UTC in the time zones of the page and of the reader. */
-function showZones(input) {
-  const note = document.getElementById(`${input.id}-zones`);
-  const at = new Date(input.type === "date" ? endOfDay(input.value) : `${input.value}Z`);
-  const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const zones = new Set([input.dataset.zone, own === "UTC" ? "" : own].filter(Boolean));
-  note.textContent = Number.isNaN(at.getTime())
-    ? ""
-    : [...zones].flatMap((zone) => zoneTime(at, zone)).join(" · ");
-  if (input.type === "date" && note.textContent) note.prepend("Ends at ");
+const browserZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** Puts the browser's time zone into a hidden field, or shows the button that puts it into the field before it. */
+function offerZone(element) {
+  if (element.type === "hidden") element.value ||= browserZone;
+  else {
+    element.textContent = `Use ${browserZone}`;
+    element.hidden = element.dataset.browserZone === browserZone;
+  }
 }
 
-/** Returns the first moment after a day in UTC, in unix ms. */
-function endOfDay(day) {
-  return Date.parse(day) + 86_400_000;
+/** Shows a typed time in the time zones of page and browser, and in UTC. */
+function showZones(input) {
+  const { zone = "UTC", pageZone } = input.dataset;
+  // Not every browser knows every zone.
+  if (zoneTime(0, zone).length === 0) return;
+  const isDay = input.type === "date";
+  const shown = Date.parse(isDay ? input.value : `${input.value}Z`) + (isDay ? 86_400_000 : 0);
+  const [at, second] = instantsOf(shown, zone);
+  const zones = new Set([pageZone, browserZone, "UTC"].filter((each) => each && each !== zone));
+  const words = [...zones].flatMap((each) => zoneTime(at, each)).join(" · ");
+  const note = document.getElementById(`${input.id}-zones`);
+  if (Number.isNaN(shown)) note.textContent = "";
+  else if (at === undefined) note.textContent = `The clock in ${zone} skips this time.`;
+  else if (second) note.textContent = `The clock in ${zone} shows this time twice.`;
+  else note.textContent = isDay && words ? `Ends at ${words}` : words;
+}
+
+/** Returns the instants at which a clock shows a time, all in ms. The clocks of most zones change by an hour. */
+function instantsOf(shown, timeZone) {
+  const shownAt = (at) =>
+    Date.parse(`${new Date(at).toLocaleString("sv-SE", { timeZone }).replace(" ", "T")}Z`);
+  let at = shown;
+  for (let step = 0; step < 2; step += 1) at += shown - shownAt(at);
+  return [at - 3_600_000, at, at + 3_600_000].filter((each) => shownAt(each) === shown);
 }
 
 /** Returns an empty list for a time zone that the browser does not know. */
@@ -205,7 +220,14 @@ function closeMenus({ key, target }) {
   }
 }
 
+/** Puts the browser's time zone into the field before a button. */
+function useZone(button) {
+  button.parentElement.querySelector("input").value = browserZone;
+  button.hidden = true;
+}
+
 const CLICKS = {
+  "button[data-browser-zone]": useZone,
   "[data-copy]": copy,
   "[data-dialog-close]": closeDialog,
   "[data-dialog]": openDialog,

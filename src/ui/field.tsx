@@ -66,12 +66,12 @@ export function FieldError({ name, label, error }: Described & { label: string }
   );
 }
 
-/** Control with its label above, and its hint and error below. */
-export function Field(props: FieldProps & { children: ComponentChildren }) {
+/** Control with its label above, and its hint and error below. `unit` follows the label in brackets. */
+export function Field(props: FieldProps & { unit?: string; children: ComponentChildren }) {
   return (
     <div class="field">
       <label class="label" for={fieldId(props.name)}>
-        {props.label}
+        {props.unit === undefined ? props.label : `${props.label} (${props.unit})`}
       </label>
       {props.children}
       <FieldHint {...props} />

@@ -1,10 +1,10 @@
 import type { ComponentChildren } from "preact";
-import { isUtcZone } from "../base/time";
+import { zoneLabel } from "../base/zones";
 import { Button, ButtonLink, type ButtonProps, safeHref } from "./buttons";
 import { Select } from "./choices";
 import { controlAttributes, Field, FieldGroup, fieldId, type FieldProps } from "./field";
 import { Icon } from "./icons";
-import { zoneTime } from "./times";
+import { useZone } from "./times";
 
 interface FormProps {
   /** Path of this site that the form is posted to. */
@@ -230,7 +230,7 @@ function Control({ control, row, isWrong }: ControlProps) {
 
 interface TextFieldProps extends FieldProps {
   value?: string | undefined;
-  type?: "text" | "email" | "password" | "url" | "date" | "datetime-local";
+  type?: "text" | "email" | "password" | "url" | "date" | "time";
   required?: boolean;
   autocomplete?: "username" | "current-password" | "new-password" | "name" | "email" | "off";
   inputmode?: "numeric";
@@ -240,10 +240,10 @@ interface TextFieldProps extends FieldProps {
   autofocus?: boolean;
   /** True for a number or a date, which does not need the whole line. */
   isShort?: boolean;
-  /** True for a last day in UTC. A script shows its end in the time zone of the reader. */
+  /** True for a last day in the time zone of the reader. A script shows its end in other zones. */
   isLastDay?: boolean;
   /** Common values, offered while typing. */
-  suggestions?: readonly string[];
+  suggestions?: readonly string[] | undefined;
   /** Name of the field whose text a script proposes here as a slug, until the slug is edited. */
   slugOf?: string;
 }
@@ -254,6 +254,7 @@ export function TextField(props: TextFieldProps) {
   const { suggestions, slugOf, isLastDay, ...rest } = more;
   const field = { label, name, hint, error };
   const control = controlAttributes(field);
+  const zone = useZone();
   const zonesId = `${control.id}-zones`;
   const describedBy = [control["aria-describedby"], isLastDay ? zonesId : ""].filter(Boolean);
   const listId = suggestions ? `${fieldId(name)}-list` : undefined;
@@ -266,7 +267,7 @@ export function TextField(props: TextFieldProps) {
         value={type === "password" ? undefined : value}
         list={listId}
         data-slug-of={slugOf}
-        data-zone={isLastDay ? "" : undefined}
+        data-zone={isLastDay ? zoneLabel(zone) : undefined}
         {...rest}
         {...control}
         aria-describedby={describedBy.join(" ") || undefined}
@@ -316,44 +317,6 @@ export function TextArea(props: TextAreaProps) {
 /** Doubles a line break at the start, since HTML parsers ignore the first one of a text area. */
 function textAreaContent(value: string): string {
   return /^[\r\n]/.test(value) ? `\n${value}` : value;
-}
-
-interface DateTimeFieldProps extends FieldProps {
-  /** `YYYY-MM-DDTHH:MM` in UTC, or the invalid text that was typed. */
-  value: string;
-  /** Time zone of the page, in which the time is repeated below the field. */
-  timeZone?: string | undefined;
-  required?: boolean;
-}
-
-/**
- * Date and time in UTC, which the label must say. A script repeats the typed time in the time zones of
- * the page and of the reader.
- */
-export function DateTimeField(props: DateTimeFieldProps) {
-  const { value, timeZone = "UTC", required, ...field } = props;
-  const at = Date.parse(`${value}Z`);
-  const zone = isUtcZone(timeZone) ? undefined : timeZone;
-  const control = controlAttributes(field);
-  const zonesId = `${control.id}-zones`;
-  const describedBy = [control["aria-describedby"], zonesId].filter(Boolean).join(" ");
-  return (
-    <Field {...field}>
-      <input
-        class="input moment"
-        type="datetime-local"
-        value={value}
-        required={required}
-        autocomplete="off"
-        data-zone={zone ?? ""}
-        {...control}
-        aria-describedby={describedBy}
-      />
-      <p class="hint" id={zonesId}>
-        {zone === undefined || Number.isNaN(at) ? "" : zoneTime(at, zone)}
-      </p>
-    </Field>
-  );
 }
 
 interface FileFieldProps extends FieldProps {

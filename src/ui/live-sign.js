@@ -50,12 +50,27 @@ globalThis.createLiveSign = (sign, showChanges) => {
 
     /** Shows the server's time, in unix ms. */
     showClock(now) {
-      const iso = new Date(now).toISOString();
       const [minute] = all("b", clock);
-      const words = `${iso.slice(11, 16)} UTC`;
+      const words = this.clockAt(now);
       if (minute.textContent === words) return;
       minute.textContent = words;
-      clock.dateTime = iso;
+      clock.dateTime = new Date(now).toISOString();
+    },
+
+    /** Returns a time as the bar shows it: "15:32 CET", or "10:32 UTC-3" in a zone without a name in English. */
+    clockAt(at) {
+      const { timeZone } = clock.dataset;
+      const format = (locale) =>
+        new Date(at).toLocaleTimeString(locale, {
+          timeZone,
+          hour: "2-digit",
+          minute: "2-digit",
+          timeZoneName: "short",
+        });
+      const [british, american] = ["en-GB", "en-US"].map(format);
+      const names = [british, american].map((text) => text.split(" ").at(-1));
+      const name = names.find((each) => !/\d/.test(each)) ?? names[1].replace("GMT", "UTC");
+      return `${british.slice(0, 5)} ${name}`;
     },
 
     /**

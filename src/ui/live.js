@@ -113,8 +113,8 @@ function keepCurrent(element) {
     const seconds = Math.round((Date.now() - goodAt) / 1_000);
     if (hasEnded) return;
     if (seconds * 1_000 >= LOST_MS && failures > 0) {
-      const at = new Date(goodAt + offset).toISOString().slice(11, 19);
-      sign.show("Connection lost, trying again", `last updated ${at} UTC`, true);
+      const at = sign.clockAt(goodAt + offset);
+      sign.show("Connection lost, trying again", `last updated ${at}`, true);
     } else if (isWrittenIn(document.querySelector("#main"))) {
       sign.show("Paused while you write", "", true);
     } else {

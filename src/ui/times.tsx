@@ -1,6 +1,9 @@
+import { type ComponentChildren, createContext } from "preact";
+import { useContext } from "preact/hooks";
 import type { Tone } from "../base/status";
 import { plural } from "../base/text";
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../base/time";
+import { DAY_MS, HOUR_MS, isUtcZone, MINUTE_MS, SECOND_MS, toIso } from "../base/time";
+import { localTime, zoneNameAt } from "../base/zones";
 
 const MONTHS = [
   "January",
@@ -42,38 +45,76 @@ export function relativeTime(atMs: number, nowMs: number): string {
   return "long ago";
 }
 
+/*
+ * Time zone of the reader, in which the components below show times. Screens of the dashboard set that of their user.
+ * Everything else is in UTC.
+ */
+const ReaderZone = createContext("UTC");
+
+/** Sets the time zone in which its content shows times. */
+export const InZone = ReaderZone.Provider;
+
+/** Returns the time zone in which a component shows times. */
+export function useZone(): string {
+  return useContext(ReaderZone);
+}
+
 /** "21 November 2026, 14:32:05 UTC" for an ISO 8601 instant in UTC. */
 export function exactTime(iso: string): string {
   return `${longDay(iso)}, ${secondTime(iso)} UTC`;
 }
 
-/** "21 November 2026" for an ISO 8601 instant in UTC, or its day. */
-export function longDay(iso: string): string {
-  return `${Number(iso.slice(8, 10))} ${monthOf(iso)} ${iso.slice(0, 4)}`;
+/** Returns an instant as the tooltip of its time: in a time zone and, on a second line, in UTC. */
+export function exactTimes(iso: string, zone: string): string {
+  if (isUtcZone(zone)) return exactTime(iso);
+  const local = localTime(Date.parse(iso), zone);
+  return `${longDay(local)}, ${secondTime(local)} ${zone}\n${exactTime(iso)}`;
 }
 
-/** "21 Nov 2026" for an ISO 8601 instant in UTC, or its day. */
-export function shortDay(iso: string): string {
-  return `${Number(iso.slice(8, 10))} ${monthOf(iso).slice(0, 3)} ${iso.slice(0, 4)}`;
+/** Returns the name of a time zone at a time in unix ms: "CET", or "UTC-3" for one without a name. */
+export function zoneAt(at: number, zone: string): string {
+  const { name, offset } = zoneNameAt(at, zone);
+  return name ?? offset;
 }
 
-/** Returns true if an ISO 8601 instant in UTC is on the day of `nowMs`, in UTC. */
-function isToday(iso: string, nowMs: number): boolean {
-  return iso.slice(0, 10) === toIso(nowMs).slice(0, 10);
+/** "21 November 2026" for the text of a time or a day that begins with the date, such as ISO 8601. */
+export function longDay(text: string): string {
+  return `${Number(text.slice(8, 10))} ${monthOf(text)} ${text.slice(0, 4)}`;
+}
+
+/** "21 Nov 2026" for such a text. */
+export function shortDay(text: string): string {
+  return `${Number(text.slice(8, 10))} ${monthOf(text).slice(0, 3)} ${text.slice(0, 4)}`;
+}
+
+/** "21 Nov 2026" for an instant in unix ms. */
+export function dayAt(at: number, zone: string): string {
+  return shortDay(localTime(at, zone));
+}
+
+/** "14:32" for an instant in unix ms. */
+export function clockAt(at: number, zone: string): string {
+  return localTime(at, zone).slice(11, 16);
+}
+
+/** Returns true if two instants in unix ms are on the same day. */
+function isSameDay(at: number, other: number, zone: string): boolean {
+  return localTime(at, zone).slice(0, 10) === localTime(other, zone).slice(0, 10);
 }
 
 /** "14:32" for an instant of today, "21 Nov, 14:32" for one of this year, else "21 Nov 2025". */
-function clockTime(iso: string, nowMs: number): string {
-  const time = iso.slice(11, 16);
-  if (isToday(iso, nowMs)) return time;
-  const day = shortDay(iso);
-  const year = ` ${toIso(nowMs).slice(0, 4)}`;
-  return day.endsWith(year) ? `${day.slice(0, -year.length)}, ${time}` : day;
+function clockTime(iso: string, now: number, zone: string): string {
+  const local = localTime(Date.parse(iso), zone);
+  const today = localTime(now, zone);
+  const time = local.slice(11, 16);
+  if (local.slice(0, 10) === today.slice(0, 10)) return time;
+  const day = shortDay(local);
+  return local.slice(0, 4) === today.slice(0, 4) ? `${day.slice(0, -5)}, ${time}` : day;
 }
 
-/** "14:32:05" for an ISO 8601 instant in UTC. */
-export function secondTime(iso: string): string {
-  return iso.slice(11, 19);
+/** "14:32:05" for the text of a time, such as ISO 8601. */
+export function secondTime(text: string): string {
+  return text.slice(11, 19);
 }
 
 /** "1 h 10 min" for a number of minutes, rounded to whole ones. */
@@ -125,60 +166,98 @@ interface RelativeTimeProps {
 /** Time relative to now, with the exact time as tooltip. */
 export function RelativeTime({ at, now, tone }: RelativeTimeProps) {
   return (
-    <time class={tone ? `t-${tone} strong` : undefined} dateTime={at} title={exactTime(at)}>
+    <Time at={at} tone={tone}>
       {relativeTime(Date.parse(at), now)}
-    </time>
+    </Time>
   );
 }
 
-/**
- * Day and time in UTC such as "Today, 13:54" or "21 Nov, 18:50", and the day of another year, with the
- * exact time as tooltip.
- */
-export function DayTime({ at, now }: Omit<RelativeTimeProps, "tone">) {
+interface TimeProps {
+  /** ISO 8601 in UTC. */
+  at: string;
+  tone?: Tone | undefined;
+  children: ComponentChildren;
+}
+
+/** A time in words of its own, with the exact time as tooltip. */
+export function Time({ at, tone, children }: TimeProps) {
+  const title = exactTimes(at, useZone());
   return (
-    <time dateTime={at} title={exactTime(at)}>
-      {isToday(at, now) ? "Today, " : ""}
-      {clockTime(at, now)}
+    <time class={tone ? `t-${tone} strong` : undefined} dateTime={at} title={title}>
+      {children}
     </time>
   );
 }
 
-/** Time in UTC such as "14:23", with the day unless it is today, and the exact time as tooltip. */
-export function ClockTime({ at, now }: Omit<RelativeTimeProps, "tone">) {
+type AtNow = Omit<RelativeTimeProps, "tone">;
+
+/** Day and time such as "Today, 13:54" or "21 Nov, 18:50", and the day of another year. */
+export function DayTime({ at, now }: AtNow) {
+  const zone = useZone();
   return (
-    <time dateTime={at} title={exactTime(at)}>
-      {clockTime(at, now)}
-    </time>
+    <Time at={at}>
+      {isSameDay(Date.parse(at), now, zone) ? "Today, " : ""}
+      {clockTime(at, now, zone)}
+    </Time>
   );
 }
 
-/** Time in UTC such as "14:23:05", with the exact time as tooltip, for waits of some minutes at most. */
+/** Time such as "14:23", with the day unless it is today. With `hasZone`, "14:23 CET". */
+export function ClockTime({ at, now, hasZone = false }: AtNow & { hasZone?: boolean }) {
+  const zone = useZone();
+  return (
+    <>
+      <Time at={at}>{clockTime(at, now, zone)}</Time>
+      {hasZone ? ` ${zoneAt(Date.parse(at), zone)}` : ""}
+    </>
+  );
+}
+
+/** Time such as "14:23:05", for waits of some minutes at most. */
 export function SecondTime({ at }: { at: string }) {
+  return <Time at={at}>{secondTime(localTime(Date.parse(at), useZone()))}</Time>;
+}
+
+/** Time such as "14:23, 9 min ago", or "21 Nov, 18:50" for another day. */
+export function EventTime({ at, now }: AtNow) {
+  const zone = useZone();
+  const ms = Date.parse(at);
   return (
-    <time dateTime={at} title={exactTime(at)}>
-      {secondTime(at)}
-    </time>
+    <Time at={at}>
+      {clockTime(at, now, zone)}
+      {isSameDay(ms, now, zone) ? `, ${relativeTime(ms, now)}` : ""}
+    </Time>
   );
 }
 
-/** Time in UTC such as "14:23, 9 min ago", or "21 Nov, 18:50" for another day. */
-export function EventTime({ at, now }: Omit<RelativeTimeProps, "tone">) {
-  return (
-    <time dateTime={at} title={exactTime(at)}>
-      {clockTime(at, now)}
-      {isToday(at, now) ? `, ${relativeTime(Date.parse(at), now)}` : ""}
-    </time>
-  );
-}
-
-/** Day such as "21 Nov 2026", with the exact time as tooltip. `at` is ISO 8601 in UTC. */
+/** Day such as "21 Nov 2026". */
 export function Day({ at }: { at: string }) {
-  return (
-    <time dateTime={at} title={exactTime(at)}>
-      {shortDay(at)}
-    </time>
-  );
+  return <Time at={at}>{dayAt(Date.parse(at), useZone())}</Time>;
+}
+
+/** Day and minute such as "21 Nov 2026, 15:32 CET" of a time in unix ms. */
+export function DateTime({ at }: { at: number }) {
+  return <Time at={toIso(at)}>{dateTimeAt(at, useZone())}</Time>;
+}
+
+/** "21 Nov 2026, 15:32 CET" for a time in unix ms. */
+export function dateTimeAt(at: number, zone: string): string {
+  return `${dayAt(at, zone)}, ${clockAt(at, zone)} ${zoneAt(at, zone)}`;
+}
+
+/** Returns a span between times in unix ms: "21 Nov 2026, 14:00–14:30 UTC", with the second day if it is another. */
+export function spanAt({ from, to }: { from: number; to: number }, zone: string): string {
+  const [first, last] = [dayAt(from, zone), dayAt(to, zone)];
+  const end = `${clockAt(to, zone)} ${zoneAt(to, zone)}`;
+  const begin = `${first}, ${clockAt(from, zone)}`;
+  return first === last ? `${begin}–${end}` : `${begin} – ${last}, ${end}`;
+}
+
+/** Returns whole days of UTC as text: "21 Nov 2026", "21 Nov 2026 – 25 Nov 2026", with "(UTC)" in other zones. */
+export function utcDays({ from, to }: { from: number; to: number }, zone: string): string {
+  const [first, last] = [shortDay(toIso(from)), shortDay(toIso(to - 1))];
+  const days = first === last ? first : `${first} – ${last}`;
+  return isUtcZone(zone) ? days : `${days} (UTC)`;
 }
 
 /** Formats the time between two ISO 8601 instants: "42 min", "1 h 10 min", "3 days 4 h". */

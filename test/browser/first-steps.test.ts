@@ -13,11 +13,17 @@ describeWithBrowser("the first steps after the set-up", (browser) => {
       const { app } = site;
       await storeFirstRun(app.ctx);
       const token = await app.ctx.db.write((tx) => issueSetUpLink(app.ctx, tx));
-      const { page, errors } = await site.visit(`/admin/setup/${token}`, options);
+      const timezoneId = "Europe/Berlin";
+      const { page, errors } = await site.visit(`/admin/setup/${token}`, {
+        ...options,
+        timezoneId,
+      });
       await page.getByLabel("Your name").fill("Ada");
       await page.getByLabel("E-mail").fill("ada@example.com");
       await page.getByLabel("Password").fill("a wall of words");
       await page.getByRole("button", { name: "Set up" }).click();
+      const zone = await page.locator(".bar-time time").getAttribute("data-time-zone");
+      expect(zone).toBe(options.javaScriptEnabled ? timezoneId : "UTC");
 
       await takeStep(page, site.origin, 0, "Create page");
       await page.getByLabel("Name", { exact: true }).fill("Acme");

@@ -23,6 +23,37 @@ describeInBrowser("planning maintenance in a browser", (site) => {
     await page.context().close();
   }, 600_000);
 
+  test("a user's time is read in their zone and shown in that of the page, and the clock's changes are named", async () => {
+    const { app, axe, visit } = site();
+    await app.page({ slug: "tokyo", name: "Tokyo", time_zone: "Asia/Tokyo" });
+    const session = await app.signedIn("editor");
+    const { page, errors } = await visit("/admin/settings/account", {
+      session,
+      timezoneId: "Europe/Berlin",
+    });
+    await page.getByRole("button", { name: "Use Europe/Berlin" }).click();
+    expect(await page.getByLabel("Time zone").inputValue()).toBe("Europe/Berlin");
+    await page.getByRole("button", { name: "Save time zone" }).click();
+    await page.getByText("Your time zone was changed.").waitFor();
+    expect(await page.getByRole("button", { name: "Use Europe/Berlin" }).count()).toBe(0);
+    await page.goto(`${new URL(page.url()).origin}/admin/maintenance/new?page=tokyo`);
+    const begins = page.getByLabel("Starts at (Europe/Berlin)");
+    const zones = page.locator("#field-scheduled_for-zones");
+    await begins.fill("2027-07-10T02:00");
+    expect(await zones.textContent()).toBe(
+      "Asia/Tokyo: Sat, 10 Jul 2027, 09:00 GMT+9 · UTC: Sat, 10 Jul 2027, 00:00 UTC",
+    );
+    await begins.fill("2027-03-28T02:30");
+    expect(await zones.textContent()).toBe("The clock in Europe/Berlin skips this time.");
+    await begins.fill("2027-10-31T02:30");
+    expect(await zones.textContent()).toBe("The clock in Europe/Berlin shows this time twice.");
+    await begins.fill("2027-10-31T03:30");
+    expect(await zones.textContent()).toEndWith("UTC: Sun, 31 Oct 2027, 02:30 UTC");
+    expect(await axe(page)).toEqual([]);
+    expect(errors).toEqual([]);
+    await page.context().close();
+  }, 600_000);
+
   test("the confirmation dialog to cancel maintenance has unique ids and submits its message", async () => {
     const { app, axe, visit } = site();
     const { page: own } = await app.page({ slug: "dialog", name: "Dialog" });

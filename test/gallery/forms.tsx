@@ -1,4 +1,5 @@
-import { Actions, DateTimeField, Form, TextField } from "../../src/ui/form";
+import { Actions, Form, TextField } from "../../src/ui/form";
+import { DateTimeField } from "../../src/ui/forms/date-time";
 import { Button, ButtonLink } from "../../src/ui/buttons";
 import {
   CheckboxList,
@@ -191,10 +192,10 @@ export function GalleryForms({ path }: { path: string }) {
                 ]}
               />
               <DateTimeField
-                label="Begins (UTC)"
+                label="Begins"
                 name="begins_at"
                 value="2027-01-31T14:00"
-                timeZone="Europe/Berlin"
+                pageZone="Europe/Berlin"
               />
               <Actions>
                 <Button kind="primary">Create API Key</Button>

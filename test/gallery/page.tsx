@@ -23,7 +23,12 @@ export const GALLERY_PATH = "/gallery";
 export function renderGallery(assets: LinkedAssets, now: number): HtmlDocument {
   return renderScreen({
     title: "Gallery",
-    user: { name: "Ada Lovelace", email: "ada@northwind.example", role: "owner" },
+    user: {
+      name: "Ada Lovelace",
+      email: "ada@northwind.example",
+      role: "owner",
+      timeZone: "UTC",
+    },
     places: [
       { href: HOME_PATH, label: "Overview", icon: "layout-dashboard", role: "viewer" },
       { href: GALLERY_PATH, label: "Gallery", icon: "globe", role: "viewer" },

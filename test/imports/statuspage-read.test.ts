@@ -5,7 +5,7 @@ import type { ImportReport } from "../../src/base/import-report";
 import type { Found } from "../../src/imports/found";
 import { readStatuspage } from "../../src/imports/statuspage/read";
 import { RAILS_TIME_ZONES } from "../../src/imports/statuspage/page";
-import { isTimeZone } from "../../src/features/pages/rules";
+import { isTimeZone } from "../../src/base/zones";
 import { sha256Hex } from "../../src/base/hash";
 import {
   API_KEY,

@@ -46,7 +46,7 @@ export function openAuthInstallation(path = ":memory:"): AuthInstallation {
       db.write((tx) => {
         const at = { createdAt: clock.now(), updatedAt: clock.now() };
         const plain = { email: `${id}@acme.test`, name: id, role: "editor", version: 1 } as const;
-        insertUser(tx, { id, warnsOfKeys: true, ...plain, ...at, ...row });
+        insertUser(tx, { id, warnsOfKeys: true, timeZone: "UTC", ...plain, ...at, ...row });
       }),
     start: (userId, from = {}) =>
       db.write((tx) =>

@@ -173,7 +173,7 @@ describe("escaping of hostile text", () => {
   test("title and frame of a screen escape hostile text", () => {
     const { html } = renderScreen({
       title: EVIL,
-      user: { name: EVIL, email: EVIL, role: "viewer" },
+      user: { name: EVIL, email: EVIL, role: "viewer", timeZone: "UTC" },
       places: [{ href: "/", label: EVIL, icon: "globe", role: "viewer" }],
       path: "/",
       side: {

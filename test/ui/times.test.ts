@@ -1,5 +1,18 @@
 import { describe, expect, test } from "bun:test";
-import { duration, exactTime, longDay, relativeTime, shortDay } from "../../src/ui/times";
+import { h } from "preact";
+import { renderToString } from "preact-render-to-string";
+import {
+  ClockTime,
+  Day,
+  DayTime,
+  duration,
+  exactTime,
+  InZone,
+  longDay,
+  relativeTime,
+  shortDay,
+  spanAt,
+} from "../../src/ui/times";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -58,4 +71,44 @@ test("durations are in whole minutes and hours", () => {
     "1 h 10 min",
     "24 h",
   ]);
+});
+
+describe("a time in a time zone", () => {
+  test("is shown in that of its reader, with UTC as tooltip and the exact time in the markup", () => {
+    const at = "2026-07-01T22:30:05.000Z";
+    const now = Date.parse("2026-07-01T23:00:00Z");
+    const shown = (zone: string) =>
+      renderToString(h(InZone, { value: zone }, h(DayTime, { at, now }), h(Day, { at })));
+    const utc = "1 July 2026, 22:30:05 UTC";
+    expect(shown("UTC")).toBe(
+      `<time datetime="${at}" title="${utc}">Today, 22:30</time><time datetime="${at}" title="${utc}">1 Jul 2026</time>`,
+    );
+    const tip = `2 July 2026, 00:30:05 Europe/Berlin\n${utc}`;
+    expect(shown("Europe/Berlin")).toBe(
+      `<time datetime="${at}" title="${tip}">Today, 00:30</time><time datetime="${at}" title="${tip}">2 Jul 2026</time>`,
+    );
+  });
+
+  test("is of today by the day of the zone", () => {
+    const at = Date.parse("2026-07-01T22:30Z");
+    const now = Date.parse("2026-07-01T20:00Z");
+    const shown = (zone: string) =>
+      renderToString(
+        h(
+          InZone,
+          { value: zone },
+          h(ClockTime, { at: new Date(at).toISOString(), now, hasZone: true }),
+        ),
+      ).replace(/<[^>]*>/g, "");
+    expect(shown("UTC")).toBe("22:30 UTC");
+    expect(shown("Europe/Berlin")).toBe("2 Jul, 00:30 CEST");
+    // It is that day there already.
+    expect(shown("Asia/Kathmandu")).toBe("04:15 UTC+5:45");
+  });
+
+  test("has spans that name the second day if it is another", () => {
+    const span = { from: Date.parse("2026-07-01T21:00Z"), to: Date.parse("2026-07-01T23:00Z") };
+    expect(spanAt(span, "UTC")).toBe("1 Jul 2026, 21:00–23:00 UTC");
+    expect(spanAt(span, "Europe/Berlin")).toBe("1 Jul 2026, 23:00 – 2 Jul 2026, 01:00 CEST");
+  });
 });

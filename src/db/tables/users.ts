@@ -15,6 +15,7 @@ export const users = sqliteTable("users", {
   updatedAt: integer("updated_at").notNull(),
   deletedAt: integer("deleted_at"),
   warnsOfKeys: integer("warns_of_keys", { mode: "boolean" }).notNull().default(true),
+  timeZone: text("time_zone").notNull().default("UTC"),
 });
 
 export const sessions = sqliteTable("sessions", {

@@ -5,6 +5,7 @@ import { LRUCache } from "lru-cache";
 import type { Role } from "../../base/actor";
 import { encodeBase62, type RandomBytes, sha256 } from "../../base/hash";
 import { lazy } from "../../base/lazy";
+import { isTimeZone } from "../../base/zones";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { isHttps, isSessionLive, isTouchDue, SESSION_IDLE_MS, SESSION_LIFETIME_MS } from "./rules";
@@ -26,11 +27,21 @@ const SESSIONS_OF_A_USER = 50;
 const USER_AGENT_LENGTH = 400;
 const ID_BYTES = 6;
 
+/** User of a session. */
+interface SessionUser {
+  id: string;
+  email: string;
+  name: string;
+  role: Role;
+  /** IANA time zone in which the dashboard shows times and reads those that the user types. */
+  timeZone: string;
+}
+
 /** A valid session with its current user. Times in unix ms. */
 export interface LiveSession {
   /** Never reused, so that a reference to a session cannot reach another one. */
   id: number;
-  user: { id: string; email: string; name: string; role: Role };
+  user: SessionUser;
   createdAt: number;
   /** Up to a minute earlier than the last use. */
   lastSeenAt: number;
@@ -124,7 +135,14 @@ export function listSessionsOf(reader: Reader, userId: string, now: number): Liv
 function presentSession(row: SessionRow): LiveSession {
   return {
     id: row.id,
-    user: { id: row.userId, email: row.userEmail, name: row.userName, role: row.userRole },
+    user: {
+      id: row.userId,
+      email: row.userEmail,
+      name: row.userName,
+      role: row.userRole,
+      // Another build may have stored a time zone that this one does not know.
+      timeZone: isTimeZone(row.userTimeZone) ? row.userTimeZone : "UTC",
+    },
     createdAt: row.createdAt,
     lastSeenAt: row.lastSeenAt,
     ip: row.ip,

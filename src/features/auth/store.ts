@@ -19,6 +19,7 @@ const SESSION_COLUMNS = {
   userEmail: users.email,
   userName: users.name,
   userRole: users.role,
+  userTimeZone: users.timeZone,
   userDisabledAt: users.disabledAt,
   userDeletedAt: users.deletedAt,
 };

@@ -14,11 +14,13 @@ import {
   DAY_MS,
   EXPIRES_SOON_MS,
   HOUR_MS,
+  isUtcZone,
   parseDay,
   parseInstant,
-  startOfDay,
+  SECOND_MS,
   toIso,
 } from "../../base/time";
+import { endOfDay, localTime, shownAt, zoneNameAt } from "../../base/zones";
 import type { Scope } from "./scopes";
 
 /**
@@ -143,24 +145,27 @@ export const EXPIRY_DAYS = ["7", "30", "90", "365"] as const;
 
 /**
  * Returns the `expires` of a new key for a choice at `now` (unix ms): "never", a number of days of
- * `EXPIRY_DAYS`, or "date". Null for never, else the last UTC day on which the key works; 7 is the
- * seventh day after today. Returns the error of an invalid date or choice.
+ * `EXPIRY_DAYS`, or "date". Null for never, else the last day on which the key works, or the end of that day if the
+ * time zone is not UTC; 7 is the seventh day after today. Returns the error of an invalid date or choice.
  */
 export function expiryOfChoice(
   choice: string,
   date: string | undefined,
   now: number,
+  timeZone = "UTC",
 ): string | null | { error: string } {
   if (choice === "never") return null;
   const days = EXPIRY_DAYS.find((option) => option === choice);
-  if (days !== undefined) return toDay(now + Number(days) * DAY_MS);
+  const endOf = (day: string) => (isUtcZone(timeZone) ? day : toIso(endOfDay(day, timeZone)));
+  if (days !== undefined) return endOf(toDay(shownAt(now, timeZone) + Number(days) * DAY_MS));
   if (choice !== "date") {
     return { error: `must be never, ${EXPIRY_DAYS.join(", ")} (days) or date` };
   }
   const day = date?.trim() ?? "";
   if (parseDay(day) === undefined) return { error: "must be a day such as 2027-01-31" };
-  const expiry = decideExpiry(day, now);
-  return "error" in expiry ? expiry : day;
+  const expires = endOf(day);
+  const expiry = decideExpiry(expires, now);
+  return "error" in expiry ? expiry : expires;
 }
 
 /** Choice and date in the form for a new key. */
@@ -189,21 +194,29 @@ export function expiryChoiceLike(
 /** Readable form of an expiry. */
 interface ExpiryDescription {
   /**
-   * A day, `2027-01-31`, at whose end in UTC the key expires, or a time, `2027-01-31 14:05 UTC`.
+   * A day, `2027-01-31`, at whose end the key expires, or a time, `2027-01-31 14:05 UTC`.
    */
   text: string;
   isPast: boolean;
 }
 
 /**
- * Describes a key's `expires_at` at `now` (unix ms). An expiry at midnight is described by the day
+ * Describes a key's `expires_at` at `now` (unix ms) in a time zone. An expiry at midnight is described by the day
  * before.
  */
-export function describeExpiry(expiresAt: string, now: number): ExpiryDescription {
+export function describeExpiry(
+  expiresAt: string,
+  now: number,
+  timeZone = "UTC",
+): ExpiryDescription {
   const end = Date.parse(expiresAt);
-  const isMidnight = end === startOfDay(end);
-  const text = isMidnight ? toDay(end - 1) : `${toDay(end)} ${toIso(end).slice(11, 16)} UTC`;
-  return { text, isPast: end <= now };
+  const isPast = end <= now;
+  const local = localTime(end, timeZone);
+  if (end % SECOND_MS === 0 && local.endsWith("T00:00:00")) {
+    return { text: localTime(end - 1, timeZone).slice(0, 10), isPast };
+  }
+  const { name, offset } = zoneNameAt(end, timeZone);
+  return { text: `${local.slice(0, 16).replace("T", " ")} ${name ?? offset}`, isPast };
 }
 
 function toDay(ms: number): string {

@@ -8,6 +8,7 @@ import {
 } from "../../base/status";
 import { withLineFeeds } from "../../base/text";
 import { isUtcZone } from "../../base/time";
+import { zoneNameAt } from "../../base/zones";
 import { encodeText, placeLine, withoutControl } from "./compose";
 
 /** Part of a line: text, or a name that people chose, which is kept apart from the direction of its line. */
@@ -472,20 +473,7 @@ export function createMoments(page: { locale: string; timeZone: string }): Momen
   const timeZone = isUtcZone(page.timeZone) ? "UTC" : page.timeZone;
   const full = new Intl.DateTimeFormat(locale, { ...FULL, timeZone });
 
-  /** Returns the abbreviation of the zone, if it has one, and its offset. */
-  function zoneAt(ms: number): { name: string | undefined; offset: string } {
-    if (timeZone === "UTC") return { name: undefined, offset: "UTC" };
-    const offset = zonePart("en-US", "shortOffset", ms).replace(/^GMT(?=[+-])/, "UTC");
-    const names = [locale, "en-US"].map((language) => zonePart(language, "short", ms));
-    // Without an abbreviation of its own, a zone is named by its offset.
-    const name = names.find((each) => !/\p{N}/u.test(each));
-    return { name, offset: offset === "GMT" ? "UTC+0" : offset };
-  }
-
-  function zonePart(language: string, timeZoneName: "short" | "shortOffset", ms: number): string {
-    const parts = new Intl.DateTimeFormat(language, { timeZone, timeZoneName }).formatToParts(ms);
-    return parts.find(({ type }) => type === "timeZoneName")?.value ?? "";
-  }
+  const zoneAt = (ms: number) => zoneNameAt(ms, timeZone, locale);
 
   function withZone(text: string, ms: number): string {
     const { name, offset } = zoneAt(ms);

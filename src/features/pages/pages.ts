@@ -11,12 +11,13 @@ import { freeRef, type Manager } from "../../base/ids";
 import { Text } from "../../base/schema";
 import { toRef } from "../../base/text";
 import { composed, examine, FieldErrors, type Valid } from "../../base/validation";
+import { isTimeZone } from "../../base/zones";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { audit } from "../../events/audit";
 import { hostNameOf, toDomain, validateDomains } from "./addresses";
 import { fullMailSettings, type PageMailInput } from "./mail";
-import { compatOf, isReservedSlug, isTimeZone, JOIN_MINUTES } from "./rules";
+import { compatOf, isReservedSlug, JOIN_MINUTES } from "./rules";
 import {
   clearDefault,
   deletePageSlug,

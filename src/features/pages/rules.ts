@@ -36,16 +36,6 @@ export function isReservedSlug(slug: string): boolean {
   return RESERVED_SLUGS.has(slug);
 }
 
-/** Returns true if a name is a time zone of this build's IANA database. */
-export function isTimeZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat("en", { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** Returns products in the order in which they are stored. */
 export function compatOf(products: readonly CompatProduct[]): CompatProduct[] {
   return COMPAT_PRODUCTS.filter((product) => products.includes(product));

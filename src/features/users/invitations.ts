@@ -67,14 +67,14 @@ export function setUpOwner(
   ctx: Ctx,
   tx: Tx,
   token: string,
-  input: { email: string; name: string; passwordHash: string },
+  input: { email: string; name: string; passwordHash: string; timeZone?: string },
   origin: SessionOrigin,
   replaced?: LiveSession,
 ): SignedIn {
   takeLink(ctx, tx, token, "setup");
   if (hasUsers(tx)) throw conflict("Allclear is already set up.");
-  const { email, name, passwordHash } = input;
-  const row = addUser(ctx, tx, { email, name, role: "owner" }, passwordHash);
+  const { email, name, passwordHash, timeZone } = input;
+  const row = addUser(ctx, tx, { email, name, role: "owner" }, passwordHash, timeZone);
   const actor = userActor(row, origin.ip);
   audit(ctx, tx, actor, "user.set_up", row.id, `Set Allclear up as ${describeUser(row)}`);
   return admit(ctx, tx, row, origin, replaced);
@@ -116,7 +116,7 @@ function mailInvitation(ctx: Ctx, tx: Tx, user: UserRow, actor: Actor): boolean 
 }
 
 /**
- * Sets the password, and the name if given, of the user of an invitation or reset link; ends all
+ * Sets the password, and name and time zone if given, of the user of an invitation or reset link; ends all
  * their sessions and links, and signs them in; the browser's earlier session `replaced` ends.
  * Throws `not_found` for an invalid link, or `validation_failed` at `#/name`.
  */
@@ -124,17 +124,18 @@ export function acceptLink(
   ctx: Ctx,
   tx: Tx,
   token: string,
-  chosen: { passwordHash: string; name?: string },
+  chosen: { passwordHash: string; name?: string; timeZone?: string },
   origin: SessionOrigin,
   replaced?: LiveSession,
 ): SignedIn {
   const { purpose, userId } = takeLink(ctx, tx, token, "invite", "reset");
   const before = findUser(tx, { id: userId ?? "" });
   if (!before || !isLive(before)) throw invalidLink();
-  const { passwordHash, name = before.name } = chosen;
+  const { passwordHash, name = before.name, timeZone = before.timeZone } = chosen;
   validate(UserChange, { name });
   const row = changeUser(ctx, tx, before, {
     name,
+    timeZone,
     passwordHash,
     passwordChangedAt: ctx.clock.now(),
   });

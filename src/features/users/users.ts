@@ -5,6 +5,7 @@
 import type { Actor, Role } from "../../base/actor";
 import { conflict, type FieldError, invalidFields, notFound } from "../../base/errors";
 import { schemaErrors, validate } from "../../base/validation";
+import { isTimeZone, TIME_ZONE_MAX } from "../../base/zones";
 import type { Ctx } from "../../context";
 import { changedRow, type Reader, type Tx } from "../../db/statements";
 import { audit } from "../../events/audit";
@@ -84,7 +85,13 @@ export function validateNewUser(input: NewUser): FieldError[] {
 }
 
 /** Writes a new user's row and voids the set-up link. The caller writes the audit row. */
-export function addUser(ctx: Ctx, tx: Tx, input: NewUser, passwordHash: string | null): UserRow {
+export function addUser(
+  ctx: Ctx,
+  tx: Tx,
+  input: NewUser,
+  passwordHash: string | null,
+  timeZone = "UTC",
+): UserRow {
   const fields = validateNewUser(input);
   const isWrong = (pointer: string) => fields.some((field) => field.pointer === pointer);
   if (!isWrong("#/email") && findUserByEmail(tx, input.email)) {
@@ -106,6 +113,7 @@ export function addUser(ctx: Ctx, tx: Tx, input: NewUser, passwordHash: string |
     lastLoginAt: null,
     disabledAt: null,
     warnsOfKeys: true,
+    timeZone,
     version: 1,
     createdAt: now,
     updatedAt: now,
@@ -210,6 +218,27 @@ function requireOtherOwner(tx: Tx, user: UserRow, what: string): void {
   throw conflict(
     `“${user.name}” is the last owner and cannot be ${what}. First make another user, who has a password, an owner.`,
   );
+}
+
+/**
+ * Changes the time zone in which the dashboard shows times to a user. Throws `not_found`, or `validation_failed` for an
+ * unknown one.
+ */
+export function setTimeZone(ctx: Ctx, tx: Tx, id: string, timeZone: string, actor: Actor): void {
+  if (!isTimeZone(timeZone)) {
+    const detail = "must be a time zone, such as Europe/Berlin";
+    throw invalidFields([{ pointer: "#/time_zone", detail }]);
+  }
+  const before = getUserRow(tx, id);
+  if (before.timeZone === timeZone) return;
+  changeUser(ctx, tx, before, { timeZone });
+  const summary = `Changed the time zone of “${before.name}” to ${timeZone}`;
+  audit(ctx, tx, actor, "user.time_zone", id, summary);
+}
+
+/** Returns the time zone that a browser names, or UTC for one that names none that this build knows. */
+export function browserZone(named: string): string {
+  return named.length <= TIME_ZONE_MAX && isTimeZone(named) ? named : "UTC";
 }
 
 /** Returns which mails a user gets. Throws `not_found`. */

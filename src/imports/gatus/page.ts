@@ -3,7 +3,7 @@ import type { Impact } from "../../base/status";
 import { oneLine, toRef } from "../../base/text";
 import { DESCRIPTION_MAX } from "../../base/texts";
 import { toIso } from "../../base/time";
-import { isTimeZone } from "../../features/pages/rules";
+import { isTimeZone } from "../../base/zones";
 import {
   type ForeignKey,
   type Found,

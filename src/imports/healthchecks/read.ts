@@ -7,7 +7,7 @@ import { DESCRIPTION_MAX } from "../../base/texts";
 import { schemaErrors } from "../../base/validation";
 import { OperatorError } from "../../db/errors";
 import { type ImportedToken, ofPostOnly } from "../../features/monitors/tokens";
-import { isTimeZone } from "../../features/pages/rules";
+import { isTimeZone } from "../../base/zones";
 import { emptyFound, type Found, type FoundMonitor, type LeftOut } from "../found";
 import {
   cutName,

@@ -33,7 +33,7 @@ import {
   Table,
 } from "../../ui/list";
 import { PageHead, Pagination, Tabs } from "../../ui/navigation";
-import { RelativeTime, shortDay } from "../../ui/times";
+import { DateTime, RelativeTime, shortDay } from "../../ui/times";
 import type { ImportJob } from "../jobs";
 
 interface ReportProps {
@@ -111,7 +111,7 @@ export function ReportScreen(props: ReportProps & { pausedCount: number }) {
       <HeadFacts>
         <HeadFact icon="tag">{source.name}</HeadFact>
         <HeadFact icon="clock">
-          {`${shortDay(finishedAt)}, ${finishedAt.slice(11, 16)} UTC`}
+          <DateTime at={Date.parse(finishedAt)} />
         </HeadFact>
         <HeadFact icon="check">{capitalised(verdictsInWords(report.counts))}</HeadFact>
       </HeadFacts>

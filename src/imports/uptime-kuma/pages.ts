@@ -4,7 +4,7 @@ import { plainText } from "../../base/markdown";
 import { oneLine } from "../../base/text";
 import { DESCRIPTION_MAX } from "../../base/texts";
 import { DAY_MS, parseDay, SECOND_MS, toIso } from "../../base/time";
-import { isTimeZone } from "../../features/pages/rules";
+import { isTimeZone } from "../../base/zones";
 import {
   type ForeignKey,
   type Found,

@@ -1,11 +1,11 @@
 import type { ComponentChildren } from "preact";
 import { TAG_MAX, TAGS_MAX } from "../../base/tags";
 import { DESCRIPTION_MAX, NAME_MAX } from "../../base/texts";
-import { parseInstant } from "../../base/time";
+import { TIME_ZONE_MAX, timeZones, zoneNamed } from "../../base/zones";
 import { UPDATE_TEXT_MAX } from "../../features/timeline/updates";
 import { ErrorSummary, Fold, FormNotice, Notice } from "../blocks";
 import { Checkbox, ChoiceField, RadioList, SelectField } from "../choices";
-import { DateTimeField, TextArea, TextField } from "../form";
+import { TextArea, TextField } from "../form";
 import {
   type AnyField,
   entriesOf,
@@ -144,7 +144,8 @@ interface TextOptions {
   autocomplete?: "name" | "username";
   autofocus?: boolean;
   maxlength?: number;
-  suggestions?: readonly string[];
+  /** Returns common values, offered while typing. */
+  suggestions?: () => readonly string[];
   /** Name of the field whose text a script proposes here as a slug. */
   slugOf?: string;
   isShort?: boolean;
@@ -153,7 +154,7 @@ interface TextOptions {
 
 /** Field for one line of text, trimmed. */
 export function textField(options: TextOptions): Field<string, string> {
-  const { label, initial = "", isRequired = false, ...rest } = options;
+  const { label, initial = "", isRequired = false, suggestions, ...rest } = options;
   return {
     label,
     initial,
@@ -168,9 +169,20 @@ export function textField(options: TextOptions): Field<string, string> {
         error={errors[name]}
         autocomplete="off"
         required={isRequired}
+        suggestions={suggestions?.()}
         {...rest}
       />
     ),
+  };
+}
+
+/** Field for a time zone, with a list that browsers search while people type. A city or an alias is accepted too. */
+export function timeZoneField(
+  options: Pick<TextOptions, "label" | "hint" | "initial" | "isRequired">,
+): Field<string, string> {
+  return {
+    ...textField({ ...options, maxlength: TIME_ZONE_MAX, suggestions: timeZones }),
+    toBody: zoneNamed,
   };
 }
 
@@ -403,63 +415,6 @@ export function buttonField<Value>(values: Readonly<Record<string, Value>>): Fie
       Object.keys(values).find((name) => Bun.deepEquals(values[name], stored)) ?? "",
     Input: () => null,
   };
-}
-
-// Values of `datetime-local` inputs, and text typed in browsers without such inputs.
-const DATE_TIME = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?)Z?$/;
-
-/** Error of a date and time field, as the continuation of its label. */
-export const DATE_TIME_ERROR = "must be a date and a time such as 2027-01-31 14:00";
-
-/** Screen data that a form with times needs. The times are also shown in the page's time zone. */
-export interface TimeZoneContext {
-  page: { timeZone: string };
-}
-
-/**
- * Field for a date and a time in UTC, to the minute. Stored times have milliseconds. An unedited
- * field has the same text as the stored time, so that it changes nothing.
- */
-export function dateTimeField(options: {
-  label: string;
-  hint?: string;
-  isRequired?: boolean;
-}): Field<string, string, TimeZoneContext> & Pick<Required<Field<string, string>>, "showError"> {
-  const { label, hint, isRequired = false } = options;
-  return {
-    label,
-    initial: "",
-    read: (sent, name) => sent.text(name),
-    // Invalid text is passed on, since the service would use the stored time for an omitted field.
-    toBody: (typed) => parseDateTimeInput(typed) ?? typed,
-    showError({ detail }, typed) {
-      if (typed.trim() === "") return { detail: "is empty" };
-      return { detail: parseDateTimeInput(typed) === undefined ? DATE_TIME_ERROR : detail };
-    },
-    fromStored: (iso) => iso.slice(0, 16),
-    Input: ({ name, value, errors, context }) => (
-      <DateTimeField
-        label={label}
-        name={name}
-        value={value}
-        hint={hint}
-        error={errors[name]}
-        timeZone={context.page.timeZone}
-        required={isRequired}
-      />
-    ),
-  };
-}
-
-/**
- * Converts the text of a date and time field, `YYYY-MM-DDTHH:MM[:SS]` in UTC, to ISO 8601 with a
- * zone. Undefined for invalid text such as 30 February.
- */
-export function parseDateTimeInput(typed: string): string | undefined {
-  const match = DATE_TIME.exec(typed.trim());
-  if (!match) return undefined;
-  const ms = parseInstant(`${match[1]}T${match[2]}Z`);
-  return ms === undefined ? undefined : new Date(ms).toISOString();
 }
 
 /** Field for tags, one per line, since a tag may contain a comma. */

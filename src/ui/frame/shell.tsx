@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { type Role, roleAllows } from "../../base/actor";
 import { plural } from "../../base/text";
 import { toIso } from "../../base/time";
+import { localTime } from "../../base/zones";
 import {
   ACCOUNT_PATH,
   COMPONENTS_PATH,
@@ -26,7 +27,7 @@ import {
 } from "../documents";
 import { Icon } from "../icons";
 import { StatusRing, WordMark } from "../pictures";
-import { longDay } from "../times";
+import { clockAt, exactTimes, InZone, longDay, useZone, zoneAt } from "../times";
 import type { FlashMessage } from "./flashes";
 import type { ProblemCount, SideState } from "./side-state";
 
@@ -34,7 +35,7 @@ interface ScreenProps {
   title: string;
   /** Theme of this browser; that of the system by default. */
   theme?: Theme | undefined;
-  user: { name: string; email: string; role: Role };
+  user: { name: string; email: string; role: Role; timeZone: string };
   /** Places that the user may open. */
   places: readonly Place[];
   /** Path of the screen's route. */
@@ -62,7 +63,7 @@ export function renderScreen(props: ScreenProps): HtmlDocument {
     theme: props.theme,
     assets: props.assets,
     children: (
-      <>
+      <InZone value={props.user.timeZone}>
         <a class="skip" href="#main">
           Skip to content
         </a>
@@ -83,7 +84,7 @@ export function renderScreen(props: ScreenProps): HtmlDocument {
           </div>
         </div>
         <TabBar nav={nav} />
-      </>
+      </InZone>
     ),
   });
 }
@@ -93,18 +94,20 @@ export function renderScreen(props: ScreenProps): HtmlDocument {
  * one shows its breadcrumbs there.
  */
 function Bar({ now, livePath }: Pick<ScreenProps, "now" | "livePath">) {
+  const zone = useZone();
   const at = toIso(now);
+  const clock = `${clockAt(now, zone)} ${zoneAt(now, zone)}`;
   return (
     <div class="bar" role="region" aria-label="Time of this screen">
       <p class="bar-time">
-        <time dateTime={at}>
-          <b>{at.slice(11, 16)} UTC</b>
-          <span class="rest"> · {longDay(at)}</span>
+        <time dateTime={at} title={exactTimes(at, zone)} data-time-zone={zone}>
+          <b>{clock}</b>
+          <span class="rest"> · {longDay(localTime(now, zone))}</span>
         </time>
       </p>
       {livePath === undefined ? null : (
         <p class="live is-still" data-live-path={livePath}>
-          As of {at.slice(11, 16)} UTC · <a href={safeHref(livePath)}>Reload</a>
+          As of {clock} · <a href={safeHref(livePath)}>Reload</a>
         </p>
       )}
     </div>

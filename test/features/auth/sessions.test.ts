@@ -35,7 +35,13 @@ describe("a session", () => {
     expect(token).toMatch(/^[0-9A-Za-z]{43}$/);
     expect(find()).toEqual({
       id: expect.any(Number),
-      user: { id: "usr_ada", email: "ada@acme.test", name: "Ada", role: "admin" },
+      user: {
+        id: "usr_ada",
+        email: "ada@acme.test",
+        name: "Ada",
+        role: "admin",
+        timeZone: "UTC",
+      },
       createdAt: TEST_START,
       lastSeenAt: TEST_START,
       ip: "203.0.113.7",

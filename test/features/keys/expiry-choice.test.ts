@@ -48,6 +48,26 @@ describe("choices of a key's expiry", () => {
     },
   );
 
+  test("a day in another time zone than UTC gives its end there, also when the clock changes on it", () => {
+    const choose = (choice: string, date?: string, now = NOON) =>
+      expiryOfChoice(choice, date, now, "Europe/Berlin");
+    expect(choose("date", "2027-01-31")).toBe("2027-01-31T23:00:00.000Z");
+    expect(choose("date", "2026-10-25")).toBe("2026-10-25T23:00:00.000Z");
+    expect(choose("date", "2026-10-24")).toBe("2026-10-24T22:00:00.000Z");
+    expect(choose("7")).toBe("2026-03-17T23:00:00.000Z");
+    // It is the next day there already.
+    const late = Date.parse("2026-03-10T23:30:00Z");
+    expect(choose("7", undefined, late)).toBe("2026-03-18T23:00:00.000Z");
+    expect(choose("date", "2026-03-10", late)).toEqual({ error: "is in the past" });
+    expect(choose("date", "2026-03-11", late)).toBe("2026-03-11T23:00:00.000Z");
+    expect(describeExpiry("2027-01-31T23:00:00.000Z", NOON, "Europe/Berlin").text).toBe(
+      "2027-01-31",
+    );
+    expect(describeExpiry("2027-02-01T00:00:00.000Z", NOON, "Europe/Berlin").text).toBe(
+      "2027-02-01 01:00 CET",
+    );
+  });
+
   test("an expiry choice in days lasts at least that number of days and at most one more", () => {
     const moments = fc.integer({ min: 0, max: Date.UTC(9_000, 0, 1) });
     fc.assert(

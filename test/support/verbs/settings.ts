@@ -305,6 +305,11 @@ export const SETTINGS_VERBS: Verbs = {
     leaves: ["user.rename"],
     prepare: (installation) => byForm(installation, "/settings/account/name", { name: "Ada King" }),
   },
+  "POST /admin/settings/account/time-zone": {
+    leaves: ["user.time_zone"],
+    prepare: (installation) =>
+      byForm(installation, "/settings/account/time-zone", { time_zone: "Europe/Berlin" }),
+  },
   "POST /admin/settings/account/mail": {
     leaves: ["user.key_warnings"],
     prepare: (installation) => byForm(installation, "/settings/account/mail"),

@@ -14,8 +14,8 @@ describe("errors of a form", () => {
     expect(answer.status).toBe(422);
     expect(fieldErrorsOn(answer.text)).toEqual({
       name: "Name is empty.",
-      started_at: "Started at (UTC) must be a date and a time such as 2027-01-31 14:00.",
-      resolved_at: "Resolved at (UTC) must be a date and a time such as 2027-01-31 14:00.",
+      started_at: "Started at must be a date and a time such as 2027-01-31 14:00.",
+      resolved_at: "Resolved at must be a date and a time such as 2027-01-31 14:00.",
     });
   });
 

@@ -1,6 +1,7 @@
 import type { ActorKind } from "../../../base/actor";
 import { toCsv, toCsvLine } from "../../../base/csv";
-import { DAY_MS, parseDay, toIso } from "../../../base/time";
+import { parseDay, toIso } from "../../../base/time";
+import { daysIn, endOfDay, localTime, zoneLabel } from "../../../base/zones";
 import type { Reader } from "../../../db/statements";
 import {
   type AuditCursor,
@@ -11,7 +12,7 @@ import {
 import { declareRoutes } from "../../../http/elysia";
 import { operation, session } from "../../../http/operation";
 import { NO_STORE } from "../../../http/representation";
-import { sessionOf } from "../../../http/request-context";
+import { sessionOf, zoneOf } from "../../../http/request-context";
 import { EmptyState } from "../../../ui/blocks";
 import { ButtonLink } from "../../../ui/buttons";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
@@ -36,7 +37,7 @@ import {
 import { PageHead, Pagination } from "../../../ui/navigation";
 import { countFilters, NoMatch, NoOlder } from "../../../ui/screens/list";
 import { screenOperation } from "../../../ui/screens/routes";
-import { RelativeTime } from "../../../ui/times";
+import { RelativeTime, useZone } from "../../../ui/times";
 import { linksOf } from "./target-links";
 
 const CSV = "text/csv";
@@ -48,7 +49,7 @@ export function activityAdminRoutes({ ctx, render }: AdminDependencies) {
     .get(
       ACTIVITY_PATH,
       async ({ request, requestContext, query }) => {
-        const list = readActivity(ctx.db, query);
+        const list = readActivity(ctx.db, query, zoneOf(requestContext));
         const { role } = sessionOf(requestContext).user;
         const targets = list.entries.map(({ targetId }) => targetId);
         const page = { list, links: linksOf(ctx.db, targets, role), now: requestContext.now };
@@ -63,7 +64,8 @@ export function activityAdminRoutes({ ctx, render }: AdminDependencies) {
       ACTIVITY_FILE_PATH,
       async ({ requestContext, query }) => {
         const name = `allclear-activity-${toIso(requestContext.now).slice(0, 10)}.csv`;
-        return new Response(auditCsv(ctx.db, toAuditQuery(readFilter(query))), {
+        const filter = toAuditQuery(readFilter(query), zoneOf(requestContext));
+        return new Response(auditCsv(ctx.db, filter), {
           headers: {
             "Content-Type": `${CSV};charset=utf-8`,
             "Content-Disposition": `attachment; filename="${name}"`,
@@ -80,12 +82,17 @@ export function activityAdminRoutes({ ctx, render }: AdminDependencies) {
     );
 }
 
-const COLUMNS = [
-  { label: "Time", sort: { key: "time", kind: "time", usual: "descending" } },
-  { label: "Actor" },
-  { label: "Change" },
-  { label: "IP address" },
-] as const satisfies readonly Column[];
+/** Columns of a list in the time zone of its reader. */
+const columnsIn = (zone: string) =>
+  [
+    {
+      label: `Time (${zoneLabel(zone)})`,
+      sort: { key: "time", kind: "time", usual: "descending" },
+    },
+    { label: "Actor" },
+    { label: "Change" },
+    { label: "IP address" },
+  ] as const satisfies readonly Column[];
 
 /** Labels of the actor kinds other than user, shown with the actor's name. */
 const KIND_WORDS: Readonly<Partial<Record<ActorKind, string>>> = {
@@ -105,6 +112,7 @@ interface ActivityListProps {
 /** Settings → Activity. */
 function ActivityList({ list, links, now }: ActivityListProps) {
   const { filter, order, entries, nextBefore, isContinued } = list;
+  const columns = columnsIn(useZone());
   const sorting: Sorting = {
     order,
     usual: "Newest first",
@@ -128,7 +136,7 @@ function ActivityList({ list, links, now }: ActivityListProps) {
       <ListCard>
         <ActivityFilters list={list} sorting={sorting} />
         {entries.length > 0 ? (
-          <Table columns={COLUMNS} caption="Changes" sorting={sorting} isInCard>
+          <Table columns={columns} caption="Changes" sorting={sorting} isInCard>
             {entries.map((entry) => (
               <EntryRow key={entry.id} entry={entry} link={links.get(entry.targetId)} now={now} />
             ))}
@@ -155,13 +163,14 @@ interface EntryRowProps {
 function EntryRow({ entry, link, now }: EntryRowProps) {
   const { at, actorKind, actorId, actorLabel, action, targetId, summary, ip } = entry;
   const time = toIso(at);
+  const zone = useZone();
   const kind = KIND_WORDS[actorKind];
   return (
     <Row>
       <Cell label="Time">
         <RelativeTime at={time} now={now} />
         <CellNote>
-          <span class="nowrap">{`${time.slice(0, 19).replace("T", " ")} UTC`}</span>
+          <span class="nowrap">{localTime(at, zone).replace("T", " ")}</span>
         </CellNote>
       </Cell>
       <Cell label="Actor">
@@ -274,7 +283,7 @@ function ActivityFilters({ list, sorting }: { list: ActivityListing; sorting: So
       )}
       <FilterDate label="From" name="from" value={from} />
       <FilterDate label="To" name="to" value={to} />
-      <OrderSelect sorting={sorting} columns={COLUMNS} />
+      <OrderSelect sorting={sorting} columns={columnsIn(useZone())} />
     </ListToolbar>
   );
 }
@@ -305,7 +314,7 @@ interface ActivityFilter {
   actor: string;
   action: string;
   target: string;
-  /** Days in UTC, `YYYY-MM-DD`. `to` is the last day shown. */
+  /** Days in the time zone of the user, `YYYY-MM-DD`. `to` is the last day shown. */
   from: string;
   to: string;
 }
@@ -361,26 +370,27 @@ function hasFilter(filter: ActivityFilter): boolean {
 /** Converts the filter to an audit log query without position and limit. */
 function toAuditQuery(
   filter: ActivityFilter,
+  timeZone: string,
 ): Omit<AuditQuery, "before" | "isOldestFirst" | "limit"> {
   const { search, actor, action, target, from, to } = filter;
-  const lastDay = parseDay(to);
+  const firstDay = parseDay(from);
   return {
     text: search,
     actor: actor || undefined,
     action: action || undefined,
     target: target || undefined,
-    from: parseDay(from),
-    until: lastDay === undefined ? undefined : lastDay + DAY_MS,
+    from: firstDay === undefined ? undefined : daysIn(timeZone).startOf(firstDay),
+    until: to === "" ? undefined : endOfDay(to, timeZone),
   };
 }
 
 /** Reads the entries of one screen. */
-function readActivity(reader: Reader, query: Query): ActivityListing {
+function readActivity(reader: Reader, query: Query, timeZone: string): ActivityListing {
   const filter = readFilter(query);
   const before = readCursor(query["before"] ?? "");
   const order = query["sort"] === "time" ? "time" : undefined;
   const position = { before, isOldestFirst: order === "time", limit: PAGE_SIZE + 1 };
-  const rows = searchAudit(reader, { ...toAuditQuery(filter), ...position });
+  const rows = searchAudit(reader, { ...toAuditQuery(filter, timeZone), ...position });
   const entries = rows.slice(0, PAGE_SIZE);
   return {
     filter,

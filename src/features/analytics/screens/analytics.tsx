@@ -9,7 +9,7 @@ import { DAY_MS, toIso } from "../../../base/time";
 import type { Reader } from "../../../db/statements";
 import { session } from "../../../http/operation";
 import { NO_STORE, Representation } from "../../../http/representation";
-import { sessionOf } from "../../../http/request-context";
+import { sessionOf, zoneOf } from "../../../http/request-context";
 import { EmptyState, Notice } from "../../../ui/blocks";
 import { BarChart, Sparkline } from "../../../ui/charts";
 import { DetailCard, Numbers } from "../../../ui/detail";
@@ -28,11 +28,18 @@ import { createArea } from "../../../ui/screens/area";
 import { readOrder } from "../../../ui/screens/list";
 import { screenOperation } from "../../../ui/screens/routes";
 import { TimeChart, type TimePoint } from "../../../ui/time-chart";
-import { RelativeTime, shortDay } from "../../../ui/times";
+import {
+  clockAt,
+  dayAt,
+  RelativeTime,
+  shortDay,
+  spanAt,
+  useZone,
+  utcDays,
+} from "../../../ui/times";
 import type { Span } from "../../components/rules";
 import { countKeys } from "../../keys/records";
 import { type LatencyFigures, type LatencyTogether, latencyTogether } from "../../monitors/latency";
-import { spanName } from "../../monitors/screens/range";
 import { latencyInWords, timeInWords } from "../../monitors/screens/words";
 import { incidentsAnswer, requestsAnswer } from "../analytics";
 import { LINES_MAX, readPeriod } from "../period";
@@ -86,12 +93,13 @@ export function analyticsAdminRoutes(deps: AdminDependencies) {
     screenOperation(session("viewer")),
   );
 
-  area.screen("/calendar", async ({ request, query }) => {
+  area.screen("/calendar", async ({ request, requestContext, query }) => {
     const now = ctx.clock.now();
+    const timeZone = zoneOf(requestContext);
     const selection = readSelection(ctx.db, query);
     const { month = "" } = query;
-    const key = selectionPath(CALENDAR_PATH, selection, { month });
-    const read = () => readCalendar(ctx.db, selection, month, now);
+    const key = `${selectionPath(CALENDAR_PATH, selection, { month })} ${timeZone}`;
+    const read = () => readCalendar(ctx.db, selection, month, { now, timeZone });
     const view = await figures(request, key, now, read);
     return { title: "Calendar of uptime", children: <Calendar view={view} /> };
   });
@@ -225,6 +233,7 @@ function shareOf({ checks, failures }: LatencyFigures): string {
 }
 
 function Chart({ view: { steps, points, period } }: { view: ResponseTimesView }) {
+  const zone = useZone();
   return (
     <TimeChart
       name="Response time"
@@ -234,7 +243,7 @@ function Chart({ view: { steps, points, period } }: { view: ResponseTimesView })
         const { checks = 0, failures = 0, p50Ms = null, p95Ms = null } = points[index] ?? {};
         return {
           ...step,
-          name: stepName(step),
+          name: stepName(step, zone),
           median: p50Ms,
           p95: p95Ms,
           tone: toneOf(checks, failures),
@@ -246,7 +255,7 @@ function Chart({ view: { steps, points, period } }: { view: ResponseTimesView })
       })}
       bands={[]}
       bandNames={[]}
-      ticks={ticksOf(steps)}
+      ticks={ticksOf(steps, zone)}
       write={latencyInWords}
     />
   );
@@ -260,22 +269,24 @@ function toneOf(checks: number, failures: number): Tone {
 }
 
 /** Returns labels for evenly spread steps. */
-function ticksOf(steps: readonly Span[]): { at: number; label: string }[] {
+function ticksOf(steps: readonly Span[], zone: string): { at: number; label: string }[] {
   const distance = Math.ceil(steps.length / TICKS);
   return steps
     .filter((_, index) => index % distance === Math.floor(distance / 2))
     .map(({ from, to }) => {
-      const iso = toIso(from);
-      const isDay = to - from > DAY_MS / 2 || from % DAY_MS === 0;
-      return { at: (from + to) / 2, label: isDay ? shortDay(iso).slice(0, -5) : iso.slice(11, 16) };
+      // Whole days are those of UTC.
+      if (to - from > DAY_MS / 2)
+        return { at: (from + to) / 2, label: shortDay(toIso(from)).slice(0, -5) };
+      const isMidnight = clockAt(from, zone) === "00:00";
+      const label = isMidnight ? dayAt(from, zone).slice(0, -5) : clockAt(from, zone);
+      return { at: (from + to) / 2, label };
     });
 }
 
 /** Returns a step as text: "21 Nov 2026", "21 Nov 2026, 14:00–15:00 UTC", or two days. */
-function stepName({ from, to }: Span): string {
-  if (from % DAY_MS !== 0 || to - from <= DAY_MS / 24) return spanName({ from, to });
-  const [first, last] = [shortDay(toIso(from)), shortDay(toIso(to - 1))];
-  return first === last ? first : `${first} – ${last}`;
+function stepName({ from, to }: Span, zone: string): string {
+  const isOfDays = from % DAY_MS === 0 && to - from > DAY_MS / 24;
+  return isOfDays ? utcDays({ from, to }, zone) : spanAt({ from, to }, zone);
 }
 
 /** Values by which monitors can be ordered. */

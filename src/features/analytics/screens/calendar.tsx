@@ -7,23 +7,23 @@ import {
   type Tone,
 } from "../../../base/status";
 import { plural } from "../../../base/text";
-import { DAY_MS, startOfDay, toIso } from "../../../base/time";
+import { DAY_MS, toIso } from "../../../base/time";
+import { daysIn } from "../../../base/zones";
 import type { Reader } from "../../../db/statements";
-import { type Month, MONTH_PATTERN, monthOf, UTC_DAYS } from "../../../public/page-context";
+import { type Month, MONTH_PATTERN, monthOf } from "../../../public/page-context";
 import { IMPACT_WORDS, INCIDENT_WORDS, MAINTENANCE_WORDS } from "../../../public/state";
 import { Chip, EmptyState, Shape, STATUS_WORDS } from "../../../ui/blocks";
 import { DetailCard, DetailRow } from "../../../ui/detail";
 import { choosePage } from "../../../ui/frame/page-choice";
 import { incidentPath, maintenancePath } from "../../../ui/frame/paths";
 import { MonthTable } from "../../../ui/month-table";
-import { lasting, longDay, shortDay } from "../../../ui/times";
+import { dayAt, lasting, longDay, useZone } from "../../../ui/times";
 import { type Folded, knownFrom, uptimeOfDays } from "../../components/rules";
 import { type ComponentRow, listComponentsOfPage } from "../../components/store";
 import { findFirstIncidentStart } from "../../incidents/records";
 import type { PageRow } from "../../pages/store";
 import { type HistoryEntry, readHistory } from "../../status/entries";
 import { foldInTurns } from "../analytics";
-import { readPeriod } from "../period";
 import { METHODS } from "../wire";
 import { AnalyticsFrame, CALENDAR_PATH, type Selection, selectionPath } from "./frame";
 
@@ -58,6 +58,7 @@ export function Calendar({ view }: { view: CalendarView }) {
 
 function MonthCard({ view }: { view: CalendarView }) {
   const { month, days, uptime, selection, hasEarlier, now } = view;
+  const today = daysIn(useZone()).dayOf(now);
   const pathOf = (name: string) => selectionPath(CALENDAR_PATH, selection, { month: name });
   return (
     <DetailCard
@@ -81,7 +82,7 @@ function MonthCard({ view }: { view: CalendarView }) {
       isFlush
     >
       <MonthTable caption={`Days of ${monthName(month.name)}`} days={days}>
-        {(day) => <DayCell key={day.at} day={day} isToday={startOfDay(now) === day.at} />}
+        {(day) => <DayCell key={day.at} day={day} isToday={today === day.at} />}
       </MonthTable>
     </DetailCard>
   );
@@ -129,9 +130,9 @@ function DayCell({ day, isToday }: { day: CalendarDay; isToday: boolean }) {
 /** Incidents and maintenance of a month at most. */
 const ENTRIES_MAX = 100;
 
-/** UTC day of a month. */
+/** Day of a month in the time zone of the reader. */
 interface CalendarDay {
-  /** Start in unix ms. */
+  /** Midnight in UTC of its date, in unix ms. */
   at: number;
   /** True for days that have not begun. */
   isAhead: boolean;
@@ -167,24 +168,37 @@ export async function readCalendar(
   reader: Reader,
   selection: Selection,
   name: string | undefined,
-  now: number,
+  { now, timeZone }: { now: number; timeZone: string },
 ): Promise<CalendarView> {
+  const { dayOf, startOf } = daysIn(timeZone);
   const page = selection.page ?? choosePage(selection.pages, undefined);
+  const zone = { dayOf, startOf };
   const month =
-    monthOf(isName(name) ? name : undefined, now, UTC_DAYS) ?? monthOf(undefined, now, UTC_DAYS);
+    monthOf(isName(name) ? name : undefined, now, zone) ?? monthOf(undefined, now, zone);
   if (!month) throw new Error("the present month is in the future");
   const part = page
     ? readHistory(reader, { pageId: page.id, from: month.from, to: month.to }, ENTRIES_MAX)
     : { entries: [], next: undefined };
   const components = page ? listComponentsOfPage(reader, { pageId: page.id }) : [];
-  const folded = await foldMonth(reader, components, month, now);
-  const byDay = Map.groupBy(part.entries, ({ from }) => startOfDay(from));
-  const days = Array.from({ length: (month.to - month.from) / DAY_MS }, (_, index) => {
-    const at = month.from + index * DAY_MS;
+  const [first, next] = [dayOf(month.from), dayOf(month.to)];
+  const dates = Array.from(
+    { length: (next - first) / DAY_MS },
+    (_, index) => first + index * DAY_MS,
+  );
+  const spans = dates
+    .map((day) => ({ from: startOf(day), to: Math.min(now, startOf(day + DAY_MS)) }))
+    .filter(({ from }) => from < now);
+  const folded = await foldInTurns(reader, components, {
+    from: month.from,
+    to: spans.at(-1)?.to ?? month.from,
+    spans,
+  });
+  const byDay = Map.groupBy(part.entries, ({ from }) => dayOf(from));
+  const days = dates.map((at, index) => {
     const own = folded.flatMap((each) => each[index] ?? []);
     return {
       at,
-      isAhead: at >= now,
+      isAhead: index >= spans.length,
       uptime: uptimeOfDays(own),
       worst: worstOf(own),
       entries: (byDay.get(at) ?? []).toReversed(),
@@ -213,18 +227,6 @@ function isName(name: string | undefined): name is string {
   return name !== undefined && new RegExp(MONTH_PATTERN).test(name);
 }
 
-/** Returns the days of a month, up to now, of each component. */
-async function foldMonth(
-  reader: Reader,
-  components: readonly ComponentRow[],
-  { from, to }: Month,
-  now: number,
-): Promise<readonly (readonly Folded[])[]> {
-  if (from >= now) return [];
-  const input = { from: toIso(from), to: toIso(to), interval: "day" as const };
-  return foldInTurns(reader, components, readPeriod(input, now));
-}
-
 function worstOf(days: readonly Folded[]): ComponentStatus | null {
   const worst = COMPONENT_STATUSES.findLast((status) => days.some(({ time }) => time[status] > 0));
   return worst ?? null;
@@ -233,6 +235,7 @@ function worstOf(days: readonly Folded[]): ComponentStatus | null {
 /** Incidents and maintenance that started in the month, newest first. */
 function Entries({ view }: { view: CalendarView }) {
   const { entries, isTruncated, month, now } = view;
+  const zone = useZone();
   if (entries.length === 0) {
     return <p class="muted">No incident or maintenance started in {monthName(month.name)}.</p>;
   }
@@ -250,7 +253,7 @@ function Entries({ view }: { view: CalendarView }) {
             shape={<Shape tone={toneOf(entry)} />}
             href={pathOf(entry)}
             title={nameOf(entry)}
-            note={noteOf(entry, now)}
+            note={noteOf(entry, now, zone)}
             end={
               <Chip tone={toneOf(entry)}>
                 {entry.subject.kind === "incident"
@@ -266,13 +269,13 @@ function Entries({ view }: { view: CalendarView }) {
 }
 
 /** Returns day, state and duration of an entry: "13 Nov 2026 · Resolved · 21 min". */
-function noteOf({ from, to, subject }: HistoryEntry, now: number): string {
+function noteOf({ from, to, subject }: HistoryEntry, now: number, zone: string): string {
   const state =
     subject.kind === "incident"
       ? INCIDENT_WORDS[subject.incident.status]
       : MAINTENANCE_WORDS[subject.maintenance.status];
   const length = lasting(toIso(from), toIso(to ?? now));
-  return `${shortDay(toIso(from))} · ${state} · ${length}${to === null ? " so far" : ""}`;
+  return `${dayAt(from, zone)} · ${state} · ${length}${to === null ? " so far" : ""}`;
 }
 
 /** Returns the name of an incident or maintenance. */

@@ -22,7 +22,7 @@ import {
 } from "../../../ui/list";
 import { Pagination } from "../../../ui/navigation";
 import { readOrder } from "../../../ui/screens/list";
-import { exactTime, longDay, shortDay } from "../../../ui/times";
+import { dateTimeAt, longDay, shortDay, useZone } from "../../../ui/times";
 import { UptimeChart, type UptimePoint } from "../../../ui/time-chart";
 import { uptimeOfDays } from "../../components/rules";
 import { listComponentsOfPage } from "../../components/store";
@@ -124,7 +124,7 @@ export function Uptime({ view, order }: { view: UptimeView; order: string | unde
         )
       }
     >
-      <p class="muted">{spanOf(view)}</p>
+      <p class="muted">{spanOf(view, useZone())}</p>
       {hasTooMany ? (
         <Notice tone="maint" title="There are too many components to show at once">
           The API returns the uptime of a single component.
@@ -168,9 +168,9 @@ export function Uptime({ view, order }: { view: UptimeView; order: string | unde
 }
 
 /** Returns the days of a period as text, or the times of the last 24 hours. Its end is exclusive. */
-function spanOf({ from, to, now }: UptimeView): string {
+function spanOf({ from, to, now }: UptimeView, zone: string): string {
   const [begin, end] = [toIso(from), toIso(to - 1)];
-  if (from % DAY_MS !== 0) return `${exactTime(begin)} to now`;
+  if (from % DAY_MS !== 0) return `${dateTimeAt(from, zone)} to now`;
   return `${longDay(begin)} to ${to === now ? "now" : longDay(end)}, in days of UTC`;
 }
 

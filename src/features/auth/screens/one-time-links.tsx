@@ -21,7 +21,7 @@ import { screenOperation } from "../../../ui/screens/routes";
 import { setPublicAddress, validatePublicAddress } from "../../settings/settings";
 import { canResetByMail, FORGOT_PATH } from "../../users/mails";
 import { acceptLink, linkPath, setUpOwner } from "../../users/invitations";
-import { getUser, validateNewUser } from "../../users/users";
+import { browserZone, getUser, validateNewUser } from "../../users/users";
 import type { UserResource } from "../../users/wire";
 import { findLink, type OneTimeLink } from "../links";
 import { passwordError } from "../passwords";
@@ -89,7 +89,7 @@ export function oneTimeLinkAdminRoutes(deps: AdminDependencies) {
         if (!findLinkOf(ctx.db, token, "setup")) return showDeadLink(request, "setup");
         const { hasFixedAddress } = setUpContext;
         const values = SET_UP_FORM.read(sent);
-        const { name, email, password, public_address } = SET_UP_FORM.parse(
+        const { name, email, password, public_address, time_zone } = SET_UP_FORM.parse(
           values,
           setUpContext,
         ).body;
@@ -101,7 +101,8 @@ export function oneTimeLinkAdminRoutes(deps: AdminDependencies) {
         if (errors.length > 0) {
           return showSetUp(request, token, SET_UP_FORM.rejected(values, errors, setUpContext));
         }
-        const owner = { name, email, passwordHash: await passwords.hash(password) };
+        const passwordHash = await passwords.hash(password);
+        const owner = { name, email, passwordHash, timeZone: browserZone(time_zone) };
         const origin = sessionOriginOf(request, requestContext);
         const before = findCurrentSession(ctx, sessions, request, ctx.clock.now());
         // Sessions are valid only while the public address has the scheme that they started with.
@@ -144,7 +145,7 @@ export function oneTimeLinkAdminRoutes(deps: AdminDependencies) {
         if (!user) return showDeadLink(request, "join");
         const { email, role } = user;
         const values = JOIN_FORM.read(sent);
-        const { name: chosenName, password } = JOIN_FORM.parse(values, {}).body;
+        const { name: chosenName, password, time_zone } = JOIN_FORM.parse(values, {}).body;
         const name = user.has_password ? user.name : chosenName;
         const errors = [
           ...validateNewUser({ name, email, role }),
@@ -153,7 +154,10 @@ export function oneTimeLinkAdminRoutes(deps: AdminDependencies) {
         if (errors.length > 0) {
           return showJoin(request, token, user, JOIN_FORM.rejected(values, errors, {}));
         }
-        const chosen = { name, passwordHash: await passwords.hash(password) };
+        const passwordHash = await passwords.hash(password);
+        const chosen = user.has_password
+          ? { passwordHash }
+          : { passwordHash, name, timeZone: browserZone(time_zone) };
         const origin = sessionOriginOf(request, requestContext);
         const before = findCurrentSession(ctx, sessions, request, ctx.clock.now());
         const session = await ctx.db.write((tx) => {
@@ -205,6 +209,18 @@ const ownNameField = textField({
   autofocus: true,
 });
 
+/** Hidden field for the time zone of the browser, which a script fills in. */
+const browserZoneField: Field<string, string> = {
+  label: "",
+  initial: "",
+  read: (sent, name) => sent.text(name),
+  toBody: (typed) => typed,
+  fromStored: (zone) => zone,
+  Input: ({ name, value }) => (
+    <input type="hidden" name={name} value={value} data-browser-zone="" />
+  ),
+};
+
 const newPassword = {
   label: "Password",
   hint: "At least 12 characters. A few unrelated words make a good password.",
@@ -216,6 +232,8 @@ interface FirstUser {
   email: string;
   password: string;
   public_address: string;
+  /** Time zone of the browser; empty without a script. */
+  time_zone: string;
 }
 
 /** Form for the first user and the public address. */
@@ -224,12 +242,14 @@ const SET_UP_FORM = defineForm<FirstUser, SetUpContext>()({
   email: textField({ label: "E-mail", type: "email", autocomplete: "username", isRequired: true }),
   password: passwordField(newPassword),
   public_address: publicAddressField,
+  time_zone: browserZoneField,
 });
 
 /** Form to accept an invitation. */
-const JOIN_FORM = defineForm<{ name: string; password: string }>()({
+const JOIN_FORM = defineForm<{ name: string; password: string; time_zone: string }>()({
   name: ownNameField,
   password: passwordField(newPassword),
+  time_zone: browserZoneField,
 });
 
 /** Form to choose a new password. */

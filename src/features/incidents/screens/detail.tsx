@@ -187,7 +187,7 @@ function Now({ view, now }: { view: IncidentView; now: number }) {
       {isOver && !draft ? <span class="muted">{PAST_IMPACTS[impact]}</span> : null}
       <HeadFact icon="clock">
         {resolvedAt === null ? `${duration}, since ` : `Lasted ${duration}, from `}
-        <ClockTime at={startedAt} now={now} /> UTC
+        <ClockTime at={startedAt} now={now} hasZone />
       </HeadFact>
       {monitors.length < 2 ? null : (
         <HeadFact icon="activity">

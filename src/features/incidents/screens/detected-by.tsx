@@ -378,7 +378,7 @@ export function WrittenBy({
       {outages.updateDueAt === null || outages.updateDueAt <= now ? null : (
         <>
           {" "}
-          Its next update is due at <ClockTime at={toIso(outages.updateDueAt)} now={now} /> UTC.
+          Its next update is due at <ClockTime at={toIso(outages.updateDueAt)} now={now} hasZone />.
         </>
       )}
     </p>

@@ -12,17 +12,16 @@ import { IMPACT_WORDS, INCIDENT_WORDS } from "../../../public/state";
 import { Fold, STATUS_WORDS, StatusLabel } from "../../../ui/blocks";
 import { Button } from "../../../ui/buttons";
 import { SelectRows } from "../../../ui/choices";
+import { dateTimeField, type TimeZoneContext } from "../../../ui/forms/date-time";
 import {
   buttonField,
   choiceField,
-  dateTimeField,
   messageField,
   nameField,
   notifyField,
   selectField,
   textAreaField,
   textField,
-  type TimeZoneContext,
 } from "../../../ui/forms/fields";
 import {
   defineForm,
@@ -109,13 +108,13 @@ export const REPORT_FORM = defineForm<CreateIncidentBody, ReportContext>()(
     impact_override: optional(impactField),
     started_at: optional(
       dateTimeField({
-        label: "Started at (UTC)",
+        label: "Started at",
         hint: "Empty means now. The component statuses apply from this time.",
       }),
     ),
     resolved_at: optional(
       dateTimeField({
-        label: "Resolved at (UTC)",
+        label: "Resolved at",
         hint: "For a past incident, with the status “Resolved”.",
       }),
     ),
@@ -138,12 +137,12 @@ export const UPDATE_FORM = defineForm<AddUpdateBody, IncidentForm>()({
 const UPDATE_FIELDS = UPDATE_FORM.pick("status", "body", "components");
 
 const startedAtField = dateTimeField({
-  label: "Started at (UTC)",
+  label: "Started at",
   hint: "The component statuses apply from this time. A change also changes past uptime.",
   isRequired: true,
 });
 
-const resolvedAtField = dateTimeField({ label: "Resolved at (UTC)" });
+const resolvedAtField = dateTimeField({ label: "Resolved at" });
 
 /** Labels of the times that an error about the start may name. */
 const TIME_LABELS: Readonly<Record<string, string>> = {
@@ -168,13 +167,13 @@ const INCIDENT_FORM = defineForm<UpdateIncidentBody, IncidentForm>()({
   },
   identified_at: nullable(
     dateTimeField({
-      label: "Identified at (UTC)",
+      label: "Identified at",
       hint: "Empty if the incident never had this status.",
     }),
   ),
   monitoring_at: nullable(
     dateTimeField({
-      label: "Monitoring since (UTC)",
+      label: "Monitoring since",
       hint: "Empty if the incident never had this status.",
     }),
   ),
@@ -200,7 +199,7 @@ function isResolved({ incident }: IncidentForm): boolean {
 const EDIT_UPDATE_FORM = defineForm<EditUpdateBody, TimeZoneContext>()({
   body: messageField({ label: "Message", hint: "Markdown.", rows: 6 }),
   display_at: dateTimeField({
-    label: "Took effect at (UTC)",
+    label: "Took effect at",
     hint: "The component statuses of this update apply from this time. A change also changes past uptime.",
     isRequired: true,
   }),

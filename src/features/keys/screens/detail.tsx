@@ -31,7 +31,7 @@ import { PageHead } from "../../../ui/navigation";
 import type { Area } from "../../../ui/screens/area";
 import { shownBefore } from "../../../ui/screens/form-screen";
 import { ShowInstead } from "../../../ui/screens/routes";
-import { RelativeTime } from "../../../ui/times";
+import { exactTimes, RelativeTime, Time, useZone } from "../../../ui/times";
 import { linksOf } from "../../activity/screens/target-links";
 import { endOldValues, type RevealedKey, revokeKey, rotateKey, updateKey } from "../keys";
 import {
@@ -408,6 +408,7 @@ interface RevealedValueProps {
 function RevealedValue(props: RevealedValueProps) {
   const { title, revealed, baseUrl, now } = props;
   const { key, value } = revealed;
+  const zone = useZone();
   const curl = `curl -H "Authorization: Bearer ${value}" ${baseUrl}/api/v1/key`;
   return (
     <>
@@ -423,7 +424,7 @@ function RevealedValue(props: RevealedValueProps) {
             ) : (
               <>
                 works until{" "}
-                <time dateTime={key.expires_at}>{describeExpiry(key.expires_at, now).text}</time>
+                <Time at={key.expires_at}>{describeExpiry(key.expires_at, now, zone).text}</Time>
               </>
             )}
           </HeadFact>
@@ -506,6 +507,7 @@ export function Creator({ of: key, links }: { of: KeyListing; links: CreatorLink
 /** Expiry or revocation of a key, as text. */
 export function KeyEnd({ of: key, now }: { of: KeyListing; now: number }) {
   const { revoked_at, expires_at } = key;
+  const zone = useZone();
   if (revoked_at !== null) {
     return (
       <span class="quiet-text">
@@ -516,18 +518,18 @@ export function KeyEnd({ of: key, now }: { of: KeyListing; now: number }) {
     );
   }
   if (expires_at === null) return <span class="quiet-text">Never</span>;
-  const { text, isPast } = describeExpiry(expires_at, now);
+  const { text, isPast } = describeExpiry(expires_at, now, zone);
   if (isPast) {
     return (
       <span class="quiet-text">
         <OneLine>
-          Expired <time dateTime={expires_at}>{text}</time>
+          Expired <Time at={expires_at}>{text}</Time>
         </OneLine>
       </span>
     );
   }
   return (
-    <time class="nowrap" dateTime={expires_at}>
+    <time class="nowrap" dateTime={expires_at} title={exactTimes(expires_at, zone)}>
       {text}
     </time>
   );

@@ -1,16 +1,18 @@
 import { plural } from "../../../base/text";
-import { toIso } from "../../../base/time";
+import { isUtcZone } from "../../../base/time";
+import { isTimeZone, localTime, zoneLabel } from "../../../base/zones";
 import type { Form as SentForm } from "../../../http/form-body";
 import { Columns } from "../../../ui/blocks";
 import { Button, ButtonLink } from "../../../ui/buttons";
 import { CheckboxList, ChoiceField, Summary } from "../../../ui/choices";
-import { Actions, Form, TextField } from "../../../ui/form";
+import { Actions, Form, HiddenFields, TextField } from "../../../ui/form";
 import { choiceField, FormFields, integerField, nameField } from "../../../ui/forms/fields";
 import { defineForm, type Field, InvalidInput, type StateOf } from "../../../ui/forms/form";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { KEYS_PATH } from "../../../ui/frame/paths";
 import { crumbsTo } from "../../../ui/frame/places";
 import { PageHead } from "../../../ui/navigation";
+import { useZone } from "../../../ui/times";
 import {
   EXPIRY_DAYS,
   type ExpiryChoice,
@@ -160,42 +162,53 @@ const EXPIRY_CHOICES = [
  * Field for the expiry with two inputs: `expires` is `never`, a number of days or `date`;
  * `expires_date` is the day.
  */
-function expiryField(): Field<ExpiryChoice, string | null, KeyFormContext> {
+function expiryField(): Field<ExpiryChoice & { zone?: string }, string | null, KeyFormContext> {
   const date = "expires_date";
   const dateLabel = "Expiration date";
+  const zoneInput = "expires_zone";
   return {
     label: "Expires",
     inputs: { [date]: dateLabel },
     initial: { choice: "never", date: "" },
-    read: (sent, name) => ({ choice: sent.text(name) || "never", date: sent.text(date) }),
+    read: (sent, name) => ({
+      choice: sent.text(name) || "never",
+      date: sent.text(date),
+      zone: sent.text(zoneInput),
+    }),
     toBody(typed, { now }) {
-      const expiry = expiryOfChoice(typed.choice, typed.date, now);
+      const { choice, zone } = typed;
+      const timeZone = zone && isTimeZone(zone) ? zone : "UTC";
+      const expiry = expiryOfChoice(choice, typed.date, now, timeZone);
       if (expiry === null || typeof expiry === "string") return expiry;
       return new InvalidInput(expiry.error, typed.choice === "date" ? date : undefined);
     },
     fromStored: (day) => ({ choice: day === null ? "never" : "date", date: day ?? "" }),
-    Input: ({ name, value, errors, context }) => (
-      <ChoiceField
-        legend="Expires"
-        name={name}
-        hint="90 days are suggested. A key that never expires works until you revoke it, also for others who get hold of its value."
-        options={EXPIRY_CHOICES}
-        value={value.choice}
-        error={errors[name]}
-      >
-        <TextField
-          label={dateLabel}
-          name={date}
-          type="date"
-          value={value.date}
-          min={toIso(context.now).slice(0, 10)}
-          hint="Last day on which the key works, in UTC."
-          error={errors[date]}
-          isShort
-          isLastDay
-        />
-      </ChoiceField>
-    ),
+    Input({ name, value, errors, context }) {
+      const zone = useZone();
+      return (
+        <ChoiceField
+          legend="Expires"
+          name={name}
+          hint="90 days are suggested. A key that never expires works until you revoke it, also for others who get hold of its value."
+          options={EXPIRY_CHOICES}
+          value={value.choice}
+          error={errors[name]}
+        >
+          <TextField
+            label={dateLabel}
+            name={date}
+            type="date"
+            value={value.date}
+            min={localTime(context.now, zone).slice(0, 10)}
+            hint={`Last day on which the key works, in ${zoneLabel(zone)}.`}
+            error={errors[date]}
+            isShort
+            isLastDay
+          />
+          {isUtcZone(zone) ? null : <HiddenFields values={{ [zoneInput]: zone }} />}
+        </ChoiceField>
+      );
+    },
   };
 }
 

@@ -1,6 +1,6 @@
 import { crons } from "../../../base/cron";
 import { DAY_MS, MINUTE_MS } from "../../../base/time";
-import { isTimeZone } from "../../pages/rules";
+import { isTimeZone } from "../../../base/zones";
 import { UPCOMING_MS } from "../rules";
 
 /** Maximum number of occurrences of one schedule in 30 days. */

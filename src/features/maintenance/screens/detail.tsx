@@ -3,11 +3,11 @@ import { AddMaintenanceUpdateBody, UpdateMaintenanceBody } from "../wire";
 import { type Role, roleAllows } from "../../../base/actor";
 import { conflict } from "../../../base/errors";
 import type { MaintenanceStatus } from "../../../base/status";
-import { isUtcZone } from "../../../base/time";
+import { zoneLabel } from "../../../base/zones";
 import { sessionOf } from "../../../http/request-context";
 import { pathsOf } from "../../../public/page-context";
 import { MAINTENANCE_TONES, MAINTENANCE_WORDS, MaintenanceState } from "../../../public/state";
-import { lasting, zoneSpan } from "../../../ui/times";
+import { lasting, Time, useZone, zoneSpan } from "../../../ui/times";
 import { CodeBlock, Columns, FormNotice, Notice, Phases } from "../../../ui/blocks";
 import { ButtonLink } from "../../../ui/buttons";
 import { HeadFact, HeadFacts, MoreMenu } from "../../../ui/detail";
@@ -124,11 +124,13 @@ function MaintenanceDetail({ nextUpdate, role, before, now }: MaintenanceDetailP
 /** Status, planned time and page of a maintenance. */
 function Now({ view: { maintenance, page } }: { view: MaintenanceView }) {
   const { scheduled_for: from, scheduled_until: until } = maintenance;
+  const zone = zoneLabel(useZone());
   return (
     <HeadFacts>
       <MaintenanceState maintenance={maintenance} />
       <HeadFact icon="clock">
-        {lasting(from, until)}, {zoneSpan(Date.parse(from), Date.parse(until), "UTC")}
+        {lasting(from, until)},{" "}
+        <Time at={from}>{zoneSpan(Date.parse(from), Date.parse(until), zone)}</Time>
       </HeadFact>
       <HeadFact icon="globe">
         <a href={pagePath(page.id)}>{page.name}</a>
@@ -385,15 +387,18 @@ interface WhenProps {
   timeZone: string;
 }
 
-/** A period in UTC and, below, in the time zone of the page. */
+/** A period in the time zone of the reader and, below, in that of the page. */
 export function When({ from, until, timeZone }: WhenProps) {
+  const own = zoneLabel(useZone());
   const spanIn = (zone: string) => zoneSpan(Date.parse(from), Date.parse(until), zone);
   return (
     <>
-      <time class="span" dateTime={from}>
-        {spanIn("UTC")}
-      </time>
-      {isUtcZone(timeZone) ? null : <div class="cell-note">{spanIn(timeZone)}</div>}
+      <span class="span">
+        <Time at={from}>{spanIn(own)}</Time>
+      </span>
+      {zoneLabel(timeZone) === own ? null : (
+        <div class="cell-note">{spanIn(zoneLabel(timeZone))}</div>
+      )}
     </>
   );
 }

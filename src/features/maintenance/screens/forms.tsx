@@ -5,14 +5,12 @@ import { MAINTENANCE_WORDS } from "../../../public/state";
 import { Fold } from "../../../ui/blocks";
 import { ChoiceField, SelectField } from "../../../ui/choices";
 import {
-  checkboxField,
   dateTimeField,
-  messageField,
-  nameField,
-  notifyField,
   parseDateTimeInput,
+  readDateTime,
   type TimeZoneContext,
-} from "../../../ui/forms/fields";
+} from "../../../ui/forms/date-time";
+import { checkboxField, messageField, nameField, notifyField } from "../../../ui/forms/fields";
 import { defineForm, type Field, InvalidInput, optional } from "../../../ui/forms/form";
 import { componentsField, type PageComponents, rowsByGroup } from "../../../ui/forms/object-fields";
 import { type PageContext, pageField } from "../../../ui/forms/page-field";
@@ -24,14 +22,14 @@ import type { MaintenanceView } from "./view";
 /** Field for the planned start. */
 function startField(hint?: string) {
   return dateTimeField({
-    label: "Starts at (UTC)",
+    label: "Starts at",
     isRequired: true,
     ...(hint === undefined ? {} : { hint }),
   });
 }
 
 /** Field for the planned end. */
-const endField = dateTimeField({ label: "Ends at (UTC)" });
+const endField = dateTimeField({ label: "Ends at" });
 
 /** Selectable durations in minutes, and the option to type the end. */
 const DURATIONS = ["30", "60", "120", "240", "480"];
@@ -58,8 +56,8 @@ const durationField: Field<TypedDuration, string, TimeZoneContext> = {
   },
   read: (sent, name) => ({
     lasts: sent.text("lasts") || UNTIL,
-    end: sent.text(name),
-    start: sent.text("scheduled_for"),
+    end: readDateTime(sent, name),
+    start: readDateTime(sent, "scheduled_for"),
   }),
   toBody({ lasts, end, start }, context) {
     const from = parseDateTimeInput(start);
@@ -257,7 +255,7 @@ const statusField: Field<string, MaintenanceStatus, MaintenanceView> = {
 
 const displayAtField: Field<string, string, TimeZoneContext> = optional(
   dateTimeField({
-    label: "Took effect at (UTC)",
+    label: "Took effect at",
     hint: "Empty means now. Must not be before the previous update.",
   }),
 );

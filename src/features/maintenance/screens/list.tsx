@@ -2,10 +2,11 @@
 import type { Role } from "../../../base/actor";
 import { MAINTENANCE_STATUSES, type MaintenanceStatus } from "../../../base/status";
 import { plural } from "../../../base/text";
-import { DAY_MS, startOfDay, toIso } from "../../../base/time";
+import { DAY_MS, toIso } from "../../../base/time";
+import { daysIn, zoneLabel } from "../../../base/zones";
 import { validate } from "../../../base/validation";
 import type { Reader } from "../../../db/statements";
-import { sessionOf } from "../../../http/request-context";
+import { sessionOf, zoneOf } from "../../../http/request-context";
 import { monthNameOf } from "../../../public/page-context";
 import { MAINTENANCE_TONES, MAINTENANCE_WORDS } from "../../../public/state";
 import { Chip, Shape } from "../../../ui/blocks";
@@ -36,7 +37,7 @@ import {
   readOrder,
   readSearch,
 } from "../../../ui/screens/list";
-import { lasting, shortDay } from "../../../ui/times";
+import { clockAt, dayAt, lasting, useZone } from "../../../ui/times";
 import { monthName } from "../../analytics/screens/calendar";
 import type { PageRow } from "../../pages/store";
 import { AudienceHint, audienceNote, isCounting } from "../../timeline/screens/mail";
@@ -76,8 +77,9 @@ export function maintenanceAdminRoutes(deps: AdminDependencies) {
 
   area.screen(
     "/calendar",
-    ({ query }) => {
-      const view = readPlanCalendar(ctx.db, query, ctx.clock.now());
+    ({ query, requestContext }) => {
+      const timeZone = zoneOf(requestContext);
+      const view = readPlanCalendar(ctx.db, query, { now: ctx.clock.now(), timeZone });
       return { title: "Maintenance calendar", children: <PlanCalendar view={view} /> };
     },
     { role: "viewer" },
@@ -329,11 +331,12 @@ const MONTH = /^(19[7-9]\d|[2-9]\d{3})-(0[1-9]|1[0-2])$/;
 
 type Planned = ReturnType<typeof listPlannedBetween>[number]["row"];
 
-/** Maintenance of a month in UTC. Times in unix ms. */
+/** Maintenance of a month in the time zone of the reader. Times in unix ms. */
 interface PlanCalendarView {
   /** `YYYY-MM`. */
   month: string;
-  days: readonly { at: number; planned: readonly Planned[] }[];
+  /** Each with the midnight in UTC of its date, and its start. */
+  days: readonly { at: number; from: number; planned: readonly Planned[] }[];
   /** By planned start. */
   planned: readonly Planned[];
   isTruncated: boolean;
@@ -347,21 +350,23 @@ interface PlanCalendarView {
 function readPlanCalendar(
   reader: Reader,
   query: Readonly<Record<string, string | undefined>>,
-  now: number,
+  { now, timeZone }: { now: number; timeZone: string },
 ): PlanCalendarView {
+  const { dayOf, startOf } = daysIn(timeZone);
   const pages = readPages(reader);
   const page = pages.find(({ slug, id }) => slug === query["page"] || id === query["page"]);
   const name = query["month"] ?? "";
-  const month = MONTH.test(name) ? name : monthNameOf(nextPlannedAt(reader, page?.id, now));
-  const from = Date.parse(`${month}-01`);
-  const to = startOfNextMonth(month);
+  const month = MONTH.test(name) ? name : monthNameOf(dayOf(nextPlannedAt(reader, page?.id, now)));
+  const [first, next] = [Date.parse(`${month}-01`), startOfNextMonth(month)];
+  const [from, to] = [startOf(first), startOf(next)];
   const span = { pageId: page?.id ?? null, from, to, limit: SHOWN_MAX + 1 };
   const found = listPlannedBetween(reader, span).map(({ row }) => row);
   const planned = found.slice(0, SHOWN_MAX);
-  const days = Array.from({ length: (to - from) / DAY_MS }, (_, index) => {
-    const at = from + index * DAY_MS;
-    const isOn = (row: Planned) => row.scheduledFor < at + DAY_MS && row.scheduledUntil > at;
-    return { at, planned: planned.filter(isOn) };
+  const days = Array.from({ length: (next - first) / DAY_MS }, (_, index) => {
+    const at = first + index * DAY_MS;
+    const [begin, end] = [startOf(at), startOf(at + DAY_MS)];
+    const isOn = (row: Planned) => row.scheduledFor < end && row.scheduledUntil > begin;
+    return { at, from: begin, planned: planned.filter(isOn) };
   });
   return { month, days, planned, isTruncated: found.length > SHOWN_MAX, pages, page, now };
 }
@@ -380,6 +385,8 @@ function startOfNextMonth(month: string): number {
 /** `/admin/maintenance/calendar`: planned maintenance by day of a month. */
 function PlanCalendar({ view }: { view: PlanCalendarView }) {
   const { month, days, planned, isTruncated, pages, page, now } = view;
+  const zone = useZone();
+  const today = daysIn(zone).dayOf(now);
   const pathOf = (name: string) => withQuery(PLAN_CALENDAR_PATH, { page: page?.slug, month: name });
   const previous = monthNameOf(Date.parse(`${month}-01`) - 1);
   const next = monthNameOf(startOfNextMonth(month));
@@ -389,7 +396,7 @@ function PlanCalendar({ view }: { view: PlanCalendarView }) {
         title="Maintenance calendar"
         crumbs={[{ href: MAINTENANCE_PATH, label: "Maintenance" }, { label: "Calendar" }]}
       >
-        Planned times in UTC.
+        Planned times in {zoneLabel(zone)}.
       </PageHead>
       {pages.length > 1 ? (
         <ListToolbar isCard action={PLAN_CALENDAR_PATH} hidden={{ month }}>
@@ -418,7 +425,7 @@ function PlanCalendar({ view }: { view: PlanCalendarView }) {
           isFlush
         >
           <MonthTable caption={`Planned maintenance in ${monthName(month)}`} days={days}>
-            {(day) => <DayCell key={day.at} day={day} isToday={startOfDay(now) === day.at} />}
+            {(day) => <DayCell key={day.at} day={day} isToday={today === day.at} />}
           </MonthTable>
         </DetailCard>
         <DetailCard
@@ -447,7 +454,8 @@ function PlanCalendar({ view }: { view: PlanCalendarView }) {
 
 function DayCell(props: { day: PlanCalendarView["days"][number]; isToday: boolean }) {
   const { day, isToday } = props;
-  const { at, planned } = day;
+  const { at, from, planned } = day;
+  const zone = useZone();
   const rest = planned.length - NAMED_MAX;
   const named = planned.slice(0, rest > 1 ? NAMED_MAX : NAMED_MAX + 1);
   return (
@@ -469,7 +477,7 @@ function DayCell(props: { day: PlanCalendarView["days"][number]; isToday: boolea
           {named.map((row) => (
             <li key={row.id} class={`t-${MAINTENANCE_TONES[row.status]}`}>
               <a href={maintenancePath(row.id)} title={row.name}>
-                {row.scheduledFor < at ? "…" : toIso(row.scheduledFor).slice(11, 16)} {row.name}
+                {row.scheduledFor < from ? "…" : clockAt(row.scheduledFor, zone)} {row.name}
               </a>
             </li>
           ))}
@@ -481,10 +489,11 @@ function DayCell(props: { day: PlanCalendarView["days"][number]; isToday: boolea
 }
 
 function PlannedRow({ row, pages }: { row: Planned; pages: readonly Page[] }) {
-  const from = toIso(row.scheduledFor);
+  const zone = useZone();
+  const { scheduledFor: from, scheduledUntil: until } = row;
   const tone = MAINTENANCE_TONES[row.status];
   const page = pages.length > 1 ? pages.find(({ id }) => id === row.pageId) : undefined;
-  const when = `${shortDay(from)}, ${from.slice(11, 16)} · ${lasting(from, toIso(row.scheduledUntil))}`;
+  const when = `${dayAt(from, zone)}, ${clockAt(from, zone)} · ${lasting(toIso(from), toIso(until))}`;
   return (
     <DetailRow
       shape={<Shape tone={tone} />}

@@ -11,6 +11,7 @@ import {
   messageField,
   nameField,
   textField,
+  timeZoneField,
 } from "../../../ui/forms/fields";
 import { defineForm, type Field, nullable, optional, type ValuesOf } from "../../../ui/forms/form";
 import { type PageComponents, readPageComponents } from "../../../ui/forms/object-fields";
@@ -313,11 +314,9 @@ interface NextOccurrence {
 }
 
 const zoneField = optional(
-  textField({
+  timeZoneField({
     label: "Time zone",
     hint: "In which the expression and the days are read. Empty means that of the page.",
-    maxlength: 64,
-    suggestions: ["UTC", ...Intl.supportedValuesOf("timeZone")],
   }),
 );
 

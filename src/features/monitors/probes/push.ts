@@ -4,7 +4,7 @@ import { pointer } from "../../../base/errors";
 import { LineText } from "../../../base/texts";
 import { OneOf, Text } from "../../../base/schema";
 import { plural } from "../../../base/text";
-import { isTimeZone } from "../../pages/rules";
+import { isTimeZone } from "../../../base/zones";
 import type { Probe } from "../monitoring";
 import type { Meaning } from "../signal-text";
 import { mergeFields } from "./fields";

@@ -12,6 +12,7 @@ import {
 } from "../../../base/status";
 import { plural } from "../../../base/text";
 import { DAY_MS, EXPIRES_SOON_MS, SECOND_MS, toIso } from "../../../base/time";
+import { roundTimes, zoneLabel } from "../../../base/zones";
 import type { Step, StepName } from "../../../egress/steps";
 import { INCIDENT_WORDS } from "../../../public/state";
 import {
@@ -41,7 +42,7 @@ import { Icon } from "../../../ui/icons";
 import { DenseDataTable } from "../../../ui/list";
 import { PageHead, Tabs } from "../../../ui/navigation";
 import { type TimeBand, TimeChart, type TimePoint } from "../../../ui/time-chart";
-import { RelativeTime, shortDay } from "../../../ui/times";
+import { clockAt, dayAt, RelativeTime, spanAt, useZone, utcDays } from "../../../ui/times";
 import type { Span } from "../../components/rules";
 import { presetOf, ReportLink } from "../../incidents/screens/list";
 import { webhookName } from "../../webhooks/records";
@@ -49,7 +50,7 @@ import type { CheckRow } from "../checks-store";
 import { originOf } from "../probes/unsupported";
 import { type StateTimes, uptimeOf } from "../uptime";
 import { Commands, OpenRuns, Signals, Tokens } from "./job";
-import { type Range, RANGE_NAMES, rangeLabel, rangeQuery, spanName, zoomQuery } from "./range";
+import { type Range, RANGE_NAMES, rangeLabel, rangeQuery, zoomQuery } from "./range";
 import { TYPE_FORMS } from "./types";
 import type { ListedTrouble, MonitorView } from "./view";
 import {
@@ -471,6 +472,7 @@ interface LastChecksProps {
 
 /** Results of the last checks, newest first. */
 function LastChecks({ checks, slowAboveMs, now }: LastChecksProps) {
+  const zone = useZone();
   if (checks.length === 0) return null;
   return (
     <DetailCard title="Last results" liveId="monitor-results" isTable>
@@ -492,7 +494,7 @@ function LastChecks({ checks, slowAboveMs, now }: LastChecksProps) {
             ),
           },
           {
-            label: "Time (UTC)",
+            label: `Time (${zoneLabel(zone)})`,
             isBars: true,
             cell: ({ at }) => <TimeOfDay at={at} now={now} />,
           },
@@ -517,12 +519,13 @@ const BANDS = [
 /** Chart of response times or job durations over a range, with outages and slow times. */
 function LatencyChart({ name, view }: { name: string; view: MonitorView }) {
   const { range, latency, total, spans, stepTimes, record } = view;
+  const zone = useZone();
   const first = range.steps[0]?.from ?? range.span.from;
   const points = range.steps.map((step, index): TimePoint => {
     const { checks = 0, failures = 0, p50Ms = null, p95Ms = null } = latency[index] ?? {};
     return {
       ...step,
-      name: stepName(step),
+      name: stepName(step, zone),
       median: p50Ms,
       p95: p95Ms,
       tone: toneOf(stepTimes[index], checks, failures),
@@ -563,7 +566,7 @@ function LatencyChart({ name, view }: { name: string; view: MonitorView }) {
           ? undefined
           : { value: degradedAfterMs, name: `Slow above ${latencyInWords(degradedAfterMs)}` }
       }
-      ticks={ticksOf(range, first)}
+      ticks={ticksOf(range, first, zone)}
       write={latencyInWords}
     />
   );
@@ -578,29 +581,23 @@ function toneOf(times: StateTimes | undefined, checks: number, failures: number)
 }
 
 /** Returns round times for the labels below a chart, except near its ends. */
-function ticksOf({ span, tickMs }: Range, first: number): { at: number; label: string }[] {
+function ticksOf(
+  { span, tickMs }: Range,
+  first: number,
+  zone: string,
+): { at: number; label: string }[] {
   const margin = (span.to - first) / 50;
-  const ticks: { at: number; label: string }[] = [];
-  for (
-    let at = Math.ceil((first + margin) / tickMs) * tickMs;
-    at < span.to - margin;
-    at += tickMs
-  ) {
-    const iso = toIso(at);
-    const label = tickMs < DAY_MS ? iso.slice(11, 16) : shortDay(iso).slice(0, -5);
-    ticks.push({ at, label });
-  }
-  return ticks;
+  const inner = { from: first + margin, to: span.to - margin };
+  return roundTimes(inner, tickMs, zone).map((at) => ({
+    at,
+    label: tickMs < DAY_MS ? clockAt(at, zone) : dayAt(at, zone).slice(0, -5),
+  }));
 }
 
-/** Returns a step as text: "21 Nov 2026, 14:00–14:30 UTC", or dates for whole days. */
-function stepName({ from, to }: Span): string {
-  const begin = toIso(from);
-  if (from % DAY_MS === 0 && to - from > DAY_MS) {
-    return `${shortDay(begin)} – ${shortDay(toIso(to - 1))}`;
-  }
-  const isDay = from % DAY_MS === 0 && (to - from) % DAY_MS === 0;
-  return isDay ? shortDay(begin) : spanName({ from, to });
+/** Returns a step as text: "21 Nov 2026, 14:00–14:30 UTC", or dates for whole days, which are those of UTC. */
+function stepName({ from, to }: Span, zone: string): string {
+  if (from % DAY_MS !== 0 || to - from < DAY_MS) return spanAt({ from, to }, zone);
+  return utcDays({ from, to }, zone);
 }
 
 /** Maximum numbers of incidents, and of dependent monitors, in their cards. */

@@ -8,13 +8,13 @@ import {
   type SupportedType,
   type Tone,
 } from "../../../base/status";
-import { SECOND_MS, toIso } from "../../../base/time";
+import { SECOND_MS } from "../../../base/time";
 import { FieldErrors } from "../../../base/validation";
 import { ANY_MONITOR } from "../../../base/webhook";
 import type { Reader, Tx } from "../../../db/statements";
 import { type Step, StepRecorder } from "../../../egress/steps";
 import type { Form as SentForm } from "../../../http/form-body";
-import { sessionOf } from "../../../http/request-context";
+import { sessionOf, zoneOf } from "../../../http/request-context";
 import { Notice, Shape } from "../../../ui/blocks";
 import { Button } from "../../../ui/buttons";
 import { collectErrors, type FormState, type ValuesOf } from "../../../ui/forms/form";
@@ -23,11 +23,12 @@ import { newFormToken } from "../../../ui/frame/changes";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { readPages } from "../../../ui/frame/page-choice";
 import { monitorPath, MONITORS_PATH, NEW_MONITOR_PATH } from "../../../ui/frame/paths";
+import type { ScreenRequest } from "../../../ui/frame/render";
 import { Icon } from "../../../ui/icons";
 import type { Area } from "../../../ui/screens/area";
 import { FormScreen, ManagedByFile } from "../../../ui/screens/form-screen";
 import type { At, SentAt } from "../../../ui/screens/routes";
-import { longDay, zoneTime } from "../../../ui/times";
+import { dayAt, useZone, zoneTime } from "../../../ui/times";
 import { nextStepLink } from "../../overview/screens/first-steps";
 import { FORMATS } from "../../webhooks/formats/index";
 import {
@@ -170,14 +171,19 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
   }
 
   /** Says that a monitor was saved, the result of a check that began then, and who is notified. */
-  async function describeSaved(id: string, saved: string): Promise<{ tone: Tone; text: string }> {
+  async function describeSaved(
+    { requestContext }: Pick<ScreenRequest, "requestContext">,
+    id: string,
+    saved: string,
+  ): Promise<{ tone: Tone; text: string }> {
+    const zone = zoneOf(requestContext);
     const record = getMonitorRecord(ctx.db, id);
     const { type, paused } = record.row;
     const recorder = new StepRecorder(ctx.clock);
     const isChecked = !paused && type !== "unsupported" && TYPE_FORMS[type].isPush !== true;
     const checking = isChecked
       ? monitoring.checkNow(id, recorder).then(
-          (check) => resultInWords(check, recorder.steps),
+          (check) => resultInWords(check, recorder.steps, zone),
           () => undefined,
         )
       : Promise.resolve(undefined);
@@ -251,7 +257,7 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
         const notified = notifiedInWords(ctx.db, getMonitorRecord(ctx.db, id));
         return showToken(ctx, reveal, "Your new address", notified);
       }
-      const saved = await describeSaved(id, "The monitor was created.");
+      const saved = await describeSaved(at, id, "The monitor was created.");
       return { path: monitorPath(id), ...saved, link: nextStepLink(ctx.db, at.requestContext) };
     },
   });
@@ -314,7 +320,7 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
       const { id } = at.params;
       const path = monitorPath(id);
       if (!isChanged) return { path, text: undefined };
-      return { path, ...(await describeSaved(id, "The monitor was changed.")) };
+      return { path, ...(await describeSaved(at, id, "The monitor was changed.")) };
     },
   });
 }
@@ -499,6 +505,7 @@ const OUTCOMES = {
 
 function TrialResultLine({ outcome, latencyMs, message, certificate, steps }: TrialResult) {
   const { tone, title } = OUTCOMES[outcome];
+  const zone = useZone();
   return (
     <p class={`notice t-${tone}`}>
       <Shape tone={tone} />
@@ -508,7 +515,7 @@ function TrialResultLine({ outcome, latencyMs, message, certificate, steps }: Tr
           {[
             message,
             answerInWords(latencyMs, steps),
-            certificate && `The certificate expires on ${longDay(toIso(certificate.expiresAt))}.`,
+            certificate && `The certificate expires on ${dayAt(certificate.expiresAt, zone)}.`,
             "Nothing was saved yet.",
           ]
             .filter(Boolean)

@@ -1,12 +1,13 @@
 import { Fragment } from "preact";
 import type { SignalKind, TokenKind, Tone } from "../../../base/status";
 import { toIso } from "../../../base/time";
+import { zoneLabel } from "../../../base/zones";
 import { Card, CodeBlock, Shape, State } from "../../../ui/blocks";
 import { ButtonLink } from "../../../ui/buttons";
 import { DetailCard, DetailRow } from "../../../ui/detail";
 import { Icon } from "../../../ui/icons";
 import { DenseDataTable } from "../../../ui/list";
-import { RelativeTime } from "../../../ui/times";
+import { RelativeTime, useZone } from "../../../ui/times";
 import type { SignalRow } from "../job-store";
 import type { MonitorToken } from "../tokens";
 import { monitorPath } from "../../../ui/frame/paths";
@@ -22,6 +23,7 @@ const SIGNALS: Readonly<Record<SignalKind, { tone: Tone; word: string }>> = {
 
 /** Last starts, ends and messages of a job, newest first. */
 export function Signals({ job: { signals }, now }: { job: JobView; now: number }) {
+  const zone = useZone();
   if (signals.length === 0) return null;
   return (
     <DetailCard title="Runs and messages" liveId="monitor-signals" isTable>
@@ -31,7 +33,7 @@ export function Signals({ job: { signals }, now }: { job: JobView; now: number }
         columns={[
           { label: "Signal", cell: (signal) => <SignalFacts signal={signal} now={now} /> },
           {
-            label: "Time (UTC)",
+            label: `Time (${zoneLabel(zone)})`,
             isBars: true,
             cell: ({ at }) => <TimeOfDay at={at} now={now} />,
           },
@@ -55,8 +57,7 @@ function SignalFacts({ signal, now }: { signal: SignalRow; now: number }) {
       {exitCode === null ? null : <span class="note">Exit code {exitCode}</span>}
       {startedAt === null ? null : (
         <span class="note">
-          Started at {toIso(startedAt).slice(11, 19)},{" "}
-          <RelativeTime at={toIso(startedAt)} now={now} />
+          Started at <TimeOfDay at={startedAt} now={now} />
         </span>
       )}
       {rid === "" ? null : <span class="note">Run {rid}</span>}

@@ -1,5 +1,5 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS, parseInstant, toIso } from "../../../base/time";
-import { shortDay } from "../../../ui/times";
+import { spanAt } from "../../../ui/times";
 import type { Span } from "../../components/rules";
 import { withQuery } from "../../../ui/frame/paths";
 
@@ -66,12 +66,21 @@ function stepFor(minMs: number, lengthMs: number, intervalMs: number): number {
 /**
  * Reads the query parameters `range`, by default the last 24 hours up to `now` (unix ms), and `from`
  * and `to`, the times of a part that was zoomed into. Invalid ones are ignored. `intervalMs` is the
- * interval of the checks.
+ * interval of the checks, `timeZone` that of the label.
  */
-export function readRange(query: Query, now: number, retention: Retention, intervalMs = 0): Range {
+export function readRange(
+  query: Query,
+  now: number,
+  retention: Retention,
+  intervalMs = 0,
+  timeZone = "UTC",
+): Range {
   const name = RANGE_NAMES.find((each) => each === query["range"]) ?? "24h";
   const zoomed = readZoom(query, now);
-  if (zoomed) return zoomedRange(name, zoomed, now - zoomed.from, retention, intervalMs);
+  if (zoomed) {
+    const range = zoomedRange(name, zoomed, now - zoomed.from, retention, intervalMs);
+    return { ...range, label: spanAt(zoomed, timeZone) };
+  }
   const { label, lengthMs, tickMs } = RANGES[name];
   const stepMs = stepFor(RANGES[name].stepMs, lengthMs, intervalMs);
   const span = { from: now - lengthMs, to: now };
@@ -97,7 +106,7 @@ function zoomedRange(
   ageMs: number,
   retention: Retention,
   intervalMs: number,
-): Range {
+): Omit<Range, "label"> {
   const lengthMs = span.to - span.from;
   const isKept = (step: number) =>
     step >= DAY_MS || ageMs < (step >= HOUR_MS ? retention.hoursMs : retention.minutesMs);
@@ -107,7 +116,6 @@ function zoomedRange(
   return {
     name,
     isZoomed: true,
-    label: spanName(span),
     span,
     steps: stepsOf({ from: first, to: span.to }, stepMs),
     tickMs: TICKS.find((tick) => lengthMs / tick <= TICKS_MAX) ?? 60 * DAY_MS,
@@ -140,13 +148,4 @@ export function zoomQuery({ name }: Range, time: Span, now: number): string {
     from: toIso(Math.max(from, to - longest)),
     to: toIso(to),
   });
-}
-
-/** Returns a time as text: "21 Nov 2026, 14:00–14:30 UTC", with the second day if it is another. */
-export function spanName({ from, to }: Span): string {
-  const [begin, end] = [toIso(from), toIso(to)];
-  const [first, last] = [shortDay(begin), shortDay(end)];
-  return first === last
-    ? `${first}, ${begin.slice(11, 16)}–${end.slice(11, 16)} UTC`
-    : `${first}, ${begin.slice(11, 16)} – ${last}, ${end.slice(11, 16)} UTC`;
 }

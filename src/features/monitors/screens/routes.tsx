@@ -3,7 +3,7 @@ import { StepRecorder } from "../../../egress/steps";
 import { seeOther } from "../../../http/answers";
 import { formBody } from "../../../http/form-body";
 import { session } from "../../../http/operation";
-import { sessionOf } from "../../../http/request-context";
+import { sessionOf, zoneOf } from "../../../http/request-context";
 import { defineForm } from "../../../ui/forms/form";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { monitorPath, MONITORS_PATH } from "../../../ui/frame/paths";
@@ -35,8 +35,8 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
   const area = createArea(deps, MONITORS_PATH, "viewer");
 
   const retention = retentionOf(ctx.config);
-  const rangeOf = (query: Query, intervalMs?: number) =>
-    readRange(query, ctx.clock.now(), retention, intervalMs);
+  const rangeOf = (query: Query, intervalMs?: number, timeZone?: string) =>
+    readRange(query, ctx.clock.now(), retention, intervalMs, timeZone);
   /** Returns the path of a monitor's screen with the range of the query. */
   const homeOf = (id: string, query: Query) => `${monitorPath(id)}${rangeQuery(rangeOf(query))}`;
 
@@ -52,10 +52,10 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
   area.screen("/:id", ({ params, query, requestContext }) => {
     const now = ctx.clock.now();
     const { row } = getMonitorRecord(ctx.db, params.id);
-    const range = rangeOf(query, (row.intervalSeconds ?? 0) * SECOND_MS);
+    const { role, timeZone } = sessionOf(requestContext).user;
+    const range = rangeOf(query, (row.intervalSeconds ?? 0) * SECOND_MS, timeZone);
     const view = readMonitorView(ctx.db, params.id, range, now);
     const nextCheckAt = monitoring.nextCheckAt(row.id);
-    const { role } = sessionOf(requestContext).user;
     return {
       title: row.name,
       children: <MonitorDetail {...{ view, nextCheckAt, role, baseUrl: ctx.baseUrl, now }} />,
@@ -168,7 +168,7 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
       const recorder = new StepRecorder(ctx.clock);
       const check = await monitoring.checkNow(row.id, recorder);
       const { steps } = recorder;
-      const result = resultInWords(check, steps);
+      const result = resultInWords(check, steps, zoneOf(requestContext));
       const details = steps.length === 0 ? undefined : <CheckSteps steps={steps} />;
       flashes.put(sessionOf(requestContext).id, { ...result, details });
       return seeOther(homeOf(row.id, query));

@@ -1,10 +1,10 @@
 /* Fields for objects in the configuration of a monitor, and those of HTTP monitors. */
-import { toIso } from "../../../base/time";
+import { localTime } from "../../../base/zones";
 import { Checkbox } from "../../../ui/choices";
 import { TextArea } from "../../../ui/form";
 import { integerField, selectField, textAreaField, textField } from "../../../ui/forms/fields";
 import { type AnyField, type Field, InvalidInput, optional } from "../../../ui/forms/form";
-import { longDay } from "../../../ui/times";
+import { longDay, useZone } from "../../../ui/times";
 import { type CertificateFacts, certificatesIn, PRIVATE_KEY } from "../probes/client-certificate";
 import { inputOf } from "./rows";
 import { type SecretsContext, secretTextField } from "./secrets";
@@ -226,9 +226,10 @@ export function certificatesField(options: {
   return {
     ...textAreaField(options),
     Input({ name, value, errors, context: { now } }) {
+      const zone = useZone();
       // A private key that was pasted by mistake is not shown again.
       const shown = value.includes(PRIVATE_KEY) ? "" : value;
-      const facts = certificatesIn(shown).map((each) => sentenceOf(each, now));
+      const facts = certificatesIn(shown).map((each) => sentenceOf(each, now, zone));
       return (
         <TextArea
           {...options}
@@ -243,8 +244,8 @@ export function certificatesField(options: {
   };
 }
 
-function sentenceOf({ subject, expiresAt }: CertificateFacts, now: number): string {
-  const end = longDay(toIso(expiresAt));
+function sentenceOf({ subject, expiresAt }: CertificateFacts, now: number, zone: string): string {
+  const end = longDay(localTime(expiresAt, zone));
   return `“${subject}”: ${expiresAt > now ? "valid until" : "expired on"} ${end}.`;
 }
 

@@ -9,6 +9,7 @@ import {
   selectField,
   textAreaField,
   textField,
+  timeZoneField,
 } from "../../../ui/forms/fields";
 import { type AnyField, type Field, nullable, optional } from "../../../ui/forms/form";
 import type { IconName } from "../../../ui/icons";
@@ -214,11 +215,10 @@ export const TYPE_FORMS: Readonly<Record<MonitorType, TypeForm>> = {
         }),
       ),
       time_zone: nullable(
-        textField({
+        timeZoneField({
           label: "Time zone of the schedule",
           hint: "Such as Europe/Berlin. A time that the clock skips or repeats is due once.",
           initial: "UTC",
-          suggestions: ["UTC", ...Intl.supportedValuesOf("timeZone")],
         }),
       ),
     },

@@ -1,9 +1,10 @@
 import type { MonitorType, Tone } from "../../../base/status";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../../base/time";
+import { localTime } from "../../../base/zones";
 import type { Step } from "../../../egress/steps";
 import { CheckLabel } from "../../../ui/blocks";
 import { monitorPath, MONITORS_PATH, withQuery } from "../../../ui/frame/paths";
-import { exactTime, RelativeTime } from "../../../ui/times";
+import { RelativeTime, secondTime, Time, useZone, zoneAt } from "../../../ui/times";
 import type { CheckRow } from "../checks-store";
 import { type MonitorConfig, probeOf } from "../probes";
 import { scheduleOf } from "../probes/push";
@@ -78,15 +79,16 @@ export function answerInWords(latencyMs: number | null, steps: readonly Step[]) 
   return answer ? `${answer} in ${took}.` : `The response took ${took}.`;
 }
 
-/** Returns the result of a check with its time, in sentences, and its tone. */
+/** Returns the result of a check with its time in a time zone, in sentences, and its tone. */
 export function resultInWords(
   { outcome, latencyMs, message, at }: CheckRow,
   steps: readonly Step[],
+  zone: string,
 ): { tone: Tone; text: string } {
   const answer = answerInWords(latencyMs, steps);
   const took = answer === undefined ? "" : ` ${answer}`;
   const reason = message === null ? "" : ` ${message}`;
-  const time = `${toIso(at).slice(11, 19)} UTC`;
+  const time = `${secondTime(localTime(at, zone))} ${zoneAt(at, zone)}`;
   const text = {
     ok: `The check at ${time} succeeded.${took}${reason}`,
     failed: `The check at ${time} failed.${reason}${took}`,
@@ -102,23 +104,18 @@ export function latencyOrNone(ms: number | null | undefined): string {
 
 /** Time of a recent result or signal, "14:30:05 · 2 min ago". Both in unix ms. */
 export function TimeOfDay({ at, now }: { at: number; now: number }) {
-  const iso = toIso(at);
   return (
     <>
-      {iso.slice(11, 19)} · <RelativeTime at={iso} now={now} />
+      {secondTime(localTime(at, useZone()))} · <RelativeTime at={toIso(at)} now={now} />
     </>
   );
 }
 
 /** Time since `at` as text, "for 4 min 20 s", with the date on hover. Both in unix ms. */
 export function Since({ at, now }: { at: number; now: number }) {
-  const iso = toIso(at);
   return (
     <>
-      for{" "}
-      <time dateTime={iso} title={exactTime(iso)}>
-        {timeInWords(Math.max(1_000, now - at))}
-      </time>
+      for <Time at={toIso(at)}>{timeInWords(Math.max(1_000, now - at))}</Time>
     </>
   );
 }

@@ -25,7 +25,15 @@ import {
   PAGES_PATH,
 } from "../../../ui/frame/paths";
 import { Icon, type IconName } from "../../../ui/icons";
-import { duration, RelativeTime, relativeTime } from "../../../ui/times";
+import {
+  clockAt,
+  dayAt,
+  duration,
+  RelativeTime,
+  relativeTime,
+  useZone,
+  zoneAt,
+} from "../../../ui/times";
 import { foldSpans, type Span } from "../../components/rules";
 import { listCausesBetween, listTroubledComponents } from "../../components/cause-store";
 import type { IncidentRecord } from "../../incidents/records";
@@ -188,6 +196,7 @@ function MaintenanceItem({ record, pageNames, now }: ItemProps<MaintenanceRecord
   const { id, name, status, scheduledFor, scheduledUntil, pageId } = record.row;
   const isOn = isUnderWay(status);
   const names = namesOf(record.components, pageNames?.get(pageId));
+  const zone = useZone();
   return (
     <li class="row">
       <Shape tone={isOn ? "maint" : "none"} />
@@ -201,7 +210,7 @@ function MaintenanceItem({ record, pageNames, now }: ItemProps<MaintenanceRecord
               Planned to end <RelativeTime at={toIso(scheduledUntil)} now={now} />
             </>
           ) : (
-            span(scheduledFor, scheduledUntil)
+            span(scheduledFor, scheduledUntil, zone)
           )}
           {names === "" ? "" : ` · ${names}`}
         </p>
@@ -216,11 +225,10 @@ function MaintenanceItem({ record, pageNames, now }: ItemProps<MaintenanceRecord
 }
 
 /** Returns a planned span: "24 Nov 02:00–03:00 UTC". */
-function span(from: number, until: number): string {
-  const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
-  const timeOf = (at: number) => toIso(at).slice(11, 16);
-  const end = until - from < DAY_MS ? timeOf(until) : `${day.format(until)} ${timeOf(until)}`;
-  return `${day.format(from)} ${timeOf(from)}–${end} UTC`;
+function span(from: number, until: number, zone: string): string {
+  const dayTime = (at: number) => `${dayAt(at, zone).slice(0, -5)} ${clockAt(at, zone)}`;
+  const end = until - from < DAY_MS ? clockAt(until, zone) : dayTime(until);
+  return `${dayTime(from)}–${end} ${zoneAt(until, zone)}`;
 }
 
 function capital(text: string): string {
@@ -374,6 +382,7 @@ const TICKS = [0, 6, 12, 18];
 /** Lane for each component that was not operational in the last 24 hours. */
 export function LastDayBlock({ day }: { day: LastDay }) {
   const { lanes, from, hiddenCount, wellCount } = day;
+  const zone = useZone();
   if (lanes.length === 0) return null;
   return (
     <Block
@@ -394,7 +403,7 @@ export function LastDayBlock({ day }: { day: LastDay }) {
         <li class="lane" aria-hidden="true">
           <span class="lane-axis">
             {TICKS.map((hours) => (
-              <span key={hours}>{toIso(from + hours * HOUR_MS).slice(11, 16)}</span>
+              <span key={hours}>{clockAt(from + hours * HOUR_MS, zone)}</span>
             ))}
             <span>Now</span>
           </span>

@@ -10,7 +10,7 @@ import {
   worstTone,
 } from "../../../base/status";
 import { plural } from "../../../base/text";
-import { DAY_MS, MINUTE_MS, startOfDay, toIso } from "../../../base/time";
+import { DAY_MS, MINUTE_MS, startOfDay } from "../../../base/time";
 import type { Reader } from "../../../db/statements";
 import { State } from "../../../ui/blocks";
 import {
@@ -19,7 +19,7 @@ import {
   MONITORS_PATH,
   WEBHOOKS_PATH,
 } from "../../../ui/frame/paths";
-import { duration, shortDay } from "../../../ui/times";
+import { dayAt, duration, useZone } from "../../../ui/times";
 import { type TotalUptime, totalUptime } from "../../analytics/analytics";
 import { findLastTrouble } from "../../components/cause-store";
 import { findLastIncidentStart } from "../../incidents/store";
@@ -277,9 +277,10 @@ const WORST_WORDS: Readonly<Partial<Record<Tone, string>>> = {
 
 function OpenIncidents({ health }: { health: Health }) {
   const { openIncidents, incidentTone, lastIncidentAt } = health;
+  const zone = useZone();
   const isOpen = openIncidents > 0;
   const last =
-    lastIncidentAt === undefined ? "None so far" : `Last on ${shortDay(toIso(lastIncidentAt))}`;
+    lastIncidentAt === undefined ? "None so far" : `Last on ${dayAt(lastIncidentAt, zone)}`;
   return (
     <Figure
       href={isOpen ? `${INCIDENTS_PATH}?show=open` : INCIDENTS_PATH}

@@ -1,5 +1,5 @@
 import { MINUTE_MS, SECOND_MS, toIso } from "../../../base/time";
-import { exactTime, lasting } from "../../../ui/times";
+import { lasting, Time } from "../../../ui/times";
 
 /** Returns the time between two times in unix ms: "28 s", "42 min", "1 h 4 min", "3 days 4 h". */
 export function elapsed(from: number, to: number): string {
@@ -10,12 +10,7 @@ export function elapsed(from: number, to: number): string {
 
 /** Time since `since`, with the exact time on hover. Both in unix ms. */
 export function Elapsed({ since, now }: { since: number; now: number }) {
-  const at = toIso(since);
-  return (
-    <time dateTime={at} title={exactTime(at)}>
-      {elapsed(since, now)}
-    </time>
-  );
+  return <Time at={toIso(since)}>{elapsed(since, now)}</Time>;
 }
 
 /** Maximum number of links; further objects are counted. */

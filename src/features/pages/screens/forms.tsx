@@ -10,6 +10,7 @@ import {
   nameField,
   selectField,
   textField,
+  timeZoneField,
 } from "../../../ui/forms/fields";
 import {
   defineForm,
@@ -239,11 +240,10 @@ const FIELDS = {
       },
     ],
   }),
-  time_zone: textField({
+  time_zone: timeZoneField({
     label: "Time zone",
     initial: "UTC",
-    hint: "Such as Europe/Berlin. The page shows times and lists the past by day in this zone. Uptime is counted in UTC days.",
-    suggestions: ["UTC", ...Intl.supportedValuesOf("timeZone")],
+    hint: "Type a city or a zone, such as Berlin or Europe/Berlin. Visitors see times and the days of the past in this zone. Uptime is counted in UTC days.",
     isRequired: true,
   }),
   locale: textField({

@@ -6,7 +6,6 @@ import { Fragment } from "preact";
 import { type Role, roleAllows } from "../../../base/actor";
 import { runInSlices, stepsUntil, WHOLE_TURN } from "../../../base/in-slices";
 import { IMPACT_TONES, MONITOR_TONES, STATUS_TONES, type Tone } from "../../../base/status";
-import { toIso } from "../../../base/time";
 import type { Reader } from "../../../db/statements";
 import { wordsOf } from "../../../db/word-search";
 import { sessionOf } from "../../../http/request-context";
@@ -40,7 +39,7 @@ import type { Place } from "../../../ui/frame/places";
 import { Icon, type IconName } from "../../../ui/icons";
 import { createArea } from "../../../ui/screens/area";
 import { readSearch } from "../../../ui/screens/list";
-import { shortDay } from "../../../ui/times";
+import { dayAt } from "../../../ui/times";
 import { searchComponents } from "../../components/store";
 import { searchIncidents } from "../../incidents/store";
 import { type KeyListing, listKeyPage } from "../../keys/records";
@@ -59,9 +58,10 @@ export function searchAdminRoutes(deps: AdminDependencies) {
 
   area.screen(SEARCH_PATH.slice("/admin".length), async (at) => {
     const search = readSearch(at.query);
-    const { role } = sessionOf(at.requestContext).user;
+    const { role, timeZone } = sessionOf(at.requestContext).user;
     const { signal } = at.request;
-    const searcher = { role, places: places(role), now: ctx.clock.now(), signal };
+    const own = { role, timeZone, places: places(role) };
+    const searcher = { ...own, now: ctx.clock.now(), signal };
     const groups = await runInSlices(searchEverything(ctx.db, search, searcher));
     return { title: "Search", isStill: true, children: <Search search={search} groups={groups} /> };
   });
@@ -224,6 +224,8 @@ interface Searcher {
   role: Role;
   /** Places that the role may open. */
   places: readonly Place[];
+  /** Time zone of the days that the results name. */
+  timeZone: string;
   /** Ends the search, such as when its client is gone. */
   signal?: AbortSignal;
   /** Unix ms. */
@@ -248,7 +250,7 @@ export function* searchEverything(
 function* objectsFor(
   reader: Reader,
   search: string,
-  { role, now }: Searcher,
+  { role, timeZone, now }: Searcher,
 ): Generator<number, ResultGroup[]> {
   const query = { ...wordsOf(search), limit: RESULTS_MAX };
   const components = yield* searchComponents(reader, query);
@@ -291,7 +293,7 @@ function* objectsFor(
         name: incident.name,
         note: [
           incident.isDraft ? "Draft" : INCIDENT_WORDS[incident.status],
-          shortDay(toIso(incident.startedAt)),
+          dayAt(incident.startedAt, timeZone),
           incident.pageName,
         ].join(" · "),
         tone: IMPACT_TONES[incident.impact],
@@ -305,7 +307,7 @@ function* objectsFor(
         name: maintenance.name,
         note: [
           MAINTENANCE_WORDS[maintenance.status],
-          shortDay(toIso(maintenance.scheduledFor)),
+          dayAt(maintenance.scheduledFor, timeZone),
           maintenance.pageName,
         ].join(" · "),
         tone: "maint",

@@ -32,7 +32,7 @@ import type { ScreenRequest } from "../../../ui/frame/render";
 import { Icon } from "../../../ui/icons";
 import { PageHead } from "../../../ui/navigation";
 import { KEEPS_TYPED, screenOperation } from "../../../ui/screens/routes";
-import { duration, RelativeTime, shortDay } from "../../../ui/times";
+import { DateTime, dateTimeAt, duration, RelativeTime, useZone } from "../../../ui/times";
 import { VERSION } from "../../../version";
 import { isHttps } from "../../auth/rules";
 import { endSession, startSession } from "../../auth/sessions";
@@ -332,10 +332,10 @@ function VersionCard({ facts }: { facts: InstallationFacts }) {
     <DetailCard title={`Allclear ${VERSION}`} liveId="general-version" isFlush>
       <Facts
         items={[
-          { label: "Since", value: timeOf(startedAt) },
+          { label: "Since", value: <DateTime at={startedAt} /> },
           { label: "Running for", value: span(now - startedAt) },
           { label: "Database", value: `Schema version ${schemaVersion}` },
-          { label: "Server time", value: timeOf(now) },
+          { label: "Server time", value: <DateTime at={now} /> },
         ]}
       />
       <p class="detail-foot">
@@ -404,6 +404,7 @@ export function diskUse(disk: DiskSpace | undefined): { used: number; tone: Tone
 /** Last backup, and the button that downloads a new one. */
 function BackupCard({ facts }: { facts: InstallationFacts }) {
   const { lastBackup, now } = facts;
+  const zone = useZone();
   return (
     <DetailCard title="Backups" liveId="general-backups" isStill isFlush>
       <div id="general-last-backup" data-live="">
@@ -411,7 +412,7 @@ function BackupCard({ facts }: { facts: InstallationFacts }) {
           <ul class="detail-rows">
             <DetailRow
               shape={<Icon name="archive" />}
-              title={timeOf(lastBackup.at)}
+              title={dateTimeAt(lastBackup.at, zone)}
               note={
                 <>
                   {formatBytes(lastBackup.bytes)} · {lastBackup.by} ·{" "}
@@ -478,12 +479,6 @@ function ThemeCard({ theme }: { theme: Theme }) {
       <ThemeForm theme={theme} back="general" />
     </DetailCard>
   );
-}
-
-/** Returns a time in unix ms as text: "22 Nov 2026, 08:11 UTC". */
-function timeOf(at: number): string {
-  const iso = toIso(at);
-  return `${shortDay(iso)}, ${iso.slice(11, 16)} UTC`;
 }
 
 /** Returns a duration in ms as text: "3 days 6 h". */

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { ComponentStatus, Tone } from "../../../base/status";
 import { MINUTE_MS } from "../../../base/time";
+import { zoneLabel } from "../../../base/zones";
 import type { Reader } from "../../../db/statements";
 import { type Author, authorsOf } from "../../../events/audit-search";
 import { MarkdownText, Names } from "../../../public/text";
@@ -15,7 +16,7 @@ import { type PageComponents, readPageComponents } from "../../../ui/forms/objec
 import { componentPath } from "../../../ui/frame/paths";
 import { Icon } from "../../../ui/icons";
 import { Pagination } from "../../../ui/navigation";
-import { RelativeTime } from "../../../ui/times";
+import { RelativeTime, useZone } from "../../../ui/times";
 import { getPage } from "../../pages/pages";
 import type { PageRow } from "../../pages/store";
 
@@ -71,7 +72,7 @@ export function UpdateTimeline<Status extends string>(props: UpdateTimelineProps
     <DetailCard
       title="Timeline"
       liveId="timeline"
-      end={<span class="muted">Newest first · UTC</span>}
+      end={<span class="muted">Newest first · {zoneLabel(useZone())}</span>}
     >
       <Timeline
         now={now}

@@ -6,12 +6,18 @@ import { seeOther } from "../../../http/answers";
 import { readTheme, type Theme, themeCookie, themeOf, THEMES } from "../../../http/cookies";
 import { formBody } from "../../../http/form-body";
 import { session } from "../../../http/operation";
-import { actorOf, type RequestContext, sessionOf } from "../../../http/request-context";
+import { actorOf, type RequestContext, sessionOf, zoneOf } from "../../../http/request-context";
 import { Chip, Columns, WithChip } from "../../../ui/blocks";
 import { Button, PostButton, safeHref } from "../../../ui/buttons";
 import { DetailCard } from "../../../ui/detail";
 import { Actions, Form } from "../../../ui/form";
-import { checkboxField, FormFields, passwordField, textField } from "../../../ui/forms/fields";
+import {
+  checkboxField,
+  FormFields,
+  passwordField,
+  textField,
+  timeZoneField,
+} from "../../../ui/forms/fields";
 import { defineForm, type StateOf } from "../../../ui/forms/form";
 import { describeDevice } from "../../../ui/frame/browser";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
@@ -26,7 +32,7 @@ import { passwordError } from "../../auth/passwords";
 import { waitText } from "../../auth/screens/sign-in";
 import { listSessionsOf, type LiveSession } from "../../auth/sessions";
 import { authenticate, changePassword, endOneSession, endSessions } from "../sign-in";
-import { getUser, readPreferences, renameUser, setKeyWarnings } from "../users";
+import { getUser, readPreferences, renameUser, setKeyWarnings, setTimeZone } from "../users";
 import type { UserResource } from "../wire";
 
 const COLUMNS = [
@@ -45,6 +51,25 @@ const NAME_FORM = defineForm<{ name: string }>()({
     maxlength: NAME_MAX,
     isRequired: true,
   }),
+});
+
+const zoneField = timeZoneField({
+  label: "Time zone",
+  hint: "Type a city or a zone, such as Berlin or Europe/Berlin. The dashboard shows times in it, and reads those that you type. Each status page has its own.",
+  isRequired: true,
+});
+
+const ZONE_FORM = defineForm<{ time_zone: string }>()({
+  time_zone: {
+    ...zoneField,
+    // A script offers the zone of the browser.
+    Input: (props) => (
+      <div>
+        {zoneField.Input(props)}
+        <button class="button quiet" type="button" data-browser-zone={props.value} hidden />
+      </div>
+    ),
+  },
 });
 
 const PASSWORD_FORM = defineForm<{ current_password: string; new_password: string }>()({
@@ -67,6 +92,7 @@ const MAIL_FORM = defineForm<{ key_warnings: boolean }>()({
 function Account(props: {
   user: UserResource;
   name: StateOf<typeof NAME_FORM>;
+  zone: StateOf<typeof ZONE_FORM>;
   password: StateOf<typeof PASSWORD_FORM>;
   mail: StateOf<typeof MAIL_FORM>;
   theme: Theme;
@@ -74,7 +100,7 @@ function Account(props: {
   currentSessionId: number;
   now: number;
 }) {
-  const { user, name, password, mail, theme, sessions, currentSessionId, now } = props;
+  const { user, name, zone, password, mail, theme, sessions, currentSessionId, now } = props;
   return (
     <>
       <PageHead title="Account">
@@ -84,6 +110,14 @@ function Account(props: {
         isTall
         aside={
           <>
+            <DetailCard title="Time zone" liveId="account-zone" isStill>
+              <Form action={`${ACCOUNT_PATH}/time-zone`}>
+                <FormFields form={ZONE_FORM} state={zone} />
+                <Actions>
+                  <Button>Save time zone</Button>
+                </Actions>
+              </Form>
+            </DetailCard>
             <DetailCard title="E-mail" liveId="account-mail" isStill>
               <Form action={`${ACCOUNT_PATH}/mail`}>
                 <FormFields form={MAIL_FORM} state={mail} />
@@ -176,6 +210,7 @@ function SessionRow(props: { session: LiveSession; isCurrent: boolean; now: numb
 /** States of the forms. A form without a state shows the stored values. */
 interface States {
   name?: StateOf<typeof NAME_FORM>;
+  zone?: StateOf<typeof ZONE_FORM>;
   password?: StateOf<typeof PASSWORD_FORM>;
   mail?: StateOf<typeof MAIL_FORM>;
 }
@@ -191,12 +226,13 @@ export function accountAdminRoutes(deps: AdminDependencies) {
     const stored = getUser(ctx.db, user.id);
     const {
       name = NAME_FORM.state(NAME_FORM.stored(stored), {}),
+      zone = ZONE_FORM.state(ZONE_FORM.stored({ time_zone: user.timeZone }), {}),
       password = PASSWORD_FORM.state(PASSWORD_FORM.initial(), {}),
       mail = MAIL_FORM.state(MAIL_FORM.stored(readPreferences(ctx.db, user.id)), {}),
     } = states;
     const sessions = listSessionsOf(ctx.db, user.id, now);
     const theme = readTheme(request);
-    const forms = { name, password, mail };
+    const forms = { name, zone, password, mail };
     const page = { user: stored, ...forms, theme, sessions, currentSessionId: id, now };
     return { title: "Account", children: <Account {...page} /> };
   }
@@ -245,6 +281,21 @@ export function accountAdminRoutes(deps: AdminDependencies) {
       renameUser(ctx, tx, sessionOf(requestContext).user.id, name, actor);
     },
     done: () => ({ path: ACCOUNT_PATH, text: "Your name was changed." }),
+  });
+
+  area.editForm("/time-zone", {
+    form: ZONE_FORM,
+    back: () => ACCOUNT_PATH,
+    load: (_, { requestContext }) => ({
+      resource: { time_zone: zoneOf(requestContext) },
+      version: null,
+      context: {},
+    }),
+    show: (zone, at) => account(at, { zone }),
+    update(tx, { time_zone = "" }, actor, { requestContext }) {
+      setTimeZone(ctx, tx, sessionOf(requestContext).user.id, time_zone, actor);
+    },
+    done: () => ({ path: ACCOUNT_PATH, text: "Your time zone was changed." }),
   });
 
   area.screen("/password", () => ({ path: ACCOUNT_PATH }));

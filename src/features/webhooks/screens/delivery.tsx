@@ -9,11 +9,11 @@ import { actorOf, type RequestContext, sessionOf } from "../../../http/request-c
 import { Card, CodeBlock, EmptyState, Facts, Section, SideBySide, State } from "../../../ui/blocks";
 import { ButtonLink, PostButton } from "../../../ui/buttons";
 import {
-  DATE_TIME_ERROR,
   dateTimeField,
+  dateTimeProblem,
   parseDateTimeInput,
   type TimeZoneContext,
-} from "../../../ui/forms/fields";
+} from "../../../ui/forms/date-time";
 import { defineForm, InvalidInput, keptNotice, type StateOf } from "../../../ui/forms/form";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { webhookPath, WEBHOOKS_PATH, withQuery } from "../../../ui/frame/paths";
@@ -267,7 +267,7 @@ export function addDeliveryRoutes(area: Area, deps: AdminDependencies): void {
   }
 
   /** Returns the page whose time zone a form shows: that of the events, if the webhook has one. */
-  function zoneOf({ pageId }: WebhookRow): TimeZoneContext {
+  function contextOf({ pageId }: WebhookRow): TimeZoneContext {
     const page = pageId === null ? undefined : findPage(ctx.db, { id: pageId });
     return { page: page ?? { timeZone: "UTC" } };
   }
@@ -311,7 +311,7 @@ export function addDeliveryRoutes(area: Area, deps: AdminDependencies): void {
     const row = rowOf(at.params.id);
     if (!row.enabled) return { path: webhookPath(row.id) };
     const values = REDELIVER_FORM.stored({ since: toIso(ctx.clock.now() - DAY_MS) });
-    return askSince(row, REDELIVER_FORM.state(values, zoneOf(row)));
+    return askSince(row, REDELIVER_FORM.state(values, contextOf(row)));
   });
 
   // The action takes several transactions, which no helper does.
@@ -320,16 +320,16 @@ export function addDeliveryRoutes(area: Area, deps: AdminDependencies): void {
     async ({ request, requestContext, params: { id }, body: sent }) => {
       const values = REDELIVER_FORM.read(sent);
       const row = rowOf(id);
-      const zone = zoneOf(row);
+      const context = contextOf(row);
       const kept = keptNotice(sent);
       if (kept !== undefined) {
-        const state = { ...REDELIVER_FORM.state(values, zone), kept };
+        const state = { ...REDELIVER_FORM.state(values, context), kept };
         return render.screen({ request, requestContext }, askSince(row, state));
       }
-      const { body, errors } = REDELIVER_FORM.parse(values, zone);
+      const { body, errors } = REDELIVER_FORM.parse(values, context);
       if (errors.length > 0) {
         const shown = REDELIVER_FORM.errorsByInput(errors, values);
-        const state = { ...REDELIVER_FORM.state(values, zone), errors: shown };
+        const state = { ...REDELIVER_FORM.state(values, context), errors: shown };
         const screen = { ...askSince(row, state), status: 422 };
         return render.screen({ request, requestContext }, screen);
       }
@@ -601,8 +601,9 @@ const ADVICE_BY_REASON: readonly [RegExp, string][] = [
 /** Form for the time from which failed deliveries are sent again. */
 const REDELIVER_FORM = defineForm<{ since: string }, TimeZoneContext>()({
   since: {
-    ...dateTimeField({ label: "Queued since (UTC)", isRequired: true }),
+    ...dateTimeField({ label: "Queued since", isRequired: true }),
     // No service validates this time.
-    toBody: (typed) => parseDateTimeInput(typed) ?? new InvalidInput(DATE_TIME_ERROR),
+    toBody: (typed) =>
+      parseDateTimeInput(typed) ?? new InvalidInput(dateTimeProblem(typed) ?? "is empty"),
   },
 });

@@ -2,6 +2,7 @@ import { maskAddress } from "../../../base/mail-address";
 import { percent } from "../../../base/numbers";
 import { plural } from "../../../base/text";
 import { toIso } from "../../../base/time";
+import { localTime } from "../../../base/zones";
 import { ANY_EVENT, isForPeople } from "../../../base/webhook";
 import { Card, Chip, Chips, Facts, Notice, Section, State } from "../../../ui/blocks";
 import { ButtonLink, PostButton } from "../../../ui/buttons";
@@ -14,7 +15,7 @@ import { CellNote, OneLine } from "../../../ui/list";
 import { PageHead } from "../../../ui/navigation";
 import type { Area } from "../../../ui/screens/area";
 import { ManagedByFile } from "../../../ui/screens/form-screen";
-import { RelativeTime, SecondTime, secondTime } from "../../../ui/times";
+import { RelativeTime, SecondTime, secondTime, useZone } from "../../../ui/times";
 import { describeQuestion, type Question } from "../alerts/confirmation";
 import { FORMATS } from "../formats/index";
 import type { Backlog, Failure } from "../health";
@@ -324,11 +325,12 @@ function PausedNotice({
   record: WebhookRecord;
   backlog: Backlog | undefined;
 }) {
+  const zone = useZone();
   if (pausedUntil === null) return null;
   return (
     <Notice
       tone="degraded"
-      title={`Paused by the receiver until ${secondTime(toIso(pausedUntil))}`}
+      title={`Paused by the receiver until ${secondTime(localTime(pausedUntil, zone))}`}
     >
       The receiver limits requests and has refused one. Nothing is sent to its URL until then.{" "}
       {backlog === undefined

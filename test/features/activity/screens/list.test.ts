@@ -98,7 +98,7 @@ describe("the Activity screen", () => {
     expect(await installation.found("")).toEqual(SENTENCES);
     const page = readHtml((await installation.open("?actor=key")).text);
     expect(page.texts("tbody td")).toEqual([
-      "4 days ago2026-03-06 12:00:00 UTC",
+      "4 days ago2026-03-06 12:00:00",
       "CI botAPI key",
       `${UPDATED}incident.add_update · history`,
       "2001:db8::5",
@@ -167,6 +167,22 @@ describe("the Activity screen", () => {
   ])("the Activity screen applies the filter %s", async (query, sentences) => {
     await using installation = await createInstallation();
     expect(await installation.found(query)).toEqual(sentences);
+  });
+
+  test("the Activity screen shows times and filters by days in the time zone of the user", async () => {
+    await using installation = await createInstallation();
+    const { app, session } = installation;
+    await app.call("/admin/settings/account/time-zone", {
+      session,
+      form: { time_zone: "Pacific/Auckland" },
+    });
+    const { text } = await app.call(`${ACTIVITY}?from=2026-03-07&to=2026-03-07`, { session });
+    const html = readHtml(text);
+    expect(html.texts("th")[0]).toBe("Time (Pacific/Auckland)");
+    // Noon in UTC is one o'clock of the next day there.
+    expect(html.texts("tbody tr:first-child td:first-child .nowrap")).toEqual([
+      "2026-03-07 01:00:00",
+    ]);
   });
 
   test("the Activity screen shows the active filters and a link that clears them", async () => {

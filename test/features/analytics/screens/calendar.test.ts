@@ -89,3 +89,24 @@ describe("the calendar", () => {
     expect(page.texts(".calendar li")).toEqual([]);
   });
 });
+
+test("the calendar has the days of the user's time zone, with the uptime of their hours", async () => {
+  const { dashboard, session } = await withOutage();
+  await using _ = dashboard;
+  const { app } = dashboard;
+  // Six hours from noon in UTC on are the night of the next day in Auckland.
+  const sharesIn = async (time_zone: string) => {
+    await app.call("/admin/settings/account/time-zone", { session, form: { time_zone } });
+    const html = readHtml((await app.call(CALENDAR, { session })).text);
+    return html
+      .texts(".calendar-share")
+      .map((share, index) => ({ day: index + 1, share }))
+      .filter(({ share }) => share.startsWith("Major outage"))
+      .map(({ day }) => day);
+  };
+  const utcDay = new Date(app.clock.now()).getUTCDate();
+  expect(await sharesIn("UTC")).toEqual([utcDay]);
+  expect(await sharesIn("Pacific/Auckland")).toEqual([utcDay + 1]);
+  const html = readHtml((await app.call(CALENDAR, { session })).text);
+  expect(html.texts(".calendar [aria-current=date] .calendar-number")).toEqual([`${utcDay + 1}`]);
+});

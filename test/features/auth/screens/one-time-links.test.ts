@@ -6,7 +6,7 @@ import {
   getUser,
 } from "../../../../src/features/users/users";
 import { CLI_ACTOR } from "../../../../src/base/actor";
-import { createTestApp, type TestApp } from "../../../support/app";
+import { type Answer, createTestApp, type TestApp } from "../../../support/app";
 import {
   ACCOUNT,
   actionsOf,
@@ -139,6 +139,19 @@ describe("an invitation", () => {
     });
     expect((await app.call(ACCOUNT, { session })).status).toBe(200);
     expect((await app.call(USERS, { session })).status).toBe(403);
+  });
+
+  test("an invitation takes the time zone of the browser, which a link for a new password keeps", async () => {
+    await using app = await createTestApp();
+    const owner = await app.signedIn();
+    const { path, id } = await invite(app, owner, GRACE, "viewer");
+    const zoneOf = async (answer: Answer) =>
+      typedIn((await app.call(ACCOUNT, { session: sessionIn(answer) })).text, "time_zone");
+    const joined = await app.call(path, { form: { ...CHOSEN, time_zone: "Asia/Tokyo" } });
+    expect(await zoneOf(joined)).toEqual(["Asia/Tokyo"]);
+    const link = await makeLink(app, owner, id);
+    const again = await app.call(link, { form: { ...CHOSEN, time_zone: "Europe/Berlin" } });
+    expect(await zoneOf(again)).toEqual(["Asia/Tokyo"]);
   });
 
   test("an invalid acceptance is redisplayed with an error for each field, and writes nothing", async () => {

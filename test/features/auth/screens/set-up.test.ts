@@ -3,6 +3,7 @@ import { readPublicAddress } from "../../../../src/features/settings/settings";
 import { listUsers } from "../../../../src/features/users/users";
 import { createTestApp } from "../../../support/app";
 import {
+  ACCOUNT,
   actionsOf,
   expectDead,
   invite,
@@ -72,6 +73,23 @@ describe("the set-up link", () => {
     expect((await app.call(path, { form })).status).toBe(303);
     expect(readPublicAddress(app.ctx.db)).toBeUndefined();
     expect(app.ctx.baseUrl).toBe("https://status.test");
+  });
+
+  test.each([
+    ["Europe/Berlin", "Europe/Berlin"],
+    ["Asia/Calcutta", "Asia/Calcutta"],
+    // Without a script.
+    ["", "UTC"],
+    ["Mars/Base", "UTC"],
+    ["x".repeat(65), "UTC"],
+  ])("a browser in the time zone “%s” makes an owner in %s", async (named, zone) => {
+    await using app = await createTestApp({ env: NO_BASE_URL });
+    const path = await setUpPath(app);
+    expect(readHtml((await app.call(path)).text).attributes("[data-browser-zone]", "name")).toEqual(
+      ["time_zone"],
+    );
+    const session = sessionIn(await app.call(path, { form: { ...OWNER, time_zone: named } }));
+    expect(typedIn((await app.call(ACCOUNT, { session })).text, "time_zone")).toEqual([zone]);
   });
 
   test("the set-up link works once, then shows that it has ended and writes nothing", async () => {

@@ -161,7 +161,7 @@ describe("an invalid report of an incident", () => {
       body: "First message is empty.",
       status: "Status must be one of investigating, identified, monitoring, resolved.",
       impact_override: "Impact must be one of none, minor, major, critical.",
-      started_at: "Started at (UTC) must be a date and a time such as 2027-01-31 14:00.",
+      started_at: "Started at must be a date and a time such as 2027-01-31 14:00.",
       external_ref: "External reference holds control characters or bidirectional overrides.",
     });
     expect(typedIn(answer.text, "started_at")).toEqual(["yesterday"]);
@@ -185,7 +185,7 @@ describe("an invalid report of an incident", () => {
     const before = await site.state();
     const future = await site.report({ started_at: "2026-03-10T13:00" });
     expect(fieldErrorsOn(future.text)).toEqual({
-      started_at: "Started at (UTC) is in the future.",
+      started_at: "Started at is in the future.",
     });
     const open = await site.report({ resolved_at: "2026-03-10T11:00" });
     expect(fieldErrorsOn(open.text)).toHaveProperty("resolved_at");

@@ -119,13 +119,13 @@ describe("an update of a maintenance", () => {
       what: "an invalid time",
       fields: { display_at: "yesterday" },
       at: "display_at",
-      error: "Took effect at (UTC) must be a date and a time such as 2027-01-31 14:00.",
+      error: "Took effect at must be a date and a time such as 2027-01-31 14:00.",
     },
     {
       what: "a time in the future",
       fields: { display_at: "2026-03-10T12:30" },
       at: "display_at",
-      error: "Took effect at (UTC) is in the future.",
+      error: "Took effect at is in the future.",
     },
   ];
 

@@ -120,19 +120,19 @@ describe("editing a maintenance", () => {
       what: "a beginning that is none",
       fields: { scheduled_for: "soon" },
       at: "scheduled_for",
-      says: "Starts at (UTC) must be a date and a time such as 2027-01-31 14:00.",
+      says: "Starts at must be a date and a time such as 2027-01-31 14:00.",
     },
     {
       what: "an end before the beginning",
       fields: { scheduled_until: "2026-03-10T13:00" },
       at: "scheduled_until",
-      says: "Ends at (UTC) must be later than the start.",
+      says: "Ends at must be later than the start.",
     },
     {
       what: "a start after its end",
       fields: { scheduled_for: "2026-03-10T16:00" },
       at: "scheduled_for",
-      says: "Starts at (UTC) must be earlier than the end.",
+      says: "Starts at must be earlier than the end.",
     },
     {
       what: "a component of another page",

@@ -219,3 +219,30 @@ describe("maintenance without a status page", () => {
     });
   }
 });
+
+describe("the calendar of maintenance", () => {
+  test("has the days and times of the user's time zone, and one of UTC by default", async () => {
+    await using dashboard = await createMaintenanceDashboard();
+    const { site, open, send } = dashboard;
+    await site.plan({
+      name: "At midnight",
+      scheduled_for: "2026-03-31T22:30:00Z",
+      scheduled_until: "2026-03-31T23:30:00Z",
+    });
+    const linksOf = async (month: string) =>
+      readHtml((await open(`${MAINTENANCE}/calendar?month=${month}`)).text).texts(
+        ".calendar td li a",
+      );
+    expect(await linksOf("2026-03")).toEqual(["22:30 At midnight"]);
+    expect(await linksOf("2026-04")).toEqual([]);
+    await send("/admin/settings/account/time-zone", { time_zone: "Europe/Berlin" });
+    expect(await linksOf("2026-03")).toEqual([]);
+    expect(await linksOf("2026-04")).toEqual(["00:30 At midnight"]);
+    const { text } = await open(`${MAINTENANCE}/calendar?month=2026-04`);
+    expect(text).toContain("Planned times in Europe/Berlin.");
+    expect(readHtml(text).texts("td.t-maint .calendar-number")).toEqual(["1"]);
+    expect(readHtml(text).texts("#plan-calendar-entries li").join()).toContain(
+      "1 Apr 2026, 00:30 · 1 h",
+    );
+  });
+});

@@ -65,13 +65,13 @@ describe("the form that plans maintenance", () => {
       what: "no beginning",
       fields: { scheduled_for: "" },
       at: "scheduled_for",
-      says: "Starts at (UTC) is empty.",
+      says: "Starts at is empty.",
     },
     {
       what: "30 February",
       fields: { scheduled_for: "2026-02-30T10:00" },
       at: "scheduled_for",
-      says: "Starts at (UTC) must be a date and a time such as 2027-01-31 14:00.",
+      says: "Starts at must be a date and a time such as 2027-01-31 14:00.",
     },
     {
       what: "a length that was not offered",
@@ -83,19 +83,19 @@ describe("the form that plans maintenance", () => {
       what: "a length that leads out of the calendar",
       fields: { scheduled_for: "9999-12-31T23:30" },
       at: "scheduled_for",
-      says: "Starts at (UTC) is too late.",
+      says: "Starts at is too late.",
     },
     {
       what: "an end that is not there",
       fields: { lasts: "until" },
       at: "scheduled_until",
-      says: "Ends at (UTC) is empty.",
+      says: "Ends at is empty.",
     },
     {
       what: "an end before the beginning",
       fields: { lasts: "until", scheduled_until: "2026-03-10T14:00" },
       at: "scheduled_until",
-      says: "Ends at (UTC) must be later than the start.",
+      says: "Ends at must be later than the start.",
     },
     {
       what: "a component of nothing",

@@ -35,7 +35,7 @@ function runAll(steps: Steps) {
   }
 }
 
-const searcher = { role: "owner", places: [], now: 0 } as const;
+const searcher = { role: "owner", timeZone: "UTC", places: [], now: 0 } as const;
 
 test("the search of many rows takes several turns, and finds the oldest, and the first by name", async () => {
   using store = await openLargeStore(9_000);

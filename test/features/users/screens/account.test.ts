@@ -26,6 +26,70 @@ function sessionIds(html: string): string[] {
   return readHtml(html).attributes('button[name="session"]', "value");
 }
 
+describe("one's own time zone", () => {
+  const PATH = `${ACCOUNT}/time-zone`;
+
+  test("changes the times of all screens, with UTC in the tooltip and the exact time unchanged", async () => {
+    await using app = await createTestApp();
+    const session = await app.signedIn();
+    const barOf = async () => {
+      const html = readHtml((await app.call(ACCOUNT, { session })).text);
+      return [
+        ...html.texts(".bar-time b"),
+        ...html.attributes(".bar-time time", "title"),
+        ...html.attributes(".bar-time time", "datetime"),
+      ];
+    };
+    const iso = "2026-03-10T12:00:00.000Z";
+    expect(await barOf()).toEqual(["12:00 UTC", "10 March 2026, 12:00:00 UTC", iso]);
+    const answer = await app.call(PATH, { session, form: { time_zone: "Europe/Berlin" } });
+    expect([answer.status, answer.headers.get("location")]).toEqual([303, ACCOUNT]);
+    expect(await barOf()).toEqual([
+      "13:00 CET",
+      "10 March 2026, 13:00:00 Europe/Berlin\n10 March 2026, 12:00:00 UTC",
+      iso,
+    ]);
+    expect(actionsOf(app).at(-1)).toBe("user.time_zone");
+    // Other users have their own.
+    const other = readHtml((await app.call(ACCOUNT, { session: await app.signedIn() })).text);
+    expect(other.texts(".bar-time b")).toEqual(["12:00 UTC"]);
+  });
+
+  test.each([
+    ["New York", "America/New_York"],
+    ["Asia/Calcutta", "Asia/Calcutta"],
+    ["US/Pacific", "US/Pacific"],
+  ])("can be typed as %s", async (typed, zone) => {
+    await using app = await createTestApp();
+    const session = await app.signedIn("viewer");
+    await app.call(PATH, { session, form: { time_zone: typed } });
+    expect(typedIn((await app.call(ACCOUNT, { session })).text, "time_zone")).toEqual([zone]);
+  });
+
+  test.each(["Mars/Base", ""])(
+    "is not changed to “%s”, which is an error of its field",
+    async (typed) => {
+      await using app = await createTestApp();
+      const session = await app.signedIn();
+      const before = app.audit();
+      const answer = await app.call(PATH, { session, form: { time_zone: typed } });
+      expect(answer.status).toBe(422);
+      expect(fieldErrorsOn(answer.text)).toEqual({
+        time_zone: "Time zone must be a time zone, such as Europe/Berlin.",
+      });
+      expect(typedIn(answer.text, "time_zone")).toEqual([typed]);
+      expect(app.audit()).toEqual(before);
+    },
+  );
+
+  test("offers all zones in a list that the browser searches", async () => {
+    await using app = await createTestApp();
+    const { text } = await app.call(ACCOUNT, { session: await app.signedIn() });
+    const offered = readHtml(text).attributes("#field-time_zone-list option", "value");
+    expect(offered).toEqual(["UTC", ...Intl.supportedValuesOf("timeZone")]);
+  });
+});
+
 describe("changing one's own password", () => {
   test("changing one's password ends all other sessions and keeps the current one", async () => {
     await using app = await createTestApp();

@@ -1,0 +1,135 @@
+/*
+ * Time zones of the IANA database: their names, and the times that clocks in them show. Times are unix ms. A time that
+ * a clock shows is given as the ms since 1970 on that clock.
+ */
+import { lazy } from "./lazy";
+import { DAY_MS, isUtcZone, startOfDay, toIso } from "./time";
+
+/** Maximum length of the name of a time zone. */
+export const TIME_ZONE_MAX = 64;
+
+/** Returns the names of all time zones, without aliases. */
+export const timeZones = lazy((): readonly string[] => [
+  "UTC",
+  ...Intl.supportedValuesOf("timeZone"),
+]);
+
+/** Returns the time zone that a person means: "New York" is America/New_York. Other names are returned unchanged. */
+export function zoneNamed(typed: string): string {
+  const text = typed.trim();
+  if (isTimeZone(text)) return text;
+  const city = `/${text.replaceAll(" ", "_").toLowerCase()}`;
+  return timeZones().find((name) => name.toLowerCase().endsWith(city)) ?? text;
+}
+
+/** Returns true if a name is a time zone of this build's IANA database, or an alias of one. */
+export function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns the name of a time zone as screens write it. UTC has many names. */
+export function zoneLabel(timeZone: string): string {
+  return isUtcZone(timeZone) ? "UTC" : timeZone;
+}
+
+/** Returns the time that a clock shows as text: "2026-11-21T15:32:05". */
+export function localTime(at: number, timeZone: string): string {
+  return toIso(shownAt(at, timeZone)).slice(0, 19);
+}
+
+/** Returns the time that a clock shows. */
+export function shownAt(at: number, timeZone: string): number {
+  return isUtcZone(timeZone) ? at : at + offsetOf(zonedAt(at, timeZone));
+}
+
+/** Returns all instants at which a clock shows a time: none in an hour that it skips, two in one that it repeats. */
+export function instantsOf(shown: number, timeZone: string): readonly number[] {
+  const time = plainTime(shown);
+  const [first, second] = (["earlier", "later"] as const).map((disambiguation) =>
+    time.toZonedDateTime(timeZone, { disambiguation }),
+  );
+  if (!first || !second || !first.toPlainDateTime().equals(time)) return [];
+  return [...new Set([first.epochMilliseconds, second.epochMilliseconds])];
+}
+
+/** Returns when a clock first shows a time, or the end of the hour that it skips. */
+export function firstShown(shown: number, timeZone: string): number {
+  const time = plainTime(shown);
+  const zoned = time.toZonedDateTime(timeZone, { disambiguation: "earlier" });
+  const isSkipped = !zoned.toPlainDateTime().equals(time);
+  const at = isSkipped ? zoned.getTimeZoneTransition("next") : zoned;
+  return (at ?? zoned).epochMilliseconds;
+}
+
+/** Days in a time zone. A day is given as the midnight in UTC of its date. */
+export interface Days {
+  /** Returns the day of a time. */
+  dayOf(at: number): number;
+  /** Returns the first millisecond of a day, or of the next one for a day that the zone left out. */
+  startOf(day: number): number;
+}
+
+export function daysIn(timeZone: string): Days {
+  return {
+    dayOf: (at) => startOfDay(shownAt(at, timeZone)),
+    startOf: (day) =>
+      isUtcZone(timeZone)
+        ? day
+        : plainTime(day).toPlainDate().toZonedDateTime(timeZone).epochMilliseconds,
+  };
+}
+
+/** Returns the end of a day `YYYY-MM-DD` that exists, which is the start of the next one. */
+export function endOfDay(day: string, timeZone: string): number {
+  return daysIn(timeZone).startOf(Date.parse(day) + DAY_MS);
+}
+
+/** Lists the round times of a clock from `from` and before `to`, such as each full hour for a step of an hour. */
+export function roundTimes(
+  { from, to }: { from: number; to: number },
+  stepMs: number,
+  timeZone: string,
+): number[] {
+  const times = new Set<number>();
+  const last = shownAt(to, timeZone);
+  let shown = Math.ceil(shownAt(from, timeZone) / stepMs) * stepMs;
+  for (; shown < last; shown += stepMs) times.add(firstShown(shown, timeZone));
+  return [...times].filter((at) => at >= from && at < to);
+}
+
+/** Returns the abbreviation of a zone at a time, if English has one, and its offset: "CET" and "UTC+1". */
+export function zoneNameAt(
+  at: number,
+  timeZone: string,
+  locale = "en-GB",
+): { name: string | undefined; offset: string } {
+  if (isUtcZone(timeZone)) return { name: undefined, offset: "UTC" };
+  const part = (language: string, timeZoneName: "short" | "shortOffset") =>
+    new Intl.DateTimeFormat(language, { timeZone, timeZoneName })
+      .formatToParts(at)
+      .find(({ type }) => type === "timeZoneName")?.value ?? "";
+  const offset = part("en-US", "shortOffset").replace(/^GMT(?=[+-])/, "UTC");
+  // Without an abbreviation of its own, a zone is named by its offset.
+  const name = [locale, "en-US"]
+    .map((language) => part(language, "short"))
+    .find((each) => !/\p{N}/u.test(each));
+  return { name, offset: offset === "GMT" ? "UTC+0" : offset };
+}
+
+export function zonedAt(at: number, timeZone: string): Temporal.ZonedDateTime {
+  return Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timeZone);
+}
+
+/** Returns the offset of a clock from UTC in ms. */
+export function offsetOf(zoned: Temporal.ZonedDateTime): number {
+  return zoned.offsetNanoseconds / 1e6;
+}
+
+function plainTime(shown: number): Temporal.PlainDateTime {
+  return zonedAt(shown, "UTC").toPlainDateTime();
+}
