@@ -1,7 +1,20 @@
 // Shows the next occurrences of a schedule while its times are typed.
 
 const OCCURRENCES_AFTER_MS = 300;
-const TIMES = ["cron", "time_zone", "duration_minutes", "starts_on", "ends_on", "every_days"];
+const TIMES = [
+  "repeats",
+  "at",
+  "on_days",
+  "month_day",
+  "month_week",
+  "month_weekday",
+  "cron",
+  "time_zone",
+  "duration_minutes",
+  "starts_on",
+  "ends_on",
+  "every_days",
+];
 
 /** Timers of the forms whose occurrences are being asked for. */
 const asking = new WeakMap();

@@ -98,7 +98,8 @@ export const MAINTENANCE_SCREENS: readonly Screen[] = [
     status: 422,
     open: inDemoData(() => "/admin/maintenance/schedules/new"),
     async reach(page) {
-      await page.getByLabel("Times").fill("0 25 * * *");
+      await page.getByLabel("Repeats").selectOption("cron");
+      await page.getByLabel("Cron expression").fill("0 25 * * *");
       await send(page, "Create schedule");
     },
   },

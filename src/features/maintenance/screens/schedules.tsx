@@ -1,5 +1,6 @@
 import { validate } from "../../../base/validation";
 import { type Role, roleAllows } from "../../../base/actor";
+import { plural } from "../../../base/text";
 import { MINUTE_MS, toIso } from "../../../base/time";
 import type { Reader } from "../../../db/statements";
 import { sessionOf } from "../../../http/request-context";
@@ -30,7 +31,7 @@ import { PageHead } from "../../../ui/navigation";
 import { createArea } from "../../../ui/screens/area";
 import { FormScreen, ManagedByFile, RecreatedByFile } from "../../../ui/screens/form-screen";
 import { OrderedTable } from "../../../ui/screens/list";
-import { duration, RelativeTime, zoneSpan } from "../../../ui/times";
+import { duration, RelativeTime, Time, zoneSpan } from "../../../ui/times";
 import {
   getSchedule,
   listSchedules,
@@ -43,8 +44,10 @@ import {
   previewOccurrences,
   updateSchedule,
 } from "../schedules/schedules";
+import { describeTimes, readTimes } from "../schedules/times";
 import { CreateScheduleBody, DURATION_MINUTES_MAX, UpdateScheduleBody } from "../schedules/wire";
 import { affectedField, reminderField } from "./forms";
+import { timesField } from "./times-field";
 
 const CREATE_TITLE = "Create schedule";
 const CRUMBS = [
@@ -273,7 +276,10 @@ function columnsOf({ pages, now }: ScheduleListing, isLink: boolean): DataColumn
       label: "Times",
       cell: ({ row }) => (
         <>
-          <code>{row.cron}</code>
+          {describeTimes(readTimes(row.cron)) ?? <code>{row.cron}</code>}
+          {row.everyDays === null ? null : (
+            <CellNote>only every {plural(row.everyDays, "day")}</CellNote>
+          )}
           <CellNote>{row.timeZone}</CellNote>
         </>
       ),
@@ -316,7 +322,7 @@ interface NextOccurrence {
 const zoneField = optional(
   timeZoneField({
     label: "Time zone",
-    hint: "In which the expression and the days are read. Empty means that of the page.",
+    hint: "In which the times and the days are meant. Type a city or a zone; empty means that of the page.",
   }),
 );
 
@@ -339,13 +345,7 @@ const dayField = (label: string, hint: string) =>
 const FIELDS = {
   name: nameField({ hint: "Name of each maintenance, such as “Database maintenance”." }),
   components: affectedField,
-  cron: textField({
-    label: "Times",
-    hint: "A cron expression: minute, hour, day of month, month, day of week. “0 2 * * *” is every day at 02:00, “30 1 * * SUN” each Sunday at 01:30, “0 2 * * SUN#1” the first Sunday of each month, “@weekly” each Sunday at midnight.",
-    initial: "0 2 * * *",
-    maxlength: 100,
-    isRequired: true,
-  }),
+  cron: timesField,
   duration_minutes: integerField({
     label: "Duration in minutes",
     initial: 60,
@@ -362,7 +362,7 @@ const FIELDS = {
   every_days: nullable(
     integerField({
       label: "Only every n-th day",
-      hint: "Counted from the first day, such as 14 for every second week. Empty means every day of the expression.",
+      hint: "Counted from the first day, such as 14 for every second week. Empty means every day that the times name.",
     }),
   ),
   enabled: checkboxField({
@@ -425,20 +425,22 @@ function NextOccurrences({ next }: { next: readonly NextOccurrence[] }) {
       <div data-occurrences={SHOW_NEXT} aria-live="polite">
         <p class="label">Next occurrences</p>
         {next.length === 0 ? (
-          <p class="hint">None. Check the expression, the time zone and the days.</p>
+          <p class="hint">None. Check the times, the time zone and the days.</p>
         ) : (
           <ol class="hint">
             {next.map(({ at, text }) => (
               <li key={at}>
-                <time dateTime={at}>{text}</time>
+                <Time at={at}>{text}</Time>
               </li>
             ))}
           </ol>
         )}
       </div>
-      <Button name="intent" value={SHOW_NEXT}>
-        Show next occurrences
-      </Button>
+      <noscript>
+        <Button name="intent" value={SHOW_NEXT}>
+          Show next occurrences
+        </Button>
+      </noscript>
     </div>
   );
 }

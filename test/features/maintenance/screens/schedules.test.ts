@@ -73,7 +73,9 @@ describe("the form for a new schedule", () => {
     const list = readHtml((await open(LIST)).text);
     expect(list.texts(".flash")).toEqual(["The schedule was created."]);
     expect(list.texts(".row-link")).toEqual(["Nightly restart"]);
-    expect(list.texts("td code")).toEqual(["0 2 * * *"]);
+    expect(list.texts("td:nth-child(2)")).toEqual([
+      "Every day at 02:00only every 2 daysEurope/Berlin",
+    ]);
     expect(site.app.audit().at(-1)?.action).toBe("maintenance_schedule.create");
   });
 
@@ -111,7 +113,7 @@ describe("the form for a new schedule", () => {
     const typed = dashboard.typed(fields);
     const shown = await dashboard.send(NEW, { ...typed, intent: "occurrences" });
     expect([shown.status, nextOn(shown.text)]).toEqual([200, []]);
-    expect(shown.text).toContain("None. Check the expression, the time zone and the days.");
+    expect(shown.text).toContain("None. Check the times, the time zone and the days.");
     expect(fieldErrorsOn(shown.text)).toEqual({});
   });
 
@@ -130,6 +132,122 @@ describe("the form for a new schedule", () => {
     const zone = await dashboard.create({ time_zone: "Mars/Base" });
     expect(fieldErrorsOn(zone.text)["time_zone"]).toContain("must be a time zone");
     expect(await dashboard.schedules()).toEqual([]);
+  });
+});
+
+/** Returns the way to repeat that a form has selected. */
+const repeatsIn = (html: string) =>
+  readHtml(html).attributes('[name="repeats"] [selected]', "value");
+
+describe("the plain fields of a schedule", () => {
+  test.each<[Fields, string, string]>([
+    [{ repeats: "daily", at: "03:00" }, "0 3 * * *", "Wed, 11 Mar 2026, 03:00–03:15 CET"],
+    [{ repeats: "weekdays", at: "09:30" }, "30 9 * * MON-FRI", "Wed, 11 Mar 2026, 09:30–09:45 CET"],
+    [
+      { repeats: "weekly", on_days: ["TUE"], at: "03:00" },
+      "0 3 * * TUE",
+      "Tue, 17 Mar 2026, 03:00–03:15 CET",
+    ],
+    [
+      { repeats: "weekly", on_days: ["SUN", "TUE"], at: "03:00" },
+      "0 3 * * TUE,SUN",
+      "Sun, 15 Mar 2026, 03:00–03:15 CET",
+    ],
+    [
+      { repeats: "month_day", month_day: "L", at: "22:00" },
+      "0 22 L * *",
+      "Tue, 31 Mar 2026, 22:00–22:15 CEST",
+    ],
+    [
+      { repeats: "month_weekday", month_week: "2", month_weekday: "TUE", at: "03:00" },
+      "0 3 * * TUE#2",
+      "Tue, 14 Apr 2026, 03:00–03:15 CEST",
+    ],
+    [
+      { repeats: "cron", at: "", cron: "0 */6 * * *" },
+      "0 */6 * * *",
+      "Tue, 10 Mar 2026, 18:00–18:15 CET",
+    ],
+  ])("%j are stored as cron, and the form shows when that is", async (fields, cron, next) => {
+    await using dashboard = await createScheduleDashboard();
+    const { create, schedules, open, send, typed } = dashboard;
+    const sent = { cron: "", duration_minutes: "15", ...fields };
+    const shown = await send(NEW, { ...typed(sent), intent: "occurrences" });
+    expect(nextOn(shown.text)).toHaveLength(5);
+    expect(nextOn(shown.text)[0]).toBe(next);
+    expect((await create(sent)).status).toBe(303);
+    const [schedule] = await schedules();
+    expect(schedule).toMatchObject({ cron, duration_minutes: 15, time_zone: "Europe/Berlin" });
+    // It opens in the fields that made it, and a submission without changes changes nothing.
+    const path = `${LIST}/${schedule?.id}`;
+    const { text } = await open(path);
+    expect([repeatsIn(text), nextOn(text)[0]]).toEqual([[String(fields["repeats"])], next]);
+    const [version = ""] = typedIn(text, "version");
+    expect((await send(path, { ...typed(sent), version })).status).toBe(303);
+    expect(await schedules()).toMatchObject([{ version: 1, cron }]);
+  });
+
+  test.each<[Fields, string, string]>([
+    [{ repeats: "daily", at: "25:00" }, "at", "must be a time such as 03:00"],
+    [{ repeats: "daily", at: "" }, "at", "must be a time such as 03:00"],
+    [{ repeats: "weekly", at: "03:00" }, "on_days", "Select at least one day."],
+    [{ repeats: "month_day", at: "03:00", month_day: "0" }, "month_day", "Select a day."],
+    [{ repeats: "month_weekday", at: "03:00" }, "month_week", "Select a week and a day."],
+    [{ repeats: "cron", at: "03:00", cron: "0 25 * * *" }, "cron", "has no valid hour: 25"],
+  ])("%j are an error at %s, and keep what was typed", async (fields, name, error) => {
+    await using dashboard = await createScheduleDashboard();
+    const answer = await dashboard.create({ cron: "", ...fields });
+    expect(answer.status).toBe(422);
+    expect(Object.keys(fieldErrorsOn(answer.text))).toEqual([name]);
+    expect(fieldErrorsOn(answer.text)[name]).toContain(error);
+    expect([repeatsIn(answer.text), typedIn(answer.text, "at")]).toEqual([
+      [String(fields["repeats"])],
+      [String(fields["at"])],
+    ]);
+    expect(nextOn(answer.text)).toEqual([]);
+    expect(await dashboard.schedules()).toEqual([]);
+  });
+
+  test("begin with every day at 02:00, and the next occurrences of that", async () => {
+    await using dashboard = await createScheduleDashboard();
+    const { text } = await dashboard.open(NEW);
+    expect([repeatsIn(text), typedIn(text, "at"), nextOn(text).length]).toEqual([
+      ["daily"],
+      ["02:00"],
+      5,
+    ]);
+  });
+
+  test("show a stored expression that they can say, however it was written", async () => {
+    await using dashboard = await createScheduleDashboard();
+    const { site, open, send, schedules } = dashboard;
+    const { body } = await site.app.call(SCHEDULES_PATH, {
+      method: "POST",
+      key: site.key,
+      json: { ...DAILY, cron: "0 3 * * 2,7" },
+    });
+    const path = `${LIST}/${body.id}`;
+    const { text } = await open(path);
+    expect([repeatsIn(text), typedIn(text, "on_days")]).toEqual([["weekly"], ["TUE", "SUN"]]);
+    expect(readHtml((await open(LIST)).text).texts("td:nth-child(2)")).toEqual([
+      "Every Tuesday and Sunday at 03:00Europe/Berlin",
+    ]);
+    // An expression stays as it was written until its times change.
+    const [version = ""] = typedIn(text, "version");
+    const {
+      page: _page,
+      shown_page: _shown,
+      ...typed
+    } = dashboard.typed({
+      cron: "",
+      repeats: "weekly",
+      on_days: ["TUE", "SUN"],
+      at: "03:00",
+      components: [],
+      name: "Renamed",
+    });
+    await send(path, { ...typed, version });
+    expect(await schedules()).toMatchObject([{ name: "Renamed", cron: "0 3 * * 2,7" }]);
   });
 });
 
