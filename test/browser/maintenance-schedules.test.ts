@@ -34,7 +34,7 @@ describeInBrowser("the form for a maintenance schedule in a browser", (site) => 
     await page.getByLabel("Repeats").selectOption("cron");
     expect(await page.getByLabel("Time", { exact: true }).isVisible()).toBe(false);
     await page.getByLabel("Cron expression").fill("30 1 1 1 *");
-    await rows.filter({ hasText: "1 Jan" }).first().waitFor();
+    await rows.filter({ hasText: "01:30" }).first().waitFor();
     expect(await rows.allTextContents()).toHaveLength(5);
     expect(await rows.first().textContent()).toContain("01:30–02:30 CET");
     await page.getByLabel("Time zone").fill("America/New_York");
