@@ -2,6 +2,7 @@
  * Time zones of the IANA database: their names, and the times that clocks in them show. Times are unix ms. A time that
  * a clock shows is given as the ms since 1970 on that clock.
  */
+import { LRUCache } from "lru-cache";
 import { lazy } from "./lazy";
 import { DAY_MS, isUtcZone, startOfDay, toIso } from "./time";
 
@@ -102,19 +103,31 @@ export function roundTimes(
   return [...times].filter((at) => at >= from && at < to);
 }
 
-/** Returns the abbreviation of a zone at a time, if English has one, and its offset: "CET" and "UTC+1". */
-export function zoneNameAt(
-  at: number,
-  timeZone: string,
-  locale = "en-GB",
-): { name: string | undefined; offset: string } {
+/** Abbreviation of a zone at a time, if English or the language has one, and its offset: "CET" and "UTC+1". */
+interface ZoneName {
+  name: string | undefined;
+  offset: string;
+}
+
+/** Names by language, zone, offset and year. To find one takes a hundred times as long as to look it up. */
+const zoneNames = lazy(() => new LRUCache<string, ZoneName>({ max: 500 }));
+
+/** Returns the name of a zone at a time. Without an abbreviation of its own, a zone is named by its offset. */
+export function zoneNameAt(at: number, timeZone: string, locale = "en-GB"): ZoneName {
   if (isUtcZone(timeZone)) return { name: undefined, offset: "UTC" };
+  const { offset, year } = zonedAt(at, timeZone);
+  const key = `${locale} ${timeZone} ${offset} ${year}`;
+  let found = zoneNames().get(key);
+  if (!found) zoneNames().set(key, (found = findZoneName(at, timeZone, locale)));
+  return found;
+}
+
+function findZoneName(at: number, timeZone: string, locale: string): ZoneName {
   const part = (language: string, timeZoneName: "short" | "shortOffset") =>
     new Intl.DateTimeFormat(language, { timeZone, timeZoneName })
       .formatToParts(at)
       .find(({ type }) => type === "timeZoneName")?.value ?? "";
   const offset = part("en-US", "shortOffset").replace(/^GMT(?=[+-])/, "UTC");
-  // Without an abbreviation of its own, a zone is named by its offset.
   const name = [locale, "en-US"]
     .map((language) => part(language, "short"))
     .find((each) => !/\p{N}/u.test(each));
