@@ -771,8 +771,10 @@ function OrderMenu({ name, moveAction, children }: OrderMenuProps) {
               value={direction}
               data-order-move={direction}
             >
-              Move <span class="visually-hidden">{name} </span>
-              {direction}
+              <span>
+                Move <span class="visually-hidden">{name} </span>
+                {direction}
+              </span>
             </button>
           ))}
         </form>

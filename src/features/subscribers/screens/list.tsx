@@ -146,17 +146,17 @@ function Head({ page, role, isMailReady }: FrameProps) {
         actions={
           roleAllows(role, "admin") ? (
             <>
-              <ButtonLink href={MAILINGS_PATH}>
-                <Icon name="megaphone" />
-                Mailings
-              </ButtonLink>
-              {roleAllows(role, "owner") ? (
-                <HeadLinks>
+              <HeadLinks>
+                <ButtonLink href={MAILINGS_PATH}>
+                  <Icon name="megaphone" />
+                  Mailings
+                </ButtonLink>
+                {roleAllows(role, "owner") ? (
                   <ButtonLink href={withQuery(IMPORT_PATH, { page: page.slug })}>
                     Import and export
                   </ButtonLink>
-                </HeadLinks>
-              ) : null}
+                ) : null}
+              </HeadLinks>
               <ButtonLink href={newSubscriberPath(page.slug)} kind="primary">
                 <Icon name="plus" />
                 Add subscriber
