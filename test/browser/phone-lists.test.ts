@@ -16,6 +16,7 @@ const LISTS = [
   "templates",
   "webhooks",
   "users",
+  "keys",
   "activity",
 ];
 
