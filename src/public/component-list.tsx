@@ -1,7 +1,13 @@
-import type { ComponentChildren } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { percent, sum } from "../base/numbers";
-import { COMPONENT_STATUSES, STATUS_TONES, type Tone, worstStatus } from "../base/status";
+import {
+  badnessOf,
+  COMPONENT_STATUSES,
+  type ComponentStatus,
+  STATUS_TONES,
+  type Tone,
+  worstStatus,
+} from "../base/status";
 import { plural } from "../base/text";
 import { DAY_MS, MINUTE_MS, toIso } from "../base/time";
 import type { DayOf } from "../features/components/rules";
@@ -11,7 +17,7 @@ import { type DayEntries, UPTIME_DAYS } from "../features/status/histories";
 import type { Snapshot } from "../features/status/snapshots";
 import type { StatusDocument } from "../features/status/wire";
 import type { SentPage } from "../http/answers";
-import { Shape, STATUS_WORDS } from "../ui/blocks";
+import { Shape, State, STATUS_WORDS } from "../ui/blocks";
 import { Sparkline } from "../ui/charts";
 import { DayChart, type DayRun, DayTable, runsOf, type StatusDay } from "../ui/day-charts";
 import type { HtmlDocument } from "../ui/documents";
@@ -20,11 +26,24 @@ import { latencyText } from "../ui/times";
 import type { PageContext, PagePaths } from "./page-context";
 import type { PageTimes } from "./page-times";
 
-/** Number of components from which rows out of sight are laid out later. */
-const MANY = 60;
+/**
+ * Number of components from which a page lists first what is not operational, and folds its groups without the bars of
+ * their days. The bars of 200 components are nine tenths of a page.
+ */
+const MANY = 30;
+/** Maximum number of components in the list of those that are not operational. The others are in their groups. */
+const TROUBLED_MAX = 30;
+
+/** Id of the components without a group in the address of their page. */
+const UNGROUPED_ID = "other";
 
 type Component = Snapshot["document"]["components"][number];
 type Group = Snapshot["document"]["groups"][number];
+
+/** Components that are shown together. */
+export interface ListedGroup extends Pick<Group, "id" | "name" | "description" | "collapse"> {
+  components: readonly Component[];
+}
 
 interface ComponentsProps {
   snapshot: Snapshot;
@@ -32,27 +51,31 @@ interface ComponentsProps {
   latency: ReadonlyMap<string, SparklineData>;
   /** Names of the incidents and maintenances in the charts. */
   names: EntryNames;
-  context: Pick<PageContext, "paths" | "times">;
+  context: Pick<PageContext, "paths" | "times" | "copy">;
   renderRow: RenderRow;
 }
 
-/** Components of a page with their days, those without a group first. */
-export function Components({ renderRow, ...props }: ComponentsProps) {
+/** Components of a page with their days. Those without a group come first on a small page. */
+export function Components(props: ComponentsProps) {
   const { snapshot } = props;
-  const { document } = snapshot;
+  if (shownComponents(snapshot).length === 0) return <section id="components" />;
+  return isLarge(snapshot) ? <ManyComponents {...props} /> : <FewComponents {...props} />;
+}
+
+/** Returns true for a page that folds its groups. */
+export function isLarge({ document }: Snapshot): boolean {
+  return document.components.length >= MANY;
+}
+
+function FewComponents({ renderRow, ...props }: ComponentsProps) {
+  const { snapshot } = props;
   const shown = shownComponents(snapshot);
-  if (shown.length === 0) return <section id="components" />;
-  const byGroup = Map.groupBy(shown, (component) => component.group_id);
   const rowsOf = (components: readonly Component[]) =>
     components.map((component) => renderRow(rowPropsOf(component, props)));
-  const ungrouped = byGroup.get(null) ?? [];
+  const ungrouped = shown.filter(({ group_id: id }) => id === null);
   const drawn = shown.filter(({ showcase }) => showcase);
   return (
-    <section
-      id="components"
-      class={shown.length > MANY ? "many" : undefined}
-      aria-labelledby="components-title"
-    >
+    <section id="components" aria-labelledby="components-title">
       <div class="section-head">
         <h2 id="components-title">Components</h2>
         {drawn.length > 0 ? <span>{spanOf(drawn, snapshot)}</span> : null}
@@ -62,56 +85,281 @@ export function Components({ renderRow, ...props }: ComponentsProps) {
           <Rows components={ungrouped} rows={rowsOf(ungrouped)} snapshot={snapshot} />
         </div>
       ) : null}
-      {document.groups.map((group) => {
-        const own = byGroup.get(group.id) ?? [];
-        return own.length === 0 ? null : (
-          <ComponentGroup key={group.id} group={group} components={own} snapshot={snapshot}>
-            <Rows components={own} rows={rowsOf(own)} snapshot={snapshot} group={group.name} />
-          </ComponentGroup>
-        );
-      })}
-      {drawn.length > 0 ? (
-        <>
-          <Key />
-          <Method />
-        </>
+      {groupsOf(snapshot).map(({ name, components, ...group }) => (
+        <details key={group.id} class="card group" open={isOpen(group, components)} data-days>
+          <GroupSummary name={name} components={components} snapshot={snapshot} />
+          {group.description ? (
+            <p class="muted group-text" dir="auto">
+              {group.description}
+            </p>
+          ) : null}
+          <Rows
+            components={components}
+            rows={rowsOf(components)}
+            snapshot={snapshot}
+            group={name}
+          />
+        </details>
+      ))}
+      {drawn.length > 0 ? <Explanation /> : null}
+    </section>
+  );
+}
+
+/**
+ * Components of a large page: first those that are not operational, then a field that filters by name, and all groups,
+ * folded. A folded group has no bars; a script adds them when it opens, from the page of the group. A copy has all bars,
+ * since no server makes the pages of its groups.
+ */
+function ManyComponents({ renderRow, ...props }: ComponentsProps) {
+  const { snapshot, context } = props;
+  const shown = shownComponents(snapshot);
+  const isWhole = context.copy !== undefined;
+  const groups = allGroupsOf(snapshot);
+  const groupCount = groups.filter(({ id }) => id !== UNGROUPED_ID).length;
+  return (
+    <>
+      <NotOperational renderRow={renderRow} {...props} />
+      <section id="components" aria-labelledby="components-title">
+        <div class="section-head">
+          <h2 id="components-title">All components</h2>
+          <span>
+            {shown.length}
+            {groupCount > 0 ? ` in ${plural(groupCount, "group")}` : ""}
+          </span>
+        </div>
+        <Filter />
+        <div class="card groups">
+          {groups.map(({ id, name, description, components }) => (
+            <details key={id} id={id} class="group" data-days>
+              <GroupSummary name={name} components={components} snapshot={snapshot} hasTally />
+              {description ? (
+                <p class="muted group-text" dir="auto">
+                  {description}
+                </p>
+              ) : null}
+              <Rows
+                components={components}
+                rows={components.map((component) =>
+                  renderRow(rowPropsOf(component, props, { isFolded: !isWhole })),
+                )}
+                snapshot={snapshot}
+                group={name}
+                href={isWhole ? undefined : context.paths.group(id)}
+              />
+            </details>
+          ))}
+        </div>
+        {shown.some(({ showcase }) => showcase) ? <Explanation /> : null}
+      </section>
+    </>
+  );
+}
+
+/** Components that are not operational, worst first, with the names of their groups. */
+function NotOperational({ renderRow, ...props }: ComponentsProps) {
+  const { snapshot } = props;
+  const shown = shownComponents(snapshot);
+  const count = shown.filter(isTroubled).length;
+  if (count === 0) return <section id="troubled" />;
+  const listed = troubledComponents(snapshot);
+  const others = count - listed.length;
+  const drawn = listed.filter(({ showcase }) => showcase);
+  const span = spanOf(drawn, snapshot);
+  return (
+    <section id="troubled" aria-labelledby="troubled-title">
+      <div class="section-head">
+        <h2 id="troubled-title">Not operational</h2>
+        <span>
+          {count} of {shown.length}
+          {drawn.length > 0 ? `, ${span.charAt(0).toLowerCase()}${span.slice(1)}` : ""}
+        </span>
+      </div>
+      <div class="card" data-days>
+        <Rows
+          components={listed}
+          rows={listed.map((component) =>
+            renderRow(rowPropsOf(component, props, { group: groupNameOf(component, snapshot) })),
+          )}
+          snapshot={snapshot}
+          group="not operational"
+        />
+      </div>
+      {others > 0 ? (
+        <p class="muted more">
+          {others} more {others === 1 ? "is" : "are"} marked in the groups.
+        </p>
       ) : null}
     </section>
   );
 }
 
-interface ComponentGroupProps {
-  group: Group;
-  components: readonly Component[];
-  snapshot: Snapshot;
-  children: ComponentChildren;
+/** Field with which a script filters the components. Without a script there is none. */
+function Filter() {
+  return (
+    <div class="filter" role="search" aria-label="Components">
+      <label>
+        <Icon name="search" />
+        <span class="unseen">Filter components</span>
+        <input type="search" placeholder="Name of a component or group" autocomplete="off" />
+      </label>
+      <p class="muted" role="status" />
+    </div>
+  );
 }
 
-function ComponentGroup({ group, components, snapshot, children }: ComponentGroupProps) {
+/** Returns true for a group that the server sends open. An outage opens each group. */
+function isOpen({ collapse }: Pick<Group, "collapse">, components: readonly Component[]): boolean {
   const worst = worstStatus(components.map(({ status }) => status));
-  const isOpen =
-    group.collapse === "expanded" ||
-    (group.collapse === "collapsed_unless_incident" && worst !== "operational");
+  if (collapse === "expanded" || worst === "major_outage" || worst === "partial_outage")
+    return true;
+  return collapse === "collapsed_unless_incident" && worst !== "operational";
+}
+
+/** Returns the groups of a page that have components to show, in order. */
+function groupsOf(snapshot: Snapshot): ListedGroup[] {
+  const byGroup = Map.groupBy(shownComponents(snapshot), (component) => component.group_id);
+  return snapshot.document.groups.flatMap((group) => {
+    const components = byGroup.get(group.id);
+    return components ? [{ ...group, components }] : [];
+  });
+}
+
+/** Returns the groups of a page, and after them all components without a group as another one. */
+function allGroupsOf(snapshot: Snapshot): ListedGroup[] {
+  const groups = groupsOf(snapshot);
+  const components = shownComponents(snapshot).filter(({ group_id: id }) => id === null);
+  if (components.length === 0) return groups;
+  const name = groups.length === 0 ? "Components" : "Other components";
+  return [
+    ...groups,
+    { id: UNGROUPED_ID, name, description: null, collapse: "collapsed", components },
+  ];
+}
+
+/** Finds a group with a page of its own; undefined if it has no components to show. */
+export function findListedGroup(snapshot: Snapshot, id: string): ListedGroup | undefined {
+  return allGroupsOf(snapshot).find((group) => group.id === id);
+}
+
+/** Returns true for a component that is not operational. */
+export function isTroubled({ status }: Component): boolean {
+  return status !== "operational";
+}
+
+/** Returns the components in the list of those that are not operational, worst first. */
+function troubledComponents(snapshot: Snapshot): Component[] {
+  return shownComponents(snapshot)
+    .filter(isTroubled)
+    .toSorted((a, b) => badnessOf(b.status) - badnessOf(a.status))
+    .slice(0, TROUBLED_MAX);
+}
+
+function groupNameOf({ group_id: id }: Component, { document }: Snapshot): string | undefined {
+  return document.groups.find((group) => group.id === id)?.name;
+}
+
+interface GroupSummaryProps {
+  name: string;
+  components: readonly Component[];
+  snapshot: Snapshot;
+  /** True to count the components that are not operational. */
+  hasTally?: boolean;
+}
+
+function GroupSummary({ name, components, snapshot, hasTally }: GroupSummaryProps) {
+  const worst = worstStatus(components.map(({ status }) => status));
+  const tally = hasTally ? tallyOf(components.filter(isTroubled)) : [];
+  return (
+    <summary>
+      <Icon name="chevron-right" />
+      <div>
+        <h3>
+          <bdi>{name}</bdi>{" "}
+          <small>
+            {components.length}
+            <span> {components.length === 1 ? "component" : "components"}</span>
+          </small>
+        </h3>
+        {tally.length > 0 ? (
+          <span class="tally">
+            {tally.map((counted) => (
+              <Counted {...counted} />
+            ))}
+          </span>
+        ) : null}
+      </div>
+      <span class="up">
+        <GroupUptime components={components} snapshot={snapshot} />
+      </span>
+      <Shape tone={STATUS_TONES[worst]} />
+      {tally.length > 0 ? null : <span class="unseen">{STATUS_WORDS[worst]}</span>}
+    </summary>
+  );
+}
+
+/** Mean uptime of the components of a group that show theirs; nothing without any. */
+function GroupUptime({ components, snapshot }: Omit<GroupSummaryProps, "name" | "hasTally">) {
   const uptimes = components
     .filter(({ showcase }) => showcase)
     .map((component) => shownUptime(component, snapshot.daysOf(component.id)))
     .filter((uptime) => uptime !== null);
+  return uptimes.length > 0 ? <Uptime uptime={sum(uptimes) / uptimes.length} /> : null;
+}
+
+/** Number of components with a status. */
+interface StatusCount {
+  status: ComponentStatus;
+  count: number;
+}
+
+/** Returns the number of components by status, worst first. */
+export function tallyOf(components: readonly Component[]): StatusCount[] {
+  return COMPONENT_STATUSES.toReversed()
+    .map((status) => ({
+      status,
+      count: components.filter((component) => component.status === status).length,
+    }))
+    .filter(({ count }) => count > 0);
+}
+
+/** Words after the number of components with a status. */
+const COUNTED: Record<ComponentStatus, (count: number) => string> = {
+  operational: () => "operational",
+  under_maintenance: () => "under maintenance",
+  degraded_performance: () => "degraded",
+  partial_outage: (count) => (count === 1 ? "partial outage" : "partial outages"),
+  major_outage: (count) => (count === 1 ? "major outage" : "major outages"),
+};
+
+/** Number of components with a status, in words. */
+export function Counted({ status, count }: StatusCount) {
   return (
-    <details class="card group" open={isOpen} data-days>
-      <summary>
-        <Icon name="chevron-right" />
-        <h3>
-          {group.name} <small>{plural(components.length, "component")}</small>
-        </h3>
-        <span class="up">
-          {uptimes.length > 0 ? <Uptime uptime={sum(uptimes) / uptimes.length} /> : null}
-        </span>
-        <Shape tone={STATUS_TONES[worst]} />
-        <span class="unseen">{STATUS_WORDS[worst]}</span>
-      </summary>
-      {group.description ? <p class="muted group-text">{group.description}</p> : null}
-      {children}
-    </details>
+    <State tone={STATUS_TONES[status]}>
+      {count} {COUNTED[status](count)}
+    </State>
+  );
+}
+
+/** Content of the page of a group: its components with their days. */
+export function GroupDays({
+  group: { components, name },
+  renderRow,
+  ...props
+}: ComponentsProps & { group: ListedGroup }) {
+  const { snapshot } = props;
+  return (
+    <>
+      <div class="card groups" data-days>
+        <Rows
+          components={components}
+          rows={components.map((component) => renderRow(rowPropsOf(component, props)))}
+          snapshot={snapshot}
+          group={name}
+        />
+      </div>
+      <Explanation />
+    </>
   );
 }
 
@@ -122,37 +370,51 @@ interface RowsProps {
   snapshot: Snapshot;
   /** Name of the group, if the components are in one. */
   group?: string;
+  /** Path of the page with the days, if these rows have none. */
+  href?: string | undefined;
 }
 
 /**
  * Rows of components above a common axis, which opens the tables of their days. The text of a day lies on
  * the axis and not in it, since it may have links.
  */
-function Rows({ components, rows, snapshot, group }: RowsProps) {
+function Rows({ components, rows, snapshot, group, href }: RowsProps) {
   const drawn = components.filter(({ showcase }) => showcase);
+  const list = <ul dangerouslySetInnerHTML={{ __html: rows.map(({ row }) => row).join("") }} />;
+  if (drawn.length === 0) return list;
+  if (href !== undefined) {
+    return (
+      <>
+        {list}
+        <p class="axis">
+          <a href={href}>
+            Day by day<span class="unseen">: {group}</span>
+          </a>
+        </p>
+      </>
+    );
+  }
   const tables = rows.map(({ table }) => table).join("");
   return (
     <>
-      <ul dangerouslySetInnerHTML={{ __html: rows.map(({ row }) => row).join("") }} />
-      {drawn.length === 0 ? null : (
-        <div class="axis">
-          <details class="day-table">
-            <summary>
-              <span class="open-days">
-                Days as a table
-                {group === undefined ? null : <span class="unseen">: {group}</span>}
-              </span>
-              <span class="ends">
-                <span>{isNew(drawn, snapshot) ? "" : `${daysOf(drawn, snapshot)} days ago`}</span>
-                <span>{isNew(drawn, snapshot) ? "Since today" : "Today"}</span>
-              </span>
-              <span>Uptime</span>
-            </summary>
-            <div dangerouslySetInnerHTML={{ __html: tables }} />
-          </details>
-          <p data-day-note />
-        </div>
-      )}
+      {list}
+      <div class="axis">
+        <details class="day-table">
+          <summary>
+            <span class="open-days">
+              Days as a table
+              {group === undefined ? null : <span class="unseen">: {group}</span>}
+            </span>
+            <span class="ends">
+              <span>{isNew(drawn, snapshot) ? "" : `${daysOf(drawn, snapshot)} days ago`}</span>
+              <span>{isNew(drawn, snapshot) ? "Since today" : "Today"}</span>
+            </span>
+            <span>Uptime</span>
+          </summary>
+          <div dangerouslySetInnerHTML={{ __html: tables }} />
+        </details>
+        <p data-day-note />
+      </div>
     </>
   );
 }
@@ -185,16 +447,20 @@ const KEY: readonly { tone: Tone; word: string }[] = [
   { tone: "major", word: "Major outage" },
 ];
 
-function Key() {
+/** Key of the charts, and the method of the figures. */
+function Explanation() {
   return (
-    <ul class="key" aria-label="Key">
-      {KEY.map(({ tone, word }) => (
-        <li>
-          <Shape tone={tone} />
-          {word}
-        </li>
-      ))}
-    </ul>
+    <>
+      <ul class="key" aria-label="Key">
+        {KEY.map(({ tone, word }) => (
+          <li>
+            <Shape tone={tone} />
+            {word}
+          </li>
+        ))}
+      </ul>
+      <Method />
+    </>
   );
 }
 
@@ -223,10 +489,19 @@ export function shownComponents({ document }: Snapshot): Component[] {
   );
 }
 
+/** Form of a row, if it is not that of a component among those of its group. */
+interface RowForm {
+  /** Name of the group, which the row shows; undefined for none. */
+  group?: string | undefined;
+  /** True for a row without days and response times. */
+  isFolded?: boolean;
+}
+
 /** Returns the properties of a component's row. */
-export function rowPropsOf(
+function rowPropsOf(
   component: Component,
   { snapshot, latency, names, context }: Omit<ComponentsProps, "renderRow">,
+  { group, isFolded = false }: RowForm = {},
 ): ComponentRowProps {
   const { id, name, description, status, showcase, uptime_90d } = component;
   return {
@@ -234,10 +509,35 @@ export function rowPropsOf(
     days: snapshot.daysOf(id),
     entries: snapshot.entriesOf(id),
     names,
-    latency: latency.get(id),
+    latency: isFolded ? undefined : latency.get(id),
     paths: context.paths,
     times: context.times,
+    group,
+    isFolded,
   };
+}
+
+/** Cost of a row without days as a step for `runInSlices`. */
+const FOLDED_STEP = 0.25;
+
+/** Renders the rows of a status page into a cache, or those of one group with their days, step by step. */
+export function* rowSteps(
+  props: Omit<ComponentsProps, "renderRow">,
+  prepareRow: RowCache["prepare"],
+  group?: ListedGroup,
+): Generator<number, void> {
+  const { snapshot, context } = props;
+  if (isLarge(snapshot) && !group) {
+    for (const component of troubledComponents(snapshot)) {
+      prepareRow(rowPropsOf(component, props, { group: groupNameOf(component, snapshot) }));
+      yield 1;
+    }
+  }
+  const isFolded = isLarge(snapshot) && !group && context.copy === undefined;
+  for (const component of group?.components ?? shownComponents(snapshot)) {
+    prepareRow(rowPropsOf(component, props, { isFolded }));
+    yield isFolded ? FOLDED_STEP : 1;
+  }
 }
 
 /** Properties of a component that a row shows. */
@@ -246,7 +546,7 @@ type RowComponent = Pick<
   "name" | "description" | "status" | "showcase" | "uptime_90d"
 >;
 
-export interface ComponentRowProps {
+interface ComponentRowProps extends RowForm {
   component: RowComponent;
   /** Days of the chart, oldest first. */
   days: readonly DayOf[];
@@ -272,13 +572,14 @@ export type RenderRow = (row: ComponentRowProps) => RowHtml;
 
 /** Renders without a cache. */
 export const renderRow: RenderRow = (props) => {
-  const { component, days, times } = props;
-  const runs = component.showcase
-    ? runsOf(
-        drawDays(days, (start) => entriesOf(start, props)),
-        times,
-      )
-    : undefined;
+  const { component, days, times, isFolded } = props;
+  const runs =
+    component.showcase && !isFolded
+      ? runsOf(
+          drawDays(days, (start) => entriesOf(start, props)),
+          times,
+        )
+      : undefined;
   return {
     row: renderToString(<ComponentRow {...props} runs={runs} />),
     table: runs ? renderToString(<DayTable caption={component.name} runs={runs} />) : "",
@@ -287,19 +588,29 @@ export const renderRow: RenderRow = (props) => {
 
 /** Row of a component. It must not have icons: cached rows are added after the page's sprite is made. */
 function ComponentRow(props: ComponentRowProps & { runs: readonly DayRun[] | undefined }) {
-  const { component, days, latency, runs } = props;
-  const { name, description, status } = component;
+  const { component, days, latency, runs, group } = props;
+  const { name, description, status, showcase } = component;
   const isOk = status === "operational";
   const tone = STATUS_TONES[status];
   return (
     <li class="component">
       <div class="name">
-        <strong>{name}</strong>
+        <strong dir="auto">{name}</strong>
+        {group === undefined ? null : (
+          <span class="muted">
+            {" "}
+            <bdi>{group}</bdi>
+          </span>
+        )}
         {isOk ? null : <small class={`t-${tone}`}>{STATUS_WORDS[status]}</small>}
-        {description ? <small class="desc">{description}</small> : null}
+        {description ? (
+          <small class="desc" dir="auto">
+            {description}
+          </small>
+        ) : null}
       </div>
       {runs ? <DayChart label={`${name}, day by day`} runs={runs} /> : null}
-      <span class="up">{runs ? <Uptime uptime={shownUptime(component, days)} /> : null}</span>
+      <span class="up">{showcase ? <Uptime uptime={shownUptime(component, days)} /> : null}</span>
       <Shape tone={tone} />
       {isOk ? <span class="unseen">{STATUS_WORDS[status]}</span> : null}
       {latency ? <LatencyLine line={latency} /> : null}
@@ -404,7 +715,7 @@ function LatencyLine({ line }: { line: Latency }) {
 }
 
 /** Cache of component rows as bytes. */
-interface RowCache {
+export interface RowCache {
   /** Renders a row into the cache, before the page is rendered. */
   prepare(row: ComponentRowProps): void;
   /** Returns the bytes of a page. `render` renders it with placeholders instead of rows. */
@@ -438,9 +749,13 @@ const PLACEHOLDER = /<!--(\d+)-->/g;
  */
 export function createRowCache(): RowCache {
   const encoder = new TextEncoder();
-  const cache = new WeakMap<readonly DayOf[], CachedRow>();
+  // A component can have a row in each form.
+  const whole = new WeakMap<readonly DayOf[], CachedRow>();
+  const named: typeof whole = new WeakMap();
+  const folded: typeof whole = new WeakMap();
 
   function bytesOf(row: ComponentRowProps): RowBytes {
+    const cache = row.isFolded ? folded : row.group === undefined ? whole : named;
     const cached = cache.get(row.days);
     const facts = factsOf(row);
     const isValid =
@@ -484,17 +799,19 @@ export function createRowCache(): RowCache {
 /** Facts of a row except its days and the names in them. Days are in UTC, so the page's time zone is not a fact. */
 interface RowFacts {
   component: RowComponent;
+  group: string | undefined;
   latency: Latency | undefined;
   home: string;
   locale: string;
 }
 
-function factsOf({ component, latency, paths, times }: ComponentRowProps): RowFacts {
-  return { component, latency, home: paths.home, locale: times.locale };
+function factsOf({ component, group, latency, paths, times }: ComponentRowProps): RowFacts {
+  return { component, group, latency, home: paths.home, locale: times.locale };
 }
 
 function isSame(one: RowFacts, other: RowFacts): boolean {
   return (
+    one.group === other.group &&
     one.home === other.home &&
     one.locale === other.locale &&
     hasSameValues(one.component, other.component) &&
@@ -512,7 +829,8 @@ function hasSameValues<Values extends object>(one: Values, other: Values): boole
 }
 
 /** Returns the names of the incidents and maintenances of a row's days. Their ids belong to the days. */
-function namesOf({ entries, names }: ComponentRowProps): string {
+function namesOf({ entries, names, isFolded }: ComponentRowProps): string {
+  if (isFolded) return "";
   const found: (string | undefined)[] = [];
   for (const { ids } of entries.values()) for (const id of ids) found.push(names.find(id)?.name);
   return JSON.stringify(found);

@@ -9,6 +9,8 @@ const TIMEOUT_MS = 10_000;
 /** Number of requests left to the address below which tabs wait for the refill, so that people can still open the page. */
 const LOW = 20;
 const TICK_MS = 15_000;
+/** Number of open groups up to which their days are requested, since a filter can open all of them. */
+const DRAWN_AT_ONCE = 5;
 
 if (live) keepCurrent();
 
@@ -21,6 +23,8 @@ function keepCurrent() {
   let timer;
   // Earliest time of the next request, also for a tab that is shown again.
   let notBefore = 0;
+  /** Ends when the days of all groups that were to be drawn are there. */
+  let drawing = Promise.resolve();
 
   const region = document.createElement("p");
   region.className = "unseen";
@@ -31,6 +35,8 @@ function keepCurrent() {
   plan(ASK_MS);
   document.addEventListener("visibilitychange", () => plan(0));
   addEventListener("pageshow", ({ persisted }) => persisted && plan(0));
+  document.addEventListener("toggle", drawOpened, true);
+  document.addEventListener("input", drawOpened);
 
   /** Plans the next request in `ms`, or later if `notBefore` is later. */
   function plan(ms) {
@@ -77,11 +83,12 @@ function keepCurrent() {
       headers: { Accept: "text/html" },
       cache: "no-cache",
     });
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const page = parse(await answer.text());
     const next = versionIn(page.querySelector("script[data-version]")?.dataset.version);
     if (next === shown) return;
     // The policy of this document forbids another style sheet, and its script formats in one language.
     if (looksOf(page) !== looksOf(document)) return location.reload();
+    await draw(openGroups().filter(isDrawn), page);
     shown = next;
     localise(page);
     const before = stateOf(document);
@@ -92,6 +99,29 @@ function keepCurrent() {
     document.title = page.title;
     const state = stateOf(document);
     if (state !== before) region.textContent = state;
+  }
+
+  /** Draws the days of groups that the reader or the filter has opened. */
+  function drawOpened() {
+    const groups = openGroups().filter((group) => !isDrawn(group));
+    if (groups.length > DRAWN_AT_ONCE) return;
+    // Without an answer the link to the days stays.
+    drawing = draw(groups, document).catch(() => {});
+  }
+
+  /** Draws the days of groups in a document, from the pages of the groups, one after another. */
+  async function draw(groups, root) {
+    await drawing;
+    for (const { id } of groups) {
+      const group = root.getElementById(id);
+      const link = group && linkToDays(group);
+      if (!link) continue;
+      const answer = await read(link.href, { headers: { Accept: "text/html" } });
+      const days = parse(await answer.text()).querySelector("main [data-days]");
+      group.querySelector("ul").replaceWith(days.querySelector("ul"));
+      link.parentElement.replaceWith(days.querySelector(".axis"));
+    }
+    filterRows(root);
   }
 
   /** Updates relative times and the note about refreshing. */
@@ -105,6 +135,12 @@ function keepCurrent() {
     }
   }
 }
+
+const openGroups = () => [...document.querySelectorAll(".groups > [open]:not([hidden])")];
+const linkToDays = (group) => group.querySelector(".axis > a");
+const isDrawn = (group) => !linkToDays(group);
+
+const parse = (html) => new DOMParser().parseFromString(html, "text/html");
 
 /** Returns a version. Throws for other text, such as the sign-in page of a network. */
 function versionIn(text) {

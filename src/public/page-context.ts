@@ -101,6 +101,8 @@ export interface PagePaths {
   /** Path of an incident: its newest updates, or those before the update with this id. */
   incident(id: string, before?: string): string;
   maintenance(id: string, before?: string): string;
+  /** Path of a group of components. */
+  group(id: string): string;
   /** Path of the page that lists all ways to subscribe; only of public pages. */
   subscribe: string;
   atom: string;
@@ -119,6 +121,7 @@ export function pathsOf(slug: string): PagePaths {
     open: (before) => `${home}/incidents${beforeQuery(before)}`,
     incident: (id, before) => `${home}/incidents/${id}${beforeQuery(before)}`,
     maintenance: (id, before) => `${home}/maintenance/${id}${beforeQuery(before)}`,
+    group: (id) => `${home}/groups/${id}`,
     subscribe: `${home}/subscribe`,
     atom: `${home}/feed.atom`,
     rss: `${home}/feed.rss`,
@@ -129,7 +132,7 @@ export function pathsOf(slug: string): PagePaths {
 
 /**
  * Returns the paths of a copy. What it lacks has the address of the live document, which begins with `origin`:
- * all parts of a list but the first, other months, and older entries.
+ * all parts of a list but the first, other months, older entries, and groups.
  */
 function pathsOfCopy(paths: PagePaths, origin: string, copy: StaticCopy): PagePaths {
   const isCopied = (id: string, before?: string) => before === undefined && copy.entries.has(id);
@@ -143,6 +146,7 @@ function pathsOfCopy(paths: PagePaths, origin: string, copy: StaticCopy): PagePa
     incident: (id, before) => (isCopied(id, before) ? "" : origin) + paths.incident(id, before),
     maintenance: (id, before) =>
       (isCopied(id, before) ? "" : origin) + paths.maintenance(id, before),
+    group: (id) => origin + paths.group(id),
   };
 }
 

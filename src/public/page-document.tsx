@@ -27,6 +27,7 @@ import frame from "./css/page.css" with { type: "text" };
 import preferences from "./css/preferences.css" with { type: "text" };
 import sections from "./css/sections.css" with { type: "text" };
 import updates from "./css/updates.css" with { type: "text" };
+import filter from "./filter.js" with { type: "text" };
 import live from "./live.js" with { type: "text" };
 import { type Delay, liveUrl, originOf, type PageContext, type StaticCopy } from "./page-context";
 import degraded from "./pictures/preview-degraded.png" with { type: "file" };
@@ -36,18 +37,18 @@ import none from "./pictures/preview-none.png" with { type: "file" };
 import ok from "./pictures/preview-ok.png" with { type: "file" };
 import partial from "./pictures/preview-partial.png" with { type: "file" };
 
-/** Script of public pages: local times, days by arrow keys, and live refresh. Pages work without it. */
+/** Script of public pages: local times, days by arrow keys, filter and live refresh. Pages work without it. */
 export const PAGE_SCRIPT: AssetSource & { content: { text: string } } = {
   name: "page.js",
   mediaType: "text/javascript;charset=utf-8",
-  content: { text: withoutComments([localTimes, days, ages, morph, live].join("\n")) },
+  content: { text: withoutComments([localTimes, days, ages, filter, morph, live].join("\n")) },
 };
 
-/** Script of copies of public pages: local times, days by arrow keys, and the age of the copy. */
+/** Script of copies of public pages: local times, days by arrow keys, filter and the age of the copy. */
 export const STATIC_COPY_SCRIPT: AssetSource & { content: { text: string } } = {
   name: "static-copy.js",
   mediaType: "text/javascript;charset=utf-8",
-  content: { text: withoutComments([localTimes, days, ages, copyAge].join("\n")) },
+  content: { text: withoutComments([localTimes, days, ages, filter, copyAge].join("\n")) },
 };
 
 const PAGE_SCRIPT_PATH = assetPath(PAGE_SCRIPT.name, PAGE_SCRIPT.content.text);

@@ -10,7 +10,7 @@ import { PUBLIC_CACHE } from "../http/cdn";
 import { declareRoutes } from "../http/elysia";
 import { operation } from "../http/operation";
 import { type RequestContext, splitUrl } from "../http/request-context";
-import { createRowCache } from "./component-list";
+import { createRowCache, findListedGroup } from "./component-list";
 import { EMBED_THEMES } from "./embed";
 import { CURSOR_PATTERN, MONTH_PATTERN, type Rendering } from "./page-context";
 import { createTimesCache } from "./page-times";
@@ -22,7 +22,15 @@ import {
   MOVED,
   versionOf,
 } from "./site";
-import { readPageExtras, renderEmptyHome, renderStatusPage, statusPageSteps } from "./status-page";
+import {
+  groupPageSteps,
+  readPageExtras,
+  readRowExtras,
+  renderEmptyHome,
+  renderGroupPage,
+  renderStatusPage,
+  statusPageSteps,
+} from "./status-page";
 import { createMarkdownCache } from "./text";
 
 const PAGE = {
@@ -81,10 +89,30 @@ export function publicRoutes(ctx: Ctx, snapshots: Snapshots, sessions: Sessions)
     );
   }
 
+  const stepsRendering = { ...rendering, prepareRow: rows.prepare, readNames };
+
   function statusPageStepsOf(snapshot: Snapshot): Generator<number, void> {
-    const now = timeOf(snapshot);
-    const prepareRow = rows.prepare;
-    return statusPageSteps(ctx.db, snapshot, now, { ...rendering, prepareRow, readNames });
+    return statusPageSteps(ctx.db, snapshot, timeOf(snapshot), stepsRendering);
+  }
+
+  /** Throws `not_found` for a group that has no components to show. */
+  function getGroup(snapshot: Snapshot, id: string) {
+    const group = findListedGroup(snapshot, id);
+    if (!group) throw notFound("group");
+    return group;
+  }
+
+  function groupPage(id: string, snapshot: Snapshot): SentPage {
+    const group = getGroup(snapshot, id);
+    const extras = readRowExtras(ctx.db, snapshot, timeOf(snapshot), readNames);
+    return rows.render((renderRow) =>
+      renderGroupPage(snapshot, group, extras, { ...renderingOf(snapshot), renderRow }),
+    );
+  }
+
+  function groupPageStepsOf(id: string, snapshot: Snapshot): Generator<number, void> {
+    const group = getGroup(snapshot, id);
+    return groupPageSteps(ctx.db, snapshot, group, timeOf(snapshot), stepsRendering);
   }
 
   /** Returns functions that render a page, with the version of its content. */
@@ -227,6 +255,21 @@ export function publicRoutes(ctx: Ctx, snapshots: Snapshots, sessions: Sessions)
           description: PRIVATE,
         }),
       },
+    )
+    .get(
+      "/status/:slug/groups/:id",
+      ({ params: { slug, id }, request, requestContext }) =>
+        site.answer(
+          { slug, rest: restOf("groups", id, undefined), request, requestContext },
+          (snapshot) => groupPage(id, snapshot),
+          (snapshot) => groupPageStepsOf(id, snapshot),
+        ),
+      operation({
+        ...PAGE,
+        id: "showGroup",
+        summary: "Show a group of components with their days",
+        description: `Those without a group have the id \`other\`. ${PRIVATE}`,
+      }),
     )
     .get(
       "/status/:slug/embed",

@@ -89,23 +89,28 @@ export function createSite(ctx: Ctx, snapshots: Snapshots, sessions: Sessions): 
     let page = pages.get(rest);
     if (!page) {
       page = htmlRepresentation(make());
-      const [oldest] = pages.keys();
+      // The status page itself stays.
+      const [first, second] = pages.keys();
+      const oldest = first === "" ? second : first;
       if (pages.size >= CACHED_MAX && oldest !== undefined) pages.delete(oldest);
       pages.set(rest, page);
     }
     return page;
   }
 
-  const prepared = new WeakMap<Snapshot, Promise<void> | undefined>();
+  const preparing = new WeakMap<Snapshot, Map<string, Promise<void>>>();
 
-  /** Runs the steps of a snapshot once; undefined if they have run. */
+  /** Runs the steps of a page, once for all requests that wait for it. */
   function prepare(
     snapshot: Snapshot,
+    rest: string,
     stepsOf: (snapshot: Snapshot) => Generator<number, void>,
-  ): Promise<void> | undefined {
-    if (prepared.has(snapshot)) return prepared.get(snapshot);
-    const running = runInSlices(stepsOf(snapshot)).finally(() => prepared.set(snapshot, undefined));
-    prepared.set(snapshot, running);
+  ): Promise<void> {
+    let runs = preparing.get(snapshot);
+    if (!runs) preparing.set(snapshot, (runs = new Map()));
+    const running =
+      runs.get(rest) ?? runInSlices(stepsOf(snapshot)).finally(() => runs.delete(rest));
+    runs.set(rest, running);
     return running;
   }
 
@@ -137,26 +142,30 @@ export function createSite(ctx: Ctx, snapshots: Snapshots, sessions: Sessions): 
     answer(pageRequest, make, stepsOf) {
       const { slug, rest, variant = "", request, requestContext } = pageRequest;
       const cacheKey = variant === "" ? rest : `${rest} ${variant}`;
+      let prepared: Snapshot | undefined;
+      let preparationsLeft = PREPARATIONS_MAX;
       /** Answers as of `now`, in unix ms. */
-      function answerAt(now: number, preparationsLeft: number): Response | Promise<Response> {
+      function answerAt(now: number): Response | Promise<Response> {
         const opened = open(pageRequest, now);
         if (opened instanceof Response) return opened;
         const { snapshot, isPublic } = opened;
-        if (stepsOf && preparationsLeft > 0 && !cache.get(snapshot)?.has(cacheKey)) {
-          const running = prepare(snapshot, stepsOf);
-          if (running) return running.then(() => answerReady(preparationsLeft - 1));
+        const isReady = snapshot === prepared || cache.get(snapshot)?.has(cacheKey);
+        if (stepsOf && preparationsLeft > 0 && !isReady) {
+          prepared = snapshot;
+          preparationsLeft -= 1;
+          return prepare(snapshot, cacheKey, stepsOf).then(answerReady);
         }
         return isPublic
           ? cached(snapshot, cacheKey, () => make(snapshot)).respond(request, requestContext)
           : sendHtml(request, make(snapshot));
       }
       /** Answers as of the time at which the parts of the page are prepared. */
-      function answerReady(preparationsLeft: number): Response | Promise<Response> {
+      function answerReady(): Response | Promise<Response> {
         const now = ctx.clock.now();
-        return snapshots.whenReady(slug, now, () => answerAt(now, preparationsLeft));
+        return snapshots.whenReady(slug, now, () => answerAt(now));
       }
       const { now } = requestContext;
-      return snapshots.whenReady(slug, now, () => answerAt(now, PREPARATIONS_MAX));
+      return snapshots.whenReady(slug, now, () => answerAt(now));
     },
 
     answerVersion(pageRequest) {

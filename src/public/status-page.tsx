@@ -1,13 +1,14 @@
 import { WHOLE_TURN } from "../base/in-slices";
 import {
-  COMPONENT_STATUSES,
   type ComponentStatus,
   IMPACT_TONES,
   INCIDENT_STATUSES,
   STATUS_TONES,
   type Tone,
   TONES,
+  worstStatus,
 } from "../base/status";
+import { lazy } from "../base/lazy";
 import { plural } from "../base/text";
 import { DAY_MS, MINUTE_MS, toIso } from "../base/time";
 import type { Reader } from "../db/statements";
@@ -25,18 +26,26 @@ import {
 } from "../features/status/entries";
 import { readLatency } from "../features/status/histories";
 import type { Snapshot } from "../features/status/snapshots";
-import { Shape, State, STATUS_WORDS } from "../ui/blocks";
+import { Shape, STATUS_WORDS, StatusLabel } from "../ui/blocks";
 import { type HtmlDocument, renderDocument } from "../ui/documents";
 import { Icon } from "../ui/icons";
 import { StatusRing } from "../ui/pictures";
+import { minifyCss } from "../ui/style-sheet";
+import manyCss from "./css/many.css" with { type: "text" };
 import {
-  type ComponentRowProps,
   Components,
+  Counted,
+  GroupDays,
+  isLarge,
   isNew,
+  isTroubled,
+  type ListedGroup,
   type RenderRow,
   renderRow as renderRowUncached,
-  rowPropsOf,
+  type RowCache,
+  rowSteps,
   shownComponents,
+  tallyOf,
 } from "./component-list";
 import {
   type DaySection,
@@ -58,12 +67,19 @@ const TEXTS_BYTES = 100_000;
 
 const TOP_HEADING = 4;
 
-/** Content of the page that the status document lacks. */
-export interface PageExtras {
-  past: readonly HistoryEntry[];
+/** Style sheet added to that of all pages on large pages and those of groups. */
+const largeCss = lazy(() => minifyCss(manyCss));
+
+/** Content of component rows that the status document lacks. */
+interface RowExtras {
   latency: ReadonlyMap<string, SparklineData>;
   /** Names of the incidents and maintenances in the charts of components. */
   names: EntryNames;
+}
+
+/** Content of the page that the status document lacks. */
+export interface PageExtras extends RowExtras {
+  past: readonly HistoryEntry[];
 }
 
 /** Reads the extras. Rendering reads nothing else from the database. `now` is in unix ms. */
@@ -73,10 +89,19 @@ export function readPageExtras(
   now: number,
   readNames: ReadEntryNames = readEntryNames,
 ): PageExtras {
-  const { document } = snapshot;
+  const past = readPastEntries(reader, snapshot.document.page.id, now);
+  return { past, ...readRowExtras(reader, snapshot, now, readNames) };
+}
+
+/** Reads the extras of the page of a group, which has rows alone. */
+export function readRowExtras(
+  reader: Reader,
+  snapshot: Snapshot,
+  now: number,
+  readNames: ReadEntryNames,
+): RowExtras {
   return {
-    past: readPastEntries(reader, document.page.id, now),
-    latency: readLatency(reader, document, latencyUntil(snapshot, now)),
+    latency: readLatency(reader, snapshot.document, latencyUntil(snapshot, now)),
     names: readNames(reader, snapshot, now),
   };
 }
@@ -115,6 +140,7 @@ export function renderStatusPage(
     context,
     title: context.headline,
     current: "status",
+    css: isLarge(snapshot) ? largeCss() : "",
     children: (
       <>
         {context.page.sample ? <SampleNotice context={context} /> : null}
@@ -135,8 +161,46 @@ export function renderStatusPage(
   });
 }
 
+/** Renders the page of a group with the days of its components, which a large status page lacks. */
+export function renderGroupPage(
+  snapshot: Snapshot,
+  group: ListedGroup,
+  extras: RowExtras,
+  { renderRow = renderRowUncached, ...rendering }: Rendering & { renderRow?: RenderRow } = {},
+): HtmlDocument {
+  const context = contextOf(snapshot.document, rendering);
+  const { id, name, description, components } = group;
+  return renderPage({
+    context,
+    title: name,
+    path: context.paths.group(id),
+    css: largeCss(),
+    description: description ?? "",
+    children: (
+      <>
+        <header class="title">
+          <h1 dir="auto">{name}</h1>
+          <StatusLabel status={worstStatus(components.map(({ status }) => status))} />
+        </header>
+        {description ? (
+          <p class="muted lead" dir="auto">
+            {description}
+          </p>
+        ) : null}
+        <GroupDays
+          group={group}
+          snapshot={snapshot}
+          {...extras}
+          context={context}
+          renderRow={renderRow}
+        />
+      </>
+    ),
+  });
+}
+
 interface StepsRendering extends Rendering {
-  prepareRow(row: ComponentRowProps): void;
+  prepareRow: RowCache["prepare"];
   readNames: ReadEntryNames;
 }
 
@@ -154,12 +218,8 @@ export function* statusPageSteps(
   const context = contextOf(document, rendering);
   // The turn before has built the snapshot.
   yield WHOLE_TURN;
-  const latency = readLatency(reader, document, latencyUntil(snapshot, now));
-  const names = readNames(reader, snapshot, now);
-  for (const component of shownComponents(snapshot)) {
-    prepareRow(rowPropsOf(component, { snapshot, latency, names, context }));
-    yield 1;
-  }
+  const extras = readRowExtras(reader, snapshot, now, readNames);
+  yield* rowSteps({ snapshot, ...extras, context }, prepareRow);
   const budget = createTextBudget(TEXTS_BYTES, context.renderText, TOP_HEADING);
   for (const incident of listedInFull(snapshot)) {
     newestOf(incident.updates, budget);
@@ -169,6 +229,20 @@ export function* statusPageSteps(
     textsOf(maintenance, budget);
     yield WHOLE_TURN;
   }
+}
+
+/** Fills the cache with the rows of a group, before its page is rendered, as for a status page. */
+export function* groupPageSteps(
+  reader: Reader,
+  snapshot: Snapshot,
+  group: ListedGroup,
+  now: number,
+  { prepareRow, readNames, ...rendering }: StepsRendering,
+): Generator<number, void> {
+  const context = contextOf(snapshot.document, rendering);
+  yield WHOLE_TURN;
+  const extras = readRowExtras(reader, snapshot, now, readNames);
+  yield* rowSteps({ snapshot, ...extras, context }, prepareRow, group);
 }
 
 /** Renders the page at `/` while there is no public status page. */
@@ -244,8 +318,6 @@ function ongoingSpans({ document }: Snapshot): EntrySpan[] {
 /** Maximum number of components that the sentence names. */
 const NAMED_IN_BANNER = 2;
 
-type Component = Snapshot["document"]["components"][number];
-
 interface BannerProps {
   snapshot: Snapshot;
   context: PageContext;
@@ -256,8 +328,9 @@ interface BannerProps {
 /** Headline of a page with its mark, a sentence about its components, and their number by status. */
 function Banner({ snapshot, context, now }: BannerProps) {
   const { headline, tone, times, copy } = context;
-  const components = shownComponents(snapshot);
-  const tally = tallyOf(components);
+  const isBrief = isLarge(snapshot) && snapshot.document.components.some(isTroubled);
+  // The sentence of a large page counts the operational ones.
+  const tally = tallyOf(shownComponents(snapshot).filter((one) => !isBrief || isTroubled(one)));
   return (
     <section class={`banner t-${tone}`} id="banner" aria-label="Status now">
       <div class="banner-now">
@@ -272,11 +345,9 @@ function Banner({ snapshot, context, now }: BannerProps) {
       <div class="banner-foot">
         {tally.length === 0 ? null : (
           <ul class="tally">
-            {tally.map(({ status, count }) => (
+            {tally.map((counted) => (
               <li>
-                <State tone={STATUS_TONES[status]}>
-                  {count} {COUNTED[status](count)}
-                </State>
+                <Counted {...counted} />
               </li>
             ))}
           </ul>
@@ -299,15 +370,6 @@ function Mark({ tone }: { tone: Tone }) {
   );
 }
 
-/** Words after the number of components with a status. */
-const COUNTED: Record<ComponentStatus, (count: number) => string> = {
-  operational: () => "operational",
-  under_maintenance: () => "under maintenance",
-  degraded_performance: () => "degraded",
-  partial_outage: (count) => (count === 1 ? "partial outage" : "partial outages"),
-  major_outage: (count) => (count === 1 ? "major outage" : "major outages"),
-};
-
 /** Predicates of a sentence about components with a status. */
 const PREDICATES: Record<ComponentStatus, { one: string; many: string }> = {
   operational: { one: "is operational", many: "are operational" },
@@ -316,16 +378,6 @@ const PREDICATES: Record<ComponentStatus, { one: string; many: string }> = {
   partial_outage: { one: "has a partial outage", many: "have a partial outage" },
   major_outage: { one: "has a major outage", many: "have a major outage" },
 };
-
-/** Returns the number of components by status, worst first. */
-function tallyOf(components: readonly Component[]): { status: ComponentStatus; count: number }[] {
-  return COMPONENT_STATUSES.toReversed()
-    .map((status) => ({
-      status,
-      count: components.filter((component) => component.status === status).length,
-    }))
-    .filter(({ count }) => count > 0);
-}
 
 /** Sentence that names the components with the worst status and counts other affected ones. Includes hidden ones. */
 function Sentence({ snapshot }: { snapshot: Snapshot }) {
@@ -343,6 +395,7 @@ function Sentence({ snapshot }: { snapshot: Snapshot }) {
   const named = components.filter(({ status }) => status === worst.status);
   const affected = components.filter(({ status }) => status !== "operational").length;
   const others = affected - named.length;
+  const working = components.length - affected;
   const { one, many } = PREDICATES[worst.status];
   return (
     <>
@@ -355,11 +408,13 @@ function Sentence({ snapshot }: { snapshot: Snapshot }) {
             </>
           ))}{" "}
       {named.length === 1 ? one : many}.
-      {others > 0
-        ? ` ${others} more ${others === 1 ? "component is" : "components are"} affected.`
-        : affected < components.length
-          ? " Everything else works as usual."
-          : ""}
+      {isLarge(snapshot) && working > 0
+        ? ` ${working} of ${components.length} components ${working === 1 ? "works" : "work"} as usual.`
+        : others > 0
+          ? ` ${others} more ${others === 1 ? "component is" : "components are"} affected.`
+          : working > 0
+            ? " Everything else works as usual."
+            : ""}
     </>
   );
 }

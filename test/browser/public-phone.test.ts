@@ -122,6 +122,24 @@ describePublicDocuments("public documents on a phone", (site, documents) => {
     await page.context().close();
   }, 600_000);
 
+  test("the head of a public page has Status, History and Subscribe, each on one line, at 390 and 320 pixels", async () => {
+    await documents();
+    const { page } = await site().visit("/status/acme", { viewport: PHONE });
+    const nav = page.getByRole("navigation", { name: "Page" });
+    for (const width of [390, 320]) {
+      await page.setViewportSize({ width, height: 640 });
+      for (const name of ["Status", "History", "Subscribe"]) {
+        const link = nav.getByRole("link", { name, exact: true });
+        expect(await link.isVisible()).toBe(true);
+        const box = await link.boundingBox();
+        expect(box?.height).toBeGreaterThanOrEqual(44);
+        expect(box?.height).toBeLessThan(50);
+      }
+      expect(await isWiderThanWindow(page)).toBe(false);
+    }
+    await page.context().close();
+  }, 600_000);
+
   test("with 50 open incidents the components begin within 3,000 pixels on a phone", async () => {
     const { app, visit } = site();
     const { components } = await app.page({ slug: "busy", name: "Busy" }, ["API", "Web"]);

@@ -5,6 +5,7 @@ import { storeFirstRun } from "../../src/first-run";
 import { DAY_MS, HOUR_MS, toIso } from "../../src/base/time";
 import { createMirrorSite, type MirrorSite } from "../support/mirror-site";
 import { readHtml } from "../support/html";
+import { createManyComponents, reportOn } from "../support/many-components";
 import { png } from "../support/pictures";
 
 /** A mirror of a page with incidents and maintenance in past, present and future. */
@@ -144,6 +145,19 @@ describe("the files of a mirror", () => {
   test("every link of a copy leads to another copy or is a whole address", async () => {
     await using site = await createShop();
     expect(brokenLinks(site)).toEqual([]);
+  });
+
+  test("a copy of a page with many components has the days of all of them, since it lacks the pages of groups", async () => {
+    await using site = await createMirrorSite();
+    const ids = await createManyComponents(site.app, { groups: 4, each: 8 });
+    await reportOn(site.app, ids, { Website: "major_outage" });
+    await site.pass(0);
+    expect(brokenLinks(site)).toEqual([]);
+    const copy = readHtml(site.read("status/many/index.html"));
+    expect(copy.texts("#troubled .component strong")).toEqual(["Website"]);
+    expect(copy.attributes(".groups .day-chart", "role")).toHaveLength(33);
+    expect(copy.texts(".groups caption")).toHaveLength(33);
+    expect(copy.attributes("a", "href").filter((href) => href.includes("/groups/"))).toEqual([]);
   });
 
   test("the sample page of a first start is copied with whole links", async () => {

@@ -14,11 +14,12 @@ import {
   type IncidentStatus,
 } from "../../src/base/status";
 import { MINUTE_MS, toIso } from "../../src/base/time";
-import { readPageExtras, renderStatusPage } from "../../src/public/status-page";
+import { findListedGroup } from "../../src/public/component-list";
+import { readPageExtras, renderGroupPage, renderStatusPage } from "../../src/public/status-page";
 import { V2_DOCUMENTS } from "../../src/public/compat/statuspage";
 import { versionOf } from "../../src/public/site";
 import { createPublicSite, type PublicSite } from "../support/public-site";
-import { updateComponent, updatePage } from "../support/examined";
+import { createComponent, updateComponent, updatePage } from "../support/examined";
 
 /** Does what a step says, and answers whether that was done: what there is nothing of is refused. */
 type Act = (site: PublicSite, step: Step) => Promise<boolean>;
@@ -189,12 +190,25 @@ async function anyOf(what: "incidents" | "maintenance", site: PublicSite, { whic
 const incidentsOf = (source: Parameters<(typeof V2_DOCUMENTS)[number]["make"]>[0]) =>
   V2_DOCUMENTS.find(({ path }) => path === "incidents.json")?.make(source);
 
-test("a cached page equals a newly rendered one after any series of changes", async () => {
+/** Adds so many components that the page folds its groups. */
+function addMany({ app, page }: PublicSite): Promise<void> {
+  return app.ctx.db.write((tx) => {
+    for (let position = 3; position < 33; position++) {
+      const place = { position, groupId: null, managedBy: null };
+      createComponent(app.ctx, tx, page, { name: `Service ${position}` }, place, CLI_ACTOR);
+    }
+  });
+}
+
+const arbitrarySteps = fc.array(arbitraryStep, { minLength: 3, maxLength: 16 });
+
+test("a cached page equals a newly rendered one after any series of changes, as do pages of groups", async () => {
   const counts = new Map<ActName, number>();
   await fc.assert(
-    fc.asyncProperty(fc.array(arbitraryStep, { minLength: 3, maxLength: 16 }), async (steps) => {
+    fc.asyncProperty(arbitrarySteps, fc.boolean(), async (steps, isLarge) => {
       await using site = await createPublicSite({ history_days: 30 });
       const { app } = site;
+      if (isLarge) await addMany(site);
       for (const step of steps) {
         if (await ACTS[step.act](site, step)) {
           counts.set(step.act, (counts.get(step.act) ?? 0) + 1);
@@ -210,6 +224,12 @@ test("a cached page equals a newly rendered one after any series of changes", as
         const version = versionOf(kept, now);
         const { html } = renderStatusPage(rebuilt, extras, now, { version });
         expect((await app.call("/status/acme")).text).toBe(html);
+        for (const id of [...rebuilt.document.groups.map((group) => group.id), "other"]) {
+          const group = findListedGroup(rebuilt, id);
+          const { text } = await app.call(`/status/acme/groups/${id}`);
+          if (group) expect(text).toBe(renderGroupPage(rebuilt, group, extras, { version }).html);
+          else expect(text).toContain("not_found");
+        }
         const v2 = incidentsOf({ snapshot: rebuilt, reader: app.ctx.db, now });
         expect((await app.call("/status/acme/api/v2/incidents.json")).body).toEqual(v2);
       }

@@ -292,20 +292,6 @@ describe("components on the public page", () => {
     expect(page.texts(".method")[0]).toContain("1 − (major outage + 0.3 × partial outage)");
   });
 
-  test("only a page of more than 60 components has rows that are laid out when they come into sight", async () => {
-    await using app = await createTestApp();
-    for (const [slug, count] of [
-      ["small", 60],
-      ["large", 61],
-    ] as const) {
-      const names = Array.from({ length: count }, (_, index) => `Service ${index}`);
-      await app.page({ slug }, names);
-      const page = readHtml((await app.call(`/status/${slug}`)).text);
-      expect(page.attributes("#components", "class")).toEqual(slug === "large" ? ["many"] : []);
-      expect(page.texts(".component strong")).toHaveLength(count);
-    }
-  });
-
   test("components with showcase: false have no bars, and only_show_if_degraded hides operational ones", async () => {
     await using site = await createPublicSite();
     const { app, ids } = site;

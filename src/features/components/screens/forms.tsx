@@ -116,7 +116,7 @@ const GROUP_FIELDS = {
       {
         value: "collapsed",
         label: "Collapsed",
-        hint: "Only the worst status is visible until a visitor expands the group.",
+        hint: "Only the worst status is visible, unless a component has an outage.",
       },
     ],
   }),
