@@ -346,6 +346,7 @@ function headersOfStatus(status: number): HeaderName[] {
 /** Prefixes of ids in paths, by the preceding segment. */
 const ID_PREFIXES: Record<string, string> = {
   components: "cmp",
+  groups: "grp",
   incidents: "inc",
   maintenance: "mnt",
   monitors: "mon",

@@ -201,7 +201,7 @@ function Filter() {
       <label>
         <Icon name="search" />
         <span class="unseen">Filter components</span>
-        <input type="search" placeholder="Name of a component or group" autocomplete="off" />
+        <input type="search" placeholder="Component or group" autocomplete="off" />
       </label>
       <p class="muted" role="status" />
     </div>
@@ -388,7 +388,7 @@ function Rows({ components, rows, snapshot, group, href }: RowsProps) {
         {list}
         <p class="axis">
           <a href={href}>
-            Day by day<span class="unseen">: {group}</span>
+            Day by day<span class="unseen"> of {group}</span>
           </a>
         </p>
       </>

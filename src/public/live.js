@@ -78,17 +78,19 @@ function keepCurrent() {
     return answer;
   }
 
+  async function readPage(url) {
+    const answer = await read(url, { headers: { Accept: "text/html" }, cache: "no-cache" });
+    return new DOMParser().parseFromString(await answer.text(), "text/html");
+  }
+
   async function refresh() {
-    const answer = await read(location.href, {
-      headers: { Accept: "text/html" },
-      cache: "no-cache",
-    });
-    const page = parse(await answer.text());
+    const page = await readPage(location.href);
     const next = versionIn(page.querySelector("script[data-version]")?.dataset.version);
     if (next === shown) return;
     // The policy of this document forbids another style sheet, and its script formats in one language.
     if (looksOf(page) !== looksOf(document)) return location.reload();
     await draw(openGroups().filter(isDrawn), page);
+    filterRows(page);
     shown = next;
     localise(page);
     const before = stateOf(document);
@@ -116,12 +118,11 @@ function keepCurrent() {
       const group = root.getElementById(id);
       const link = group && linkToDays(group);
       if (!link) continue;
-      const answer = await read(link.href, { headers: { Accept: "text/html" } });
-      const days = parse(await answer.text()).querySelector("main [data-days]");
+      const days = (await readPage(link.href)).querySelector("main [data-days]");
       group.querySelector("ul").replaceWith(days.querySelector("ul"));
       link.parentElement.replaceWith(days.querySelector(".axis"));
+      filterRows(root);
     }
-    filterRows(root);
   }
 
   /** Updates relative times and the note about refreshing. */
@@ -139,8 +140,6 @@ function keepCurrent() {
 const openGroups = () => [...document.querySelectorAll(".groups > [open]:not([hidden])")];
 const linkToDays = (group) => group.querySelector(".axis > a");
 const isDrawn = (group) => !linkToDays(group);
-
-const parse = (html) => new DOMParser().parseFromString(html, "text/html");
 
 /** Returns a version. Throws for other text, such as the sign-in page of a network. */
 function versionIn(text) {

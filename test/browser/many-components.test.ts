@@ -109,7 +109,7 @@ describeWithBrowser("a status page with many components", (browser) => {
     expect(groupRequests()).toBe(0);
     await field.fill("region 11 service 3");
     expect(await rows.allTextContents()).toEqual(["Region 11, service 3"]);
-    await page.locator(".groups .day-chart").first().waitFor();
+    await page.locator(".groups .component:visible .day-chart").waitFor();
     expect(groupRequests()).toBe(1);
     await field.fill("outage");
     expect(await rows.allTextContents()).toEqual(["Region 1, service 1"]);
@@ -130,7 +130,7 @@ describeWithBrowser("a status page with many components", (browser) => {
     const failed = page.waitForResponse(GROUP);
     await region.locator("> summary").click();
     await failed;
-    const link = region.getByRole("link", { name: "Day by day: Region 1" });
+    const link = region.getByRole("link", { name: "Day by day of Region 1" });
     expect(await link.isVisible()).toBe(true);
     await page.unroute(GROUP);
     await region.locator("> summary").click();
@@ -146,7 +146,7 @@ describeWithBrowser("a status page with many components", (browser) => {
     const region = group("Region 1 5");
     await region.locator("> summary").click();
     expect(await region.locator(".component:visible strong").count()).toBe(5);
-    await region.getByRole("link", { name: "Day by day: Region 1" }).click();
+    await region.getByRole("link", { name: "Day by day of Region 1" }).click();
     await page.waitForURL(GROUP);
     expect(await page.locator("main .day-chart").count()).toBe(5);
     expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("Region 1");

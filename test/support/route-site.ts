@@ -42,6 +42,7 @@ export async function createRouteSite(env: Record<string, string> = {}): Promise
     scheduled_until: "2026-03-12T04:00:00Z",
   });
   const [api = ""] = Object.values(site.components);
+  const [group] = (await app.call("/api/v1/status/acme", { key })).body.groups;
   const home = await app.call("/status/acme");
   const values: Record<string, string> = {
     slug: "acme",
@@ -55,6 +56,7 @@ export async function createRouteSite(env: Record<string, string> = {}): Promise
   };
   const idOf = (path: string) => {
     if (path.includes("/incidents/")) return incident.id;
+    if (path.includes("/groups/")) return group.id;
     return path.includes("/maintenance/") ? maintenance.id : api;
   };
   const pathOf = ({ path }: Route): string =>
