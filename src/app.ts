@@ -15,6 +15,7 @@ import {
   type GatewayDependencies,
 } from "./http/gateway";
 import { createReadiness, healthRoutes, type Readiness } from "./http/health";
+import type { PeerOf } from "./http/request-context";
 import {
   createRouteTable,
   type Handle,
@@ -154,8 +155,8 @@ export function createApp(
   });
 
   /** While the server drains, clients that keep their connections choose another server for their next request. */
-  function handle(...call: Parameters<Gateway>): ReturnType<Gateway> {
-    const answered = answer(...call);
+  function handle(request: Request, peer: PeerOf): ReturnType<Gateway> {
+    const answered = answer(request, peer);
     if (!readiness.isDraining) return answered;
     return answered instanceof Promise ? answered.then(closeAfter) : closeAfter(answered);
   }

@@ -73,6 +73,7 @@ function createHandle(
 
 /** Throws `invalid_request` for a query that violates its schema. */
 function readQuery(schema: TSchema | undefined, text: string): Record<string, string> {
+  if (text === "" && !schema) return NO_QUERY;
   const query = parseQueryFromURL(text);
   if (!schema) return query;
   const { errors } = examine(schema, query);
@@ -94,7 +95,7 @@ type PluginReader = (context: {
   headers: { authorization: string };
 }) => { bearer: string | undefined };
 
-const NO_QUERY = {};
+const NO_QUERY = Object.freeze({});
 
 /**
  * Returns the function with which the bearer plugin reads a request. Used as a plugin, it would run after

@@ -141,7 +141,15 @@ export function createSite(ctx: Ctx, snapshots: Snapshots, sessions: Sessions): 
   return {
     answer(pageRequest, make, stepsOf) {
       const { slug, rest, variant = "", request, requestContext } = pageRequest;
+      const { now } = requestContext;
       const cacheKey = variant === "" ? rest : `${rest} ${variant}`;
+      const current = snapshots.current(slug, now);
+      const held = current && cache.get(current)?.get(cacheKey);
+      if (held) {
+        // Only public pages are cached, under their current slug.
+        requestContext.shownPageId = current.document.page.id;
+        return held.respond(request, requestContext);
+      }
       let prepared: Snapshot | undefined;
       let preparationsLeft = PREPARATIONS_MAX;
       /** Answers as of `now`, in unix ms. */
@@ -164,7 +172,6 @@ export function createSite(ctx: Ctx, snapshots: Snapshots, sessions: Sessions): 
         const now = ctx.clock.now();
         return snapshots.whenReady(slug, now, () => answerAt(now));
       }
-      const { now } = requestContext;
       return snapshots.whenReady(slug, now, () => answerAt(now));
     },
 

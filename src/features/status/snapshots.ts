@@ -52,6 +52,8 @@ export interface Snapshots {
    * database is unavailable.
    */
   read(slug: string, now: number): Snapshot | undefined;
+  /** Returns the snapshot in memory that `read` would return; undefined if it must be built. */
+  current(slug: string, now: number): Snapshot | undefined;
   /**
    * Prepares `read` for a page of more than 200 components that must be built: the histories of its components are
    * read in several turns of the event loop. Undefined if there is nothing to prepare. Never rejects.
@@ -145,9 +147,13 @@ export function createSnapshots(
     }
   }
 
-  function prepare(slug: string, now: number): Promise<void> | undefined {
+  function current(slug: string, now: number): Snapshot | undefined {
     const cached = bySlug.get(slug);
-    if (cached && now < cached.staleAt) return undefined;
+    return cached && now < cached.staleAt ? cached : undefined;
+  }
+
+  function prepare(slug: string, now: number): Promise<void> | undefined {
+    if (current(slug, now)) return undefined;
     const running = preparing.get(slug);
     if (running) return running;
     if (!isLarge(slug)) return undefined;
@@ -157,6 +163,7 @@ export function createSnapshots(
   }
 
   return {
+    current,
     prepare,
     whenReady: (slug, now, answer) => prepare(slug, now)?.then(answer) ?? answer(),
     read(slug, now) {
