@@ -15,7 +15,6 @@ import type { SparklineData, SparklineData as Latency } from "../features/monito
 import type { EntryNames } from "../features/status/entries";
 import { type DayEntries, UPTIME_DAYS } from "../features/status/histories";
 import type { Snapshot } from "../features/status/snapshots";
-import type { StatusDocument } from "../features/status/wire";
 import type { SentPage } from "../http/answers";
 import { Shape, State, STATUS_WORDS } from "../ui/blocks";
 import { Sparkline } from "../ui/charts";
@@ -503,9 +502,9 @@ function rowPropsOf(
   { snapshot, latency, names, context }: Omit<ComponentsProps, "renderRow">,
   { group, isFolded = false }: RowForm = {},
 ): ComponentRowProps {
-  const { id, name, description, status, showcase, uptime_90d } = component;
+  const { id } = component;
   return {
-    component: { name, description, status, showcase, uptime_90d },
+    component,
     days: snapshot.daysOf(id),
     entries: snapshot.entriesOf(id),
     names,
@@ -541,10 +540,9 @@ export function* rowSteps(
 }
 
 /** Properties of a component that a row shows. */
-type RowComponent = Pick<
-  StatusDocument["components"][number],
-  "name" | "description" | "status" | "showcase" | "uptime_90d"
->;
+const SHOWN = ["name", "description", "status", "showcase", "uptime_90d"] as const;
+
+type RowComponent = Pick<Component, (typeof SHOWN)[number]>;
 
 interface ComponentRowProps extends RowForm {
   component: RowComponent;
@@ -787,7 +785,8 @@ export function createRowCache(): RowCache {
       for (const match of html.matchAll(PLACEHOLDER)) {
         const row = rows[Number(match[1])];
         if (!row) throw new Error("a placeholder has no row");
-        pieces.push(encoder.encode(html.slice(from, match.index)), row);
+        if (match.index > from) pieces.push(encoder.encode(html.slice(from, match.index)));
+        pieces.push(row);
         from = match.index + match[0].length;
       }
       pieces.push(encoder.encode(html.slice(from)));
@@ -814,17 +813,18 @@ function isSame(one: RowFacts, other: RowFacts): boolean {
     one.group === other.group &&
     one.home === other.home &&
     one.locale === other.locale &&
-    hasSameValues(one.component, other.component) &&
-    one.latency?.of === other.latency?.of &&
-    hasSameValues(one.latency?.values ?? [], other.latency?.values ?? [])
+    SHOWN.every((name) => one.component[name] === other.component[name]) &&
+    isSameLatency(one.latency, other.latency)
   );
 }
 
-/** Returns true if two objects of the same type have the same primitive values. */
-function hasSameValues<Values extends object>(one: Values, other: Values): boolean {
-  const names = Object.keys(one) as (keyof Values)[];
+function isSameLatency(one: Latency | undefined, other: Latency | undefined): boolean {
+  if (!one || !other) return one === other;
+  const { length } = one.values;
   return (
-    names.length === Object.keys(other).length && names.every((name) => one[name] === other[name])
+    one.of === other.of &&
+    length === other.values.length &&
+    one.values.every((value, index) => value === other.values[index])
   );
 }
 

@@ -506,12 +506,15 @@ export function versionOf(snapshot: Snapshot, now: number, shownAsOf?: number): 
   return version;
 }
 
-/** Returns the facts of a document that pages show, with the version of each text instead of its updates. */
+/** Returns the facts that pages show: of components, and of texts in place of their updates, the versions. */
 function shownBy({ document, openIncidentCount }: Snapshot) {
-  const components = document.components.map((component) => ({
-    ...component,
-    uptime_90d: component.uptime_90d?.toFixed(UPTIME_DECIMALS),
-  }));
+  // Every change of a component raises its version.
+  const components = document.components.map(({ id, version, status, uptime_90d: uptime }) => [
+    id,
+    version,
+    status,
+    uptime?.toFixed(UPTIME_DECIMALS),
+  ]);
   const incidents = document.incidents.map(withoutUpdates);
   const maintenance = document.maintenance.map(withoutUpdates);
   return { ...document, components, incidents, maintenance, openIncidentCount };
