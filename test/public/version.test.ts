@@ -4,7 +4,7 @@ import { createTestApp, expectProblem } from "../support/app";
 import { visit } from "../support/domains";
 import { readHtml } from "../support/html";
 import { createPublicSite } from "../support/public-site";
-import { updatePage } from "../support/examined";
+import { updateComponent, updatePage } from "../support/examined";
 
 const VERSION = "/status/acme/version";
 const MINUTE = 60_000;
@@ -73,6 +73,28 @@ describe("the version of a status page", () => {
     expect(new Set(versions).size).toBe(3);
     await site.open({ name: "Draft", draft: true });
     expect(await read()).toBe(versions.at(-1) ?? "");
+  });
+
+  test("the version changes with each field of a component that the page shows, and with its order", async () => {
+    await using site = await createPublicSite();
+    const { app, ids } = site;
+    const seen = new Set([(await app.call(VERSION)).text]);
+    const changes = [
+      [{ name: "Renamed" }],
+      [{ description: "As described." }],
+      [{ showcase: false }],
+      [{ show_latency: true }],
+      [{ only_show_if_degraded: true }],
+      [{}, { position: 7 }],
+      [{}, { groupId: null }],
+    ] as const;
+    for (const [input, place = {}] of changes) {
+      await app.ctx.db.write((tx) =>
+        updateComponent(app.ctx, tx, ids["API"] ?? "", input, CLI_ACTOR, place),
+      );
+      seen.add((await app.call(VERSION)).text);
+    }
+    expect(seen.size).toBe(1 + changes.length);
   });
 
   test("the version changes at the planned time of a maintenance, without a request that writes", async () => {
