@@ -167,7 +167,7 @@ describe("the files of a mirror", () => {
     await site.pass(0);
     expect(brokenLinks(site)).toEqual([]);
     const links = readHtml(site.read("index.html")).attributes(".notice a", "href");
-    expect(links).toEqual(["https://status.test/docs"]);
+    expect(links).toEqual(["https://status.test/admin", "https://status.test/docs"]);
   });
 
   test("what a copy lacks is linked at its live address", async () => {
