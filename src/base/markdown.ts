@@ -53,7 +53,8 @@ interface MarkdownOptions {
 /**
  * Renders user text as safe HTML. Raw HTML is escaped, links lead only to http, https and mailto, and
  * images become links, so that a page loads nothing from other hosts. Headings start at `topHeading` and
- * skip no level. Every line break of the source is one of the HTML. A text over the maximum work is shown as plain text.
+ * skip no level. Every line break of the source is one of the HTML. Each paragraph has its own direction, and code runs
+ * from left to right. A text over the maximum work is shown as plain text.
  */
 export function renderMarkdown(source: string, { topHeading = 3 }: MarkdownOptions = {}): string {
   const text = withLineFeeds(source).replace(OVERRIDES, "");
@@ -65,7 +66,9 @@ export function renderMarkdown(source: string, { topHeading = 3 }: MarkdownOptio
 function plainParagraphs(text: string): string {
   const paragraphs = text.split(/\n{2,}/);
   return paragraphs
-    .map((paragraph) => `<p>${Bun.escapeHTML(paragraph).replaceAll("\n", "<br>\n")}</p>\n`)
+    .map(
+      (paragraph) => `<p dir="auto">${Bun.escapeHTML(paragraph).replaceAll("\n", "<br>\n")}</p>\n`,
+    )
     .join("");
 }
 
@@ -112,8 +115,14 @@ function createRenderer({ linkify }: { linkify: boolean }): MarkdownIt {
     return renderer.renderToken(tokens, index, options);
   };
   markdown.renderer.rules.image = renderImage;
+  for (const name of ["fence", "code_block"] as const) {
+    const render = markdown.renderer.rules[name];
+    markdown.renderer.rules[name] = (...given) =>
+      render?.(...given).replace("<pre>", '<pre dir="ltr">') ?? "";
+  }
   markdown.core.ruler.push("lower headings", ({ tokens, env }) => {
     lowerHeadings(tokens, (env as Required<MarkdownOptions>).topHeading);
+    findDirections(tokens);
     for (const { children } of tokens) findLinkedImages(children ?? []);
   });
   return markdown;
@@ -140,6 +149,18 @@ function findLinkedImages(tokens: readonly Token[]): void {
     if (token.type === "link_open") isInLink = true;
     else if (token.type === "link_close") isInLink = false;
     else if (token.type === "image") token.meta = { isInLink };
+  }
+}
+
+/**
+ * Lets the first strong character of each paragraph, heading and list item decide its direction. The first paragraph of
+ * an item leaves this to the item, whose marker would otherwise stand on the wrong side.
+ */
+function findDirections(tokens: readonly Token[]): void {
+  for (const [index, token] of tokens.entries()) {
+    const { type } = token;
+    const isOwn = type === "paragraph_open" && tokens[index - 1]?.type !== "list_item_open";
+    if (isOwn || type === "heading_open" || type === "list_item_open") token.attrSet("dir", "auto");
   }
 }
 

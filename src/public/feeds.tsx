@@ -24,6 +24,7 @@ import {
   createMarkdownCache,
   createTextBudget,
   moreThan,
+  Names,
   printable,
   type RenderText,
   type ShownText,
@@ -412,11 +413,14 @@ function Affected(props: {
 }) {
   const { components, isTruncated } = props;
   if (components.length === 0) return null;
-  const names = components.slice(0, NAMES_SHOWN).map(({ name }) => name);
   return (
     <p>
-      Affected: {names.join(", ")}
-      {moreThan(components.length, NAMES_SHOWN, isTruncated)}
+      Affected:{" "}
+      <Names
+        names={components.map(({ name }) => name)}
+        max={NAMES_SHOWN}
+        isTruncated={isTruncated}
+      />
     </p>
   );
 }
@@ -475,7 +479,7 @@ function FeedText(props: {
       {"html" in text ? (
         <div dangerouslySetInnerHTML={{ __html: text.html }} />
       ) : (
-        <p>
+        <p dir="auto">
           {text.words} <a href={props.url}>Read on</a>
         </p>
       )}
@@ -496,7 +500,7 @@ function NamedComponents(props: {
     <ul>
       {components.slice(0, NAMES_SHOWN).map(({ id, name, new_status: status }) => (
         <li key={id}>
-          {name}: {STATUS_WORDS[status]}
+          <bdi>{name}</bdi>: {STATUS_WORDS[status]}
         </li>
       ))}
       {more === "" ? null : <li>{more}</li>}

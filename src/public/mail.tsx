@@ -341,9 +341,8 @@ function renderManagement(props: ManageProps): HtmlDocument {
       <>
         <section class="card panel">
           <h1>
-            {isEditable
-              ? `You are subscribed to ${page.name}`
-              : `Your subscription to ${page.name}`}
+            {isEditable ? "You are subscribed to " : "Your subscription to "}
+            <bdi>{page.name}</bdi>
           </h1>
           <dl>
             <Recipient address={subscriber.address ?? ""} />

@@ -149,7 +149,7 @@ function Header(props: FrameProps & { current: PageDocumentProps["current"] }) {
         ) : (
           <>
             <StatusRing tone={tone} />
-            {page.name}
+            <bdi>{page.name}</bdi>
           </>
         )}
       </a>

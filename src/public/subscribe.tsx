@@ -218,7 +218,9 @@ export function renderSubscribePage(
     children: (
       <>
         <header class="title">
-          <h1>Subscribe to {page.name}</h1>
+          <h1>
+            Subscribe to <bdi>{page.name}</bdi>
+          </h1>
           <p>
             Follow incidents, their updates and maintenance in the program that you already use.
           </p>

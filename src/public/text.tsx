@@ -18,7 +18,7 @@ export function Text({ text, href }: { text: ShownText; href: string }) {
 }
 
 function Html({ html }: { html: string }) {
-  return <div class="text" dir="auto" dangerouslySetInnerHTML={{ __html: html }} />;
+  return <div class="text" dangerouslySetInnerHTML={{ __html: html }} />;
 }
 
 interface NamesProps {

@@ -131,9 +131,11 @@ export function DetailRow({ pick, shape, href, title, note, end }: DetailRowProp
       {shape}
       <div>
         {href === undefined ? (
-          <span class="detail-name">{title}</span>
+          <span class="detail-name" dir="auto">
+            {title}
+          </span>
         ) : (
-          <a class="detail-name" href={safeHref(href)}>
+          <a class="detail-name" dir="auto" href={safeHref(href)}>
             {title}
           </a>
         )}

@@ -306,6 +306,8 @@ export function TextArea(props: TextAreaProps) {
       <textarea
         class={isLong ? "input long" : isPasted ? "input pasted" : "input"}
         rows={isLong ? 18 : rows}
+        // Certificates and the like run from left to right.
+        dir={isPasted ? undefined : "auto"}
         value={value && textAreaContent(value)}
         {...rest}
         {...controlAttributes(field)}

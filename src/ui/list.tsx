@@ -402,7 +402,7 @@ export function Cell({ label, isNumeric, children }: CellProps) {
 /** Link that covers its whole row. */
 export function RowLink({ href, children }: { href: string; children: ComponentChildren }) {
   return (
-    <a class="row-link" href={safeHref(href)}>
+    <a class="row-link" dir="auto" href={safeHref(href)}>
       {children}
     </a>
   );
@@ -497,7 +497,7 @@ function NameCell({ shape, href, name, state, note, tags }: NameCellProps) {
       <div class="cell-name">
         {shape}
         <div>
-          <a class="row-link" href={safeHref(href)}>
+          <a class="row-link" dir="auto" href={safeHref(href)}>
             {name}
           </a>{" "}
           {state}
@@ -697,7 +697,9 @@ export function OrderPart(props: OrderPartProps) {
     >
       {title === undefined ? null : (
         <header class="order-head">
-          <h2 class="order-text">{title}</h2>
+          <h2 class="order-text" dir="auto">
+            {title}
+          </h2>
           <OrderMenu name={title} moveAction={isMovable ? moveAction : undefined}>
             {actions}
           </OrderMenu>
@@ -730,7 +732,7 @@ export function OrderRow({ id, name, href, note, actions, moveAction }: OrderRow
       data-order-name={moveAction === undefined ? undefined : name}
     >
       <div class="order-text">
-        <a class="order-name" href={safeHref(href)}>
+        <a class="order-name" dir="auto" href={safeHref(href)}>
           {name}
         </a>
         {note}

@@ -22,13 +22,19 @@ export function PageHead({ title, crumbs = [], actions, children, isList }: Page
           <ol>
             {crumbs.map(({ href, label }) => (
               <li key={label}>
-                {href === undefined ? <span>{label}</span> : <a href={safeHref(href)}>{label}</a>}
+                {href === undefined ? (
+                  <span dir="auto">{label}</span>
+                ) : (
+                  <a dir="auto" href={safeHref(href)}>
+                    {label}
+                  </a>
+                )}
               </li>
             ))}
           </ol>
         </nav>
       ) : null}
-      <h1>{title}</h1>
+      <h1 dir="auto">{title}</h1>
       {children ? <div class="muted">{children}</div> : null}
       {actions ? <div class="actions">{actions}</div> : null}
     </header>

@@ -31,7 +31,9 @@ describe("Markdown of users", () => {
     const links = (count: number) => "[a](https://a.example) ".repeat(count).trim();
     expect(readHtml(renderMarkdown(links(500))).attributes("a", "href")).toHaveLength(500);
     const html = renderMarkdown(`<b>\n\nTwo\nlines ${links(2_000)}`);
-    expect(html).toStartWith("<p>&lt;b&gt;</p>\n<p>Two<br>\nlines [a](https://a.example) [a]");
+    expect(html).toStartWith(
+      '<p dir="auto">&lt;b&gt;</p>\n<p dir="auto">Two<br>\nlines [a](https://a.example) [a]',
+    );
     expect(readHtml(html).attributes("a", "href")).toEqual([]);
   });
 
@@ -95,7 +97,7 @@ describe("Markdown of users", () => {
 
   test("Markdown headings start at the level of the place and skip no level", () => {
     const levels = (source: string, topHeading: number) =>
-      [...renderMarkdown(source, { topHeading }).matchAll(/<(h\d)>/g)].map((match) => match[1]);
+      [...renderMarkdown(source, { topHeading }).matchAll(/<(h\d) /g)].map((match) => match[1]);
     expect(levels("# a\n## b\n# c", 3)).toEqual(["h3", "h4", "h3"]);
     expect(levels("### a\n###### b\n# c", 4)).toEqual(["h4", "h5", "h4"]);
     expect(levels("# a\n## b\n### c\n#### d\n##### e", 4)).toEqual(["h4", "h5", "h6", "h6", "h6"]);
@@ -103,7 +105,22 @@ describe("Markdown of users", () => {
 
   test("Markdown is rendered without bidirectional overrides", () => {
     expect(renderMarkdown("pay \u202eelpmaxe\u202c now \u2067x\u2069")).toBe(
-      "<p>pay elpmaxe now x</p>\n",
+      '<p dir="auto">pay elpmaxe now x</p>\n',
+    );
+  });
+
+  test("paragraphs, headings and list items have their own direction, and code runs from left to right", () => {
+    const source = "# שלום\n\nHello\n\n> مرحبا\n\n- שלום\n- Hello\n\n```\na = 1\n```\n\n    b = 2";
+    const page = readHtml(renderMarkdown(source));
+    expect(page.attributes("h3, p, li", "dir")).toEqual(Array(5).fill("auto"));
+    expect(page.attributes("pre", "dir")).toEqual(["ltr", "ltr"]);
+    // A list or a quotation of several languages has no direction of its own.
+    expect(page.attributes("ul, blockquote", "dir")).toEqual([]);
+  });
+
+  test("the first paragraph of a list item leaves its direction to the item, whose marker follows", () => {
+    expect(renderMarkdown("- שלום\n\n  Hello\n\n- b")).toBe(
+      '<ul>\n<li dir="auto">\n<p>שלום</p>\n<p dir="auto">Hello</p>\n</li>\n<li dir="auto">\n<p>b</p>\n</li>\n</ul>\n',
     );
   });
 

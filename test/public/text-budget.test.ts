@@ -86,7 +86,7 @@ describe("the text budget", () => {
     const budget = createTextBudget(1_000, renderText, 3);
     const components = Array.from({ length: 10 }, (_, n) => ({ name: `C${n}` }));
     expect(budget.fit({ body: "Short.", components })).toBeUndefined();
-    expect(budget.fit({ body: "Short." })).toEqual({ html: "<p>Short.</p>\n" });
+    expect(budget.fit({ body: "Short." })).toEqual({ html: '<p dir="auto">Short.</p>\n' });
   });
 });
 

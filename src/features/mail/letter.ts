@@ -317,7 +317,7 @@ function markdownHtml(source: string, url: string, layout: Layout): string {
   const rest = isCut
     ? `\n<p dir="auto" style="margin:0 0 12px">${linkHtml("Read the full text", url)}</p>`
     : "";
-  return `<div dir="auto"${styled("ink", "margin:16px 0 4px;text-align:start")}>\n${html}${rest}\n</div>`;
+  return `<div${styled("ink", "margin:16px 0 4px;text-align:start")}>\n${html}${rest}\n</div>`;
 }
 
 function componentsHtml(
@@ -421,9 +421,9 @@ const COLUMN_STYLE = `max-width:600px;margin:0 auto;padding:24px 16px;${FONT};fo
 /** Styles of the elements of user texts, by tag. */
 const TEXT_ELEMENTS: Readonly<Record<string, string>> = {
   p: ' style="margin:0 0 12px"',
-  ul: ' style="margin:0 0 12px;padding-inline-start:24px"',
-  ol: ' style="margin:0 0 12px;padding-inline-start:24px"',
-  li: ' style="margin:0 0 4px"',
+  ul: ' style="margin:0 0 12px;padding:0"',
+  ol: ' style="margin:0 0 12px;padding:0"',
+  li: ' style="margin:0 0 4px;margin-inline-start:24px"',
   blockquote: styled(
     "line",
     "margin:0 0 12px;padding-inline-start:12px;border-style:solid;border-width:0;border-inline-start-width:3px",

@@ -37,7 +37,7 @@ describe("an incident in the feeds", () => {
     });
     const content = entries[0]?.content?.value ?? "";
     expect(content).toContain("<strong>Mended.</strong>");
-    expect(content).toContain("API: Major outage");
+    expect(content).toContain("<bdi>API</bdi>: Major outage");
     expect(content.indexOf("Mended.")).toBeLessThan(content.indexOf("We look into it."));
     const { items = [] } = await site.rss();
     expect(items).toMatchObject([{ title: "Errors", link: url, description: content }]);
@@ -139,7 +139,7 @@ describe("maintenance in the feeds", () => {
     ]);
     const content = entries[0]?.content?.value ?? "";
     expect(content).toContain('<time datetime="2026-03-10T14:00:00.000Z">');
-    expect(content).toContain("Affected: API");
+    expect(content).toContain("Affected: <bdi>API</bdi>");
     expect(content.indexOf("Cancelled")).toBeGreaterThan(0);
     expect(content.indexOf("Cancelled")).toBeLessThan(content.indexOf("A minute without search."));
   });

@@ -141,7 +141,13 @@ function AttentionItem({ row: { tone, name, href, state, note, action } }: { row
       <Shape tone={tone} />
       <div>
         <p class="row-title">
-          {href === undefined ? <span>{name}</span> : <a href={href}>{name}</a>}{" "}
+          {href === undefined ? (
+            <bdi>{name}</bdi>
+          ) : (
+            <a dir="auto" href={href}>
+              {name}
+            </a>
+          )}{" "}
           <span class={`state t-${tone}`}>
             <span>{state}</span>
           </span>

@@ -430,7 +430,7 @@ function PageFacts({ page, oldSlugs, now }: PageFactsProps) {
             label: "Earlier addresses",
             value: oldSlugs.map(({ slug }) => `/status/${slug}`).join(", ") || NONE,
           },
-          { label: "Description", value: page.description ?? NONE, isWide: true },
+          { label: "Description", value: <bdi>{page.description ?? NONE}</bdi>, isWide: true },
           { label: "Time zone", value: page.timeZone },
           { label: "Language", value: page.locale },
           { label: "Days of history", value: page.historyDays },
