@@ -167,6 +167,49 @@ export const IMPACT_TONES: Readonly<Record<Impact, Tone>> = {
   critical: "major",
 };
 
+/** State of an incident or a maintenance, or of one of its updates with the impact of the incident. */
+interface Phase {
+  status: IncidentStatus | MaintenanceStatus;
+  /** Absent for maintenance. */
+  impact?: Impact;
+  draft?: boolean;
+}
+
+/**
+ * Returns the tone of an update by what it says, and of an incident or a maintenance by its present status: a fix
+ * that is watched is at most degraded, and what is over is well.
+ */
+export function phaseTone({ status, impact = "none", draft = false }: Phase): Tone {
+  if (draft) return "none";
+  switch (status) {
+    case "investigating":
+    case "identified":
+      return IMPACT_TONES[impact];
+    case "monitoring":
+      return bestTone(IMPACT_TONES[impact], "degraded");
+    case "scheduled":
+    case "cancelled":
+      return "none";
+    case "in_progress":
+    case "verifying":
+      return "maint";
+    case "resolved":
+    case "completed":
+      return "ok";
+  }
+}
+
+/** Returns the tone of a mark in lists. They show how bad an incident was, and which maintenance took place. */
+export function listedTone({ status, impact, draft = false }: Phase): Tone {
+  if (impact !== undefined) return draft ? "none" : IMPACT_TONES[impact];
+  return status === "completed" ? "maint" : phaseTone({ status });
+}
+
+/** Returns the tone of a message about an update. Maintenance that is announced has its own tone before it begins. */
+export function messageTone(phase: Phase): Tone {
+  return phase.status === "scheduled" ? "maint" : phaseTone(phase);
+}
+
 export const MONITOR_TONES: Readonly<Record<MonitorState, Tone>> = {
   up: "ok",
   maintenance: "maint",
@@ -207,6 +250,10 @@ export const TONE_FILLS: Readonly<Record<Tone, string>> = {
   partial: "#e2661a",
   major: "#d93843",
 };
+
+function bestTone(one: Tone, other: Tone): Tone {
+  return TONES.indexOf(one) < TONES.indexOf(other) ? one : other;
+}
 
 /** Returns the worst of some tones; `none` without any. */
 export function worstTone(tones: Iterable<Tone>): Tone {

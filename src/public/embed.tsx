@@ -1,7 +1,7 @@
 import { renderToString } from "preact-render-to-string";
 import { sha256Base64 } from "../base/hash";
 import { lazy } from "../base/lazy";
-import { IMPACT_TONES, TONE_FILLS } from "../base/status";
+import { listedTone, TONE_FILLS } from "../base/status";
 import type { StatusDocument } from "../features/status/wire";
 import { headlineText, toneOf } from "../features/status/rules";
 import type { Snapshot } from "../features/status/snapshots";
@@ -17,7 +17,7 @@ import { contextOf, type PageContext, type Rendering } from "./page-context";
 import { accentCss, CopyAge, PageScript } from "./page-document";
 import { ClockTime } from "./page-times";
 import script from "./widget.js" with { type: "text" };
-import { INCIDENT_WORDS } from "./state";
+import { IMPACT_WORDS, INCIDENT_WORDS } from "./state";
 
 /** Maximum number of entries. The height of the frame in copied code has room for them. */
 const ENTRIES_MAX = 3;
@@ -57,7 +57,9 @@ export function renderEmbed(
         <main class={`embed t-${tone}`}>
           <StatusRing tone={tone} />
           <div>
-            <p class="embed-name">{page.name}</p>
+            <p class="embed-name" dir="auto">
+              {page.name}
+            </p>
             <h1>{headline}</h1>
           </div>
           {copy ? (
@@ -90,15 +92,22 @@ function Entries({ snapshot, context }: { snapshot: Snapshot; context: PageConte
     <ul class="embed-list">
       {shownIncidents.map(({ id, name, status, impact, url }) => (
         <li key={id}>
-          <Shape tone={IMPACT_TONES[impact]} />
-          <a href={url}>{name}</a>
-          <span>{INCIDENT_WORDS[status]}</span>
+          <Shape tone={listedTone({ status, impact })} />
+          <a dir="auto" href={url}>
+            {name}
+          </a>
+          <span>
+            {INCIDENT_WORDS[status]}
+            <span class="unseen">, {IMPACT_WORDS[impact].toLowerCase()}</span>
+          </span>
         </li>
       ))}
       {shownMaintenance.map(({ id, name, status, scheduled_for: from, url }) => (
         <li key={id}>
-          <Shape tone="maint" />
-          <a href={url}>{name}</a>
+          <Shape tone={listedTone({ status })} />
+          <a dir="auto" href={url}>
+            {name}
+          </a>
           <span>
             {status === "scheduled" ? <ClockTime at={from} times={context.times} /> : "In progress"}
           </span>

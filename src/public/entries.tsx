@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { IMPACT_TONES } from "../base/status";
+import { type Impact, listedTone, phaseTone } from "../base/status";
 import { DAY_MS, toIso } from "../base/time";
 import type { IncidentSummary } from "../features/incidents/records";
 import type { Incident } from "../features/incidents/wire";
@@ -10,7 +10,7 @@ import { Shape, StatusLabel } from "../ui/blocks";
 import { lasting } from "../ui/times";
 import type { PageContext } from "./page-context";
 import { ClockTime, type PageTimes } from "./page-times";
-import { IMPACT_WORDS, INCIDENT_WORDS, MAINTENANCE_TONES, MAINTENANCE_WORDS } from "./state";
+import { IMPACT_WORDS, INCIDENT_WORDS, MAINTENANCE_WORDS } from "./state";
 import { moreThan, Names, type ShownText, Text, type TextBudget } from "./text";
 
 const NAMES_SHOWN = 4;
@@ -113,9 +113,11 @@ function IncidentRow({ incident, context }: { incident: IncidentSummary; context
   const href = context.paths.incident(id);
   return (
     <>
-      <Shape tone={IMPACT_TONES[impact]} />
+      <Shape tone={listedTone({ status, impact })} />
       <span class="entry">
-        <a href={href}>{name}</a>
+        <a dir="auto" href={href}>
+          {name}
+        </a>
         <span class="what">
           {IMPACT_WORDS[impact]} · {INCIDENT_WORDS[status]}
           <Affected components={incident.components} isTruncated={incident.isTruncated} />
@@ -139,9 +141,11 @@ function MaintenanceRow(props: { maintenance: MaintenanceSummary; context: PageC
   const { id, name, status, components, isTruncated, startedAt, endedAt } = maintenance;
   return (
     <>
-      <Shape tone={MAINTENANCE_TONES[status]} />
+      <Shape tone={listedTone({ status })} />
       <span class="entry">
-        <a href={context.paths.maintenance(id)}>{name}</a>
+        <a dir="auto" href={context.paths.maintenance(id)}>
+          {name}
+        </a>
         <span class="what">
           Maintenance · {MAINTENANCE_WORDS[status]}
           <Affected components={components} isTruncated={isTruncated} />
@@ -186,6 +190,8 @@ export const ALL_UPDATES: UpdatePart = { isMore: false };
 
 interface UpdatePartProps {
   updates: Incident["updates"] | Maintenance["updates"];
+  /** Impact of the incident; absent for maintenance. */
+  impact?: Impact;
   part: UpdatePart;
   context: PageContext;
   budget: TextBudget;
@@ -194,7 +200,8 @@ interface UpdatePartProps {
 }
 
 /** Updates, newest first, as far as the text budget allows, followed by a link to older ones. */
-export function Updates({ updates, part, context, budget, pathOf }: UpdatePartProps) {
+export function Updates(props: UpdatePartProps) {
+  const { updates, part, context, budget, pathOf, ...incident } = props;
   const shown: ShownUpdate[] = [];
   for (const update of updates.slice(0, UPDATES_MAX)) {
     const text = shown.length === 0 ? budget.force(update) : budget.fit(update);
@@ -209,7 +216,13 @@ export function Updates({ updates, part, context, budget, pathOf }: UpdatePartPr
         {part.before ? "Earlier updates" : "Updates"}
       </h2>
       <div class="card story">
-        <UpdateList shown={shown} times={context.times} named={NAMED_SHOWN} href={pathOf()} />
+        <UpdateList
+          {...incident}
+          shown={shown}
+          times={context.times}
+          named={NAMED_SHOWN}
+          href={pathOf()}
+        />
         {isMore && last ? (
           <p class="more">
             <a href={pathOf(last.id)}>Earlier updates</a>
@@ -270,6 +283,8 @@ export function newestOf(updates: readonly Update[], budget: TextBudget): ShownU
 interface UpdateListProps {
   /** Newest first. */
   shown: readonly ShownUpdate[];
+  /** Impact of the incident; absent for maintenance. */
+  impact?: Impact;
   times: PageTimes;
   /** Maximum number of components shown of an update; the others are counted. */
   named: number;
@@ -280,11 +295,13 @@ interface UpdateListProps {
 }
 
 /** Updates, newest first. */
-export function UpdateList({ shown, times, named, isTruncated, href }: UpdateListProps) {
+export function UpdateList(props: UpdateListProps) {
+  const { shown, times, named, isTruncated, href, ...incident } = props;
   return (
     <ol class="timeline">
       {shown.map(({ update, text }) => (
-        <li key={update.id} id={update.id} class={isOver(update) ? "is-over" : undefined}>
+        <li key={update.id} id={update.id}>
+          <Shape tone={phaseTone({ ...incident, status: update.status })} />
           <p class="timeline-head">
             <strong>{WORDS[update.status]}</strong>{" "}
             <span class="muted">
@@ -299,10 +316,6 @@ export function UpdateList({ shown, times, named, isTruncated, href }: UpdateLis
       ))}
     </ol>
   );
-}
-
-function isOver({ status }: Update): boolean {
-  return status === "resolved" || status === "completed";
 }
 
 function Named(props: {

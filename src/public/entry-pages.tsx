@@ -1,5 +1,4 @@
 import { plainText } from "../base/markdown";
-import { STATUS_TONES } from "../base/status";
 import type { Incident } from "../features/incidents/wire";
 import type { Maintenance } from "../features/maintenance/wire";
 import type { HistoryEntry } from "../features/status/entries";
@@ -46,8 +45,10 @@ export function renderIncidentPage(
     children: (
       <article>
         <header class="title">
-          <h1>{incident.name}</h1>
-          <IncidentState incident={incident} />
+          <h1 dir="auto">{incident.name}</h1>
+          <p>
+            <IncidentState incident={incident} />
+          </p>
         </header>
         <Facts
           items={[
@@ -67,16 +68,19 @@ export function renderIncidentPage(
         {isFirst && components.length > 0 ? (
           <section aria-labelledby="affected">
             <h2 class="section-title" id="affected">
-              Affected components
+              {to === null ? "Affected components" : "Affected components (ended)"}
             </h2>
             <ul class="card">
               {components.map(({ id, name, status }) => (
                 <li class="row" key={id}>
-                  <div class="row-text">{name}</div>
+                  <div class="row-text">
+                    <bdi>{name}</bdi>
+                    {to === null || status === "operational" ? null : (
+                      <p class="muted">{STATUS_WORDS[status]}</p>
+                    )}
+                  </div>
                   {hasEnded(status, to === null) ? (
-                    <State tone={status === "operational" ? "none" : STATUS_TONES[status]}>
-                      {status === "operational" ? "Ended" : `${STATUS_WORDS[status]}, ended`}
-                    </State>
+                    <State tone="ok">Ended</State>
                   ) : (
                     <StatusLabel status={status} />
                   )}
@@ -98,7 +102,14 @@ export function renderIncidentPage(
             </div>
           </section>
         ) : null}
-        <Updates updates={updates} part={part} context={context} budget={budget} pathOf={pathOf} />
+        <Updates
+          updates={updates}
+          impact={incident.impact}
+          part={part}
+          context={context}
+          budget={budget}
+          pathOf={pathOf}
+        />
       </article>
     ),
   });
@@ -125,7 +136,7 @@ export function renderMaintenancePage(
     children: (
       <article>
         <header class="title">
-          <h1>{maintenance.name}</h1>
+          <h1 dir="auto">{maintenance.name}</h1>
           <MaintenanceState maintenance={maintenance} />
         </header>
         <Facts

@@ -5,36 +5,34 @@ import {
   IMPACT_TONES,
   type IncidentStatus,
   type MaintenanceStatus,
-  type Tone,
+  phaseTone,
 } from "../base/status";
+import { capitalised } from "../base/text";
 import type { Incident } from "../features/incidents/wire";
 import type { Maintenance } from "../features/maintenance/wire";
 import { State } from "../ui/blocks";
 
-/** Impact of an open incident, its status if it has no impact, or that it is resolved. */
+/** Impact of an open incident, or its status without one; of a resolved one, that it is and how bad it was. */
 export function IncidentState({ incident }: { incident: Pick<Incident, "status" | "impact"> }) {
   const { status, impact } = incident;
-  const tone = IMPACT_TONES[impact];
-  // The shape says the impact, also of a resolved incident.
-  if (status === "resolved" || impact === "none") {
-    return <State tone={tone}>{INCIDENT_WORDS[status]}</State>;
+  if (status === "resolved") {
+    return (
+      <>
+        <State tone={phaseTone(incident)}>{INCIDENT_WORDS.resolved}</State>{" "}
+        <span class="muted">{capitalised(PAST_IMPACTS[impact])}</span>
+      </>
+    );
   }
-  return <State tone={tone}>{IMPACT_WORDS[impact]}</State>;
+  return (
+    <State tone={IMPACT_TONES[impact]}>
+      {impact === "none" ? INCIDENT_WORDS[status] : IMPACT_WORDS[impact]}
+    </State>
+  );
 }
-
-/** Tones of maintenance by status. */
-export const MAINTENANCE_TONES: Record<Maintenance["status"], Tone> = {
-  scheduled: "none",
-  in_progress: "maint",
-  verifying: "maint",
-  completed: "maint",
-  cancelled: "none",
-};
 
 /** Status of a maintenance. */
 export function MaintenanceState({ maintenance }: { maintenance: Pick<Maintenance, "status"> }) {
-  const { status } = maintenance;
-  return <State tone={MAINTENANCE_TONES[status]}>{MAINTENANCE_WORDS[status]}</State>;
+  return <State tone={phaseTone(maintenance)}>{MAINTENANCE_WORDS[maintenance.status]}</State>;
 }
 
 /**
@@ -66,3 +64,18 @@ export const IMPACT_WORDS: Record<Impact, string> = {
   major: "Major impact",
   critical: "Critical impact",
 };
+
+/** Impact of an incident that is over. */
+const PAST_IMPACTS: Record<Impact, string> = {
+  none: "had no impact",
+  minor: "was minor",
+  major: "was major",
+  critical: "was critical",
+};
+
+/** Returns status and impact of an incident: "Identified, minor impact", "Resolved, was critical". */
+export function incidentWords({ status, impact }: Pick<Incident, "status" | "impact">): string {
+  const severity =
+    status === "resolved" ? PAST_IMPACTS[impact] : IMPACT_WORDS[impact].toLowerCase();
+  return `${INCIDENT_WORDS[status]}, ${severity}`;
+}

@@ -145,7 +145,11 @@ export function renderStatusPage(
       <>
         {context.page.sample ? <SampleNotice context={context} /> : null}
         <Banner snapshot={snapshot} context={context} now={now} />
-        {context.page.description ? <p class="muted lead">{context.page.description}</p> : null}
+        {context.page.description ? (
+          <p class="muted lead" dir="auto">
+            {context.page.description}
+          </p>
+        ) : null}
         <OpenIncidents snapshot={snapshot} context={context} budget={budget} />
         <MaintenanceList maintenance={document.maintenance} context={context} budget={budget} />
         <Components
@@ -489,7 +493,7 @@ function OpenIncident(props: { incident: Incident; context: PageContext; budget:
     // The refresh of an open page identifies the incident by this id, since names can be equal.
     <article class={`card story t-${tone}`} id={id}>
       <div class="story-head">
-        <h3>
+        <h3 dir="auto">
           <a href={href}>{name}</a>
         </h3>
         <span class={`chip t-${tone}`}>
@@ -522,6 +526,7 @@ function OpenIncident(props: { incident: Incident; context: PageContext; budget:
           </summary>
           <UpdateList
             shown={earlier}
+            impact={impact}
             times={times}
             named={COMPONENTS_NAMED}
             isTruncated={truncated}
@@ -570,7 +575,7 @@ function AffectedChips({ components, more, isOpen }: AffectedChipsProps) {
     <ul class="chips" aria-label="Affected components">
       {components.map(({ id, name, status }) => {
         const ended = hasEnded(status, isOpen);
-        const tone = ended ? "none" : STATUS_TONES[status];
+        const tone = ended ? "ok" : STATUS_TONES[status];
         return (
           <li key={id} class={`chip t-${tone}`}>
             <Shape tone={tone} />
@@ -590,7 +595,7 @@ function IncidentLine({ incident, context }: { incident: Incident; context: Page
     <li class="line">
       <Shape tone={IMPACT_TONES[impact]} />
       <div>
-        <h3>
+        <h3 dir="auto">
           <a href={context.paths.incident(id)}>{name}</a>
         </h3>
         <p class="meta">
@@ -660,7 +665,7 @@ function MaintenanceRow(props: {
         <b>{day}</b>
       </span>
       <div>
-        <h3>
+        <h3 dir="auto">
           <a href={href}>{name}</a>
         </h3>
         <p class="meta">

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import {
+  listedTone,
+  phaseTone,
   TONE_COLOURS,
   TONE_COLOURS_IN_DARK,
   TONE_FILLS,
@@ -30,6 +32,34 @@ describe("tones", () => {
 
   test.each([...TONES])("the text of a badge in the colour %s is readable", (tone) => {
     expect(contrast("#ffffff", TONE_COLOURS[tone])).toBeGreaterThanOrEqual(4.5);
+  });
+
+  test.each([
+    { status: "investigating", impact: "critical", now: "major", listed: "major" },
+    { status: "identified", impact: "major", now: "partial", listed: "partial" },
+    { status: "monitoring", impact: "critical", now: "degraded", listed: "major" },
+    { status: "monitoring", impact: "none", now: "none", listed: "none" },
+    { status: "resolved", impact: "critical", now: "ok", listed: "major" },
+    { status: "resolved", impact: "none", now: "ok", listed: "none" },
+  ] as const)(
+    "an update “$status” of an incident with impact $impact is $now, and $listed in lists",
+    ({ status, impact, now, listed }) => {
+      expect(phaseTone({ status, impact })).toBe(now);
+      expect(listedTone({ status, impact })).toBe(listed);
+      expect(phaseTone({ status, impact, draft: true })).toBe("none");
+      expect(listedTone({ status, impact, draft: true })).toBe("none");
+    },
+  );
+
+  test.each([
+    { status: "scheduled", now: "none", listed: "none" },
+    { status: "in_progress", now: "maint", listed: "maint" },
+    { status: "verifying", now: "maint", listed: "maint" },
+    { status: "completed", now: "ok", listed: "maint" },
+    { status: "cancelled", now: "none", listed: "none" },
+  ] as const)("maintenance “$status” is $now, and $listed in lists", ({ status, now, listed }) => {
+    expect(phaseTone({ status })).toBe(now);
+    expect(listedTone({ status })).toBe(listed);
   });
 
   test("the worst of some tones is the last in their order, and none without any", () => {

@@ -58,11 +58,11 @@ describeWithBrowser("an open screen of the dashboard", (browser) => {
     await turn(page);
     await page.locator("#main").getByText("The disk is full.").first().waitFor();
     expect(await page.locator(".live").textContent()).toStartWith("Paused while you write");
-    // The next form differs, since no further update is expected. The typed text stays nevertheless.
+    // No further update is expected, so the form gives way. The typed text stays nevertheless.
     await update(id, { status: "resolved", body: "It is solved." });
     await turn(page);
     await page.getByRole("button", { name: /^Show \d changes?$/ }).click();
-    await page.getByText("Add an update, or reopen the incident").waitFor();
+    await page.getByRole("link", { name: "Write post-mortem" }).waitFor();
     const typed = (element: Element | null) =>
       element?.isConnected && element.querySelector("textarea")?.value;
     expect(await form.evaluate(typed)).toBe("half a wo");

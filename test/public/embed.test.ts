@@ -29,7 +29,7 @@ describe("the frame of a page", () => {
     const page = readHtml(text);
     expect(page.texts(".embed-name")).toEqual(["Shop"]);
     expect(page.texts("h1")).toEqual(["Partial system outage"]);
-    expect(page.texts(".embed-list li")).toEqual(["Payments failInvestigating"]);
+    expect(page.texts(".embed-list li")).toEqual(["Payments failInvestigating, major impact"]);
     expect(page.attributes("main a", "href")).toEqual([
       `https://status.test/status/shop/incidents/${id}`,
       "https://status.test/status/shop",

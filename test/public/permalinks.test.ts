@@ -28,7 +28,7 @@ describe("the page of an incident", () => {
       "10 Mar 2026, 12:00 UTC",
       "10 Mar 2026, 13:00 UTC (after 1 h)",
     ]);
-    expect(page.texts(".row")).toEqual(["APIMajor outage, ended"]);
+    expect(page.texts(".row")).toEqual(["APIMajor outageEnded"]);
     expect(page.texts("h3")).toEqual(["Why"]);
     expect(page.texts(".timeline strong")).toEqual(["Resolved", "Investigating"]);
     expect(page.attributes('link[rel="canonical"]', "href")).toEqual([
@@ -63,6 +63,41 @@ describe("the page of an incident", () => {
     for (const id of [draft.id, elsewhere.id, gone.id, "inc_nothing"]) {
       expectMissingPart(await app.call(`/status/acme/incidents/${id}`));
     }
+  });
+
+  test("the page of a resolved incident is green, says its past in words, and keeps the tone of each update", async () => {
+    await using site = await createPublicSite();
+    const components = { [site.ids["API"] ?? ""]: "major_outage" };
+    const { id } = await site.open({ components });
+    await site.update(id, { status: "monitoring" });
+    const read = async () => {
+      const page = readHtml((await site.app.call(`/status/acme/incidents/${id}`)).text);
+      return {
+        title: page.texts(".title > p"),
+        states: page.attributes(".title .shape, .card .row .shape", "class"),
+        updates: page.attributes(".timeline > li > .shape", "class"),
+        heading: page.texts("#affected"),
+        affected: page.texts(".card .row"),
+      };
+    };
+    expect(await read()).toEqual({
+      title: ["Critical impact"],
+      states: ["shape t-major", "shape t-major"],
+      updates: ["shape t-degraded", "shape t-major"],
+      heading: ["Affected components"],
+      affected: ["APIMajor outage"],
+    });
+    await site.update(id, { status: "resolved" });
+    expect(await read()).toEqual({
+      title: ["Resolved Was critical"],
+      states: ["shape t-ok", "shape t-ok"],
+      updates: ["shape t-ok", "shape t-degraded", "shape t-major"],
+      heading: ["Affected components (ended)"],
+      affected: ["APIMajor outageEnded"],
+    });
+    const history = readHtml((await site.app.call("/status/acme/history")).text);
+    expect(history.attributes(".past .shape", "class")).toEqual(["shape t-major"]);
+    expect(history.texts(".past .what")[0]).toStartWith("Critical impact · Resolved");
   });
 
   test("the page of an incident shows a new update at the next request", async () => {

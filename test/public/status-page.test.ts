@@ -227,7 +227,7 @@ describe("several open incidents on the public page", () => {
       readHtml((await site.app.call(`/status/acme/incidents/${id}`)).text).texts(".row");
     expect(await rows()).toEqual(["APIEnded", "WebPartial outage"]);
     await site.update(id, { status: "resolved" });
-    expect(await rows()).toEqual(["APIEnded", "WebPartial outage, ended"]);
+    expect(await rows()).toEqual(["APIEnded", "WebPartial outageEnded"]);
   });
 });
 

@@ -45,9 +45,11 @@ export async function createIncidentDashboard(): Promise<IncidentDashboard> {
     send: (path, form = {}, options) => site.app.call(path, { session: editor, form, ...options }),
     async addUpdate(id, form = {}) {
       const screen = incidentScreen(id);
-      const [status = ""] = typedIn((await show(screen)).text, "status");
-      const usual = { status, body: "More.", notify: "yes" };
-      return fill(screen, `${screen}/updates`, { ...usual, ...form });
+      const [open] = typedIn((await show(screen)).text, "status");
+      const usual = { status: open ?? "resolved", body: "More.", notify: "yes" };
+      // The screen of a resolved incident has the form only if a link asks for it.
+      const from = open === undefined ? `${screen}?status=resolved` : screen;
+      return fill(from, `${screen}/updates`, { ...usual, ...form });
     },
     [Symbol.asyncDispose]: () => site[Symbol.asyncDispose](),
   };

@@ -1,6 +1,6 @@
-import { and, asc, desc, eq, gt, isNull, lt, sql, type SQL } from "drizzle-orm";
+import { and, asc, desc, eq, gt, isNotNull, isNull, lt, sql, type SQL } from "drizzle-orm";
 import { type CauseSource, COMPONENT_STATUSES } from "../../base/status";
-import { deleteBy, listBy } from "../../db/rows";
+import { areEqual, deleteBy, listBy } from "../../db/rows";
 import {
   insertAllInto,
   insertInto,
@@ -130,6 +130,19 @@ export const listCausesOfSourceAndComponent = listBy(componentCauses, [
   "sourceId",
   "componentId",
 ]);
+
+/** Sums the times in ms for which one source gave components each status, without open causes. */
+export const sumEndedCauses = selectMany((orm, $: { source: CauseSource; sourceId: string }) =>
+  orm
+    .select({
+      componentId: componentCauses.componentId,
+      status: componentCauses.status,
+      ms: sql<number>`sum(${componentCauses.endedAt} - ${componentCauses.startedAt})`,
+    })
+    .from(componentCauses)
+    .where(areEqual(componentCauses, ["source", "sourceId"], $, isNotNull(componentCauses.endedAt)))
+    .groupBy(componentCauses.componentId, componentCauses.status),
+);
 
 /** Lists the open causes of one source. */
 export const listOpenCausesOfSource = listBy(componentCauses, ["source", "sourceId"], {

@@ -2,9 +2,9 @@ import { LRUCache } from "lru-cache";
 import {
   type ComponentStatus,
   type Impact,
-  IMPACT_TONES,
   type IncidentStatus,
   type MaintenanceStatus,
+  messageTone,
   STATUS_TONES,
   type Tone,
 } from "../../base/status";
@@ -109,7 +109,6 @@ function incidentWords({ status, postmortem }: IncidentFacts): string {
 /** Returns the mail about an incident. */
 export function incidentLetter(page: LetterPage, facts: IncidentFacts, moments: Moments): Letter {
   const isOver = facts.status === "resolved";
-  const tone: Tone = isOver ? "ok" : IMPACT_TONES[facts.impact];
   const impact = facts.impact === "none" ? "No impact" : `${capitalised(facts.impact)} impact`;
   const { postmortem, update } = facts;
   const written = postmortem ?? update;
@@ -119,7 +118,7 @@ export function incidentLetter(page: LetterPage, facts: IncidentFacts, moments: 
     tone: STATUS_TONES[status],
   }));
   return letterOf(page, {
-    tone,
+    tone: messageTone(facts),
     first: `${incidentWords(facts)} · ${impact}`,
     name: facts.name,
     when: written && moments.moment(written.at),
@@ -142,14 +141,6 @@ interface MaintenanceFacts extends Common {
   components: readonly { name: string }[];
 }
 
-const MAINTENANCE_TONES: Readonly<Record<MaintenanceStatus, Tone>> = {
-  scheduled: "maint",
-  in_progress: "maint",
-  verifying: "maint",
-  completed: "ok",
-  cancelled: "none",
-};
-
 /** Words of a maintenance's state, for the first line and for subjects. */
 function maintenanceWords({ status, isReminder }: MaintenanceFacts): string {
   return isReminder ? "Maintenance begins soon" : `Maintenance ${spaced(status)}`;
@@ -158,7 +149,7 @@ function maintenanceWords({ status, isReminder }: MaintenanceFacts): string {
 /** Returns the mail about a maintenance. */
 function maintenanceLetter(page: LetterPage, facts: MaintenanceFacts, moments: Moments): Letter {
   return letterOf(page, {
-    tone: MAINTENANCE_TONES[facts.status],
+    tone: messageTone(facts),
     first: maintenanceWords(facts),
     name: facts.name,
     when: moments.range(facts.from, facts.until),

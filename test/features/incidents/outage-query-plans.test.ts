@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
+import * as causes from "../../../src/features/components/cause-store";
 import * as outages from "../../../src/features/incidents/outage-store";
 import * as repairs from "../../../src/features/monitors/evaluation-store";
 import { openMonitorStore, planOf, statementsOf } from "../../support/monitor-store";
 
-test("the statements of outages at transitions and ticks scan no table", async () => {
+test("the statements of outages at transitions and ticks, and of the screen of an incident, scan no table", async () => {
   using store = openMonitorStore();
   const of = { incidentId: "inc_0", componentId: "cmp_0", monitorId: "mon_0" };
   const ids = "[]";
@@ -30,10 +31,11 @@ test("the statements of outages at transitions and ticks scan no table", async (
     outages.listIncidentsOfOutage(reader, of);
     outages.countOutagesOfIncidents(reader, { ids });
     outages.listOutagesOfIncident(reader, of);
+    causes.sumEndedCauses(reader, { source: "incident", sourceId: "inc_0" });
     repairs.listUnlinkedMonitors(reader, {});
     repairs.listRecoveredMonitors(reader, {});
   });
-  expect(statements).toHaveLength(24);
+  expect(statements).toHaveLength(25);
   for (const sql of statements) {
     const scanned = planOf(store, sql).filter((step) =>
       // Indexes of rows that are open, due or down, of which there are few.

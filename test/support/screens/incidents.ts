@@ -89,6 +89,7 @@ export const INCIDENT_SCREENS: readonly Screen[] = [
   },
   { name: "incident-draft", open: inIncident(DRAFT, "") },
   { name: "incident-over", open: inIncident(OVER, "") },
+  { name: "incident-over-reopening", open: inIncident(OVER, "?status=investigating") },
   {
     name: "incident-of-monitors",
     open: inStorm(""),

@@ -3,7 +3,7 @@
  */
 import { roleAllows } from "../../../base/actor";
 import { percent } from "../../../base/numbers";
-import type { Tone } from "../../../base/status";
+import { IMPACT_TONES, type Tone } from "../../../base/status";
 import { plural } from "../../../base/text";
 import { DAY_MS, toIso } from "../../../base/time";
 import type { Reader } from "../../../db/statements";
@@ -409,12 +409,11 @@ function groupsOf(spans: readonly Span[]): Span[] {
   });
 }
 
-/** Impacts, each in the colour of the component status that causes it. */
 const IMPACTS = [
-  { impact: "critical", label: "Critical", tone: "major" },
-  { impact: "major", label: "Major", tone: "partial" },
-  { impact: "minor", label: "Minor", tone: "degraded" },
-  { impact: "none", label: "No impact", tone: "none" },
+  { impact: "critical", label: "Critical" },
+  { impact: "major", label: "Major" },
+  { impact: "minor", label: "Minor" },
+  { impact: "none", label: "No impact" },
 ] as const;
 
 /** `/admin/analytics/incidents`: incidents that started in each month, and their durations. */
@@ -468,7 +467,7 @@ function IncidentFigures(props: {
       <DetailCard title="Incidents by month" liveId="incident-chart">
         <BarChart
           name="Incidents by month"
-          parts={IMPACTS.map(({ label, tone }) => ({ label, tone }))}
+          parts={IMPACTS.map(({ impact, label }) => ({ label, tone: IMPACT_TONES[impact] }))}
           bars={data.map((line) => ({
             name: monthOf(line.from),
             counts: IMPACTS.map(({ impact }) => line[impact]),

@@ -2,7 +2,7 @@ import { percent } from "../../../base/numbers";
 import {
   COMPONENT_STATUSES,
   type ComponentStatus,
-  IMPACT_TONES,
+  listedTone,
   STATUS_TONES,
   type Tone,
 } from "../../../base/status";
@@ -290,9 +290,9 @@ function pathOf({ subject }: HistoryEntry): string {
     : maintenancePath(subject.maintenance.id);
 }
 
-/** Returns the tone of an incident's impact, or of maintenance. */
+/** Returns the tone of an entry's mark. */
 function toneOf({ subject }: HistoryEntry): Tone {
-  return subject.kind === "incident" ? IMPACT_TONES[subject.incident.impact] : "maint";
+  return listedTone(subject.kind === "incident" ? subject.incident : subject.maintenance);
 }
 
 /** Returns the month of a name (`YYYY-MM`) as text: "November 2026". */

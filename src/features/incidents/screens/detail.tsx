@@ -1,19 +1,20 @@
 import { type Role, roleAllows } from "../../../base/actor";
 import { conflict, invalidFields } from "../../../base/errors";
 import {
-  type Impact,
-  IMPACT_TONES,
+  badnessOf,
+  type ComponentStatus,
   INCIDENT_STATUSES,
   type IncidentStatus,
+  listedTone,
+  phaseTone,
   STATUS_TONES,
-  type Tone,
 } from "../../../base/status";
-import { plural } from "../../../base/text";
+import { capitalised, plural, spaced } from "../../../base/text";
 import { toIso } from "../../../base/time";
 import { composed, validate } from "../../../base/validation";
 import { actorOf, sessionOf } from "../../../http/request-context";
 import { pathsOf } from "../../../public/page-context";
-import { IMPACT_WORDS, INCIDENT_WORDS } from "../../../public/state";
+import { hasEnded, INCIDENT_WORDS, IncidentState } from "../../../public/state";
 import { MarkdownText } from "../../../public/text";
 import { Columns, Notice, Phases, State, STATUS_WORDS } from "../../../ui/blocks";
 import { Button, ButtonLink } from "../../../ui/buttons";
@@ -22,7 +23,13 @@ import { Actions, Form } from "../../../ui/form";
 import type { StateOf } from "../../../ui/forms/form";
 import { newFormToken } from "../../../ui/frame/changes";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
-import { incidentPath, INCIDENTS_PATH, monitorPath, pagePath } from "../../../ui/frame/paths";
+import {
+  incidentPath,
+  INCIDENTS_PATH,
+  monitorPath,
+  pagePath,
+  withQuery,
+} from "../../../ui/frame/paths";
 import type { Screen } from "../../../ui/frame/render";
 import { Icon } from "../../../ui/icons";
 import { PageHead } from "../../../ui/navigation";
@@ -37,6 +44,7 @@ import {
 } from "../../incident-templates/screens/offered";
 import { audienceNoteOf, isCounting, Notified } from "../../timeline/screens/mail";
 import { Affected, UpdateTimeline } from "../../timeline/screens/updates";
+import { elapsed } from "../../overview/screens/parts";
 import { splitOff } from "../automatic";
 import { addUpdate, deleteIncident, putPostmortem, updateIncident } from "../incidents";
 import { getIncident, type IncidentRecord } from "../records";
@@ -67,11 +75,14 @@ import {
   previewIncident,
   readIncidentForm,
   readIncidentView,
+  type StatusTime,
 } from "./view";
 
 interface IncidentDetailProps {
   view: IncidentView;
   nextUpdate: StateOf<typeof UPDATE_FORM>;
+  /** True if a link asks for the form for the next update, which a resolved incident otherwise hides. */
+  isWriting: boolean;
   split: StateOf<typeof SPLIT_FORM>;
   /** Token of the form that resolves the incident. */
   resolveToken: string;
@@ -84,7 +95,7 @@ interface IncidentDetailProps {
 
 /** One incident: phases, form for the next update, timeline, neighbours and properties. */
 function IncidentDetail(props: IncidentDetailProps) {
-  const { view, nextUpdate, split, resolveToken, role, before, now } = props;
+  const { view, nextUpdate, isWriting, split, resolveToken, role, before, now } = props;
   const { incident, authors, only } = view;
   const { id } = incident;
   const canWrite = roleAllows(role, "editor");
@@ -94,7 +105,7 @@ function IncidentDetail(props: IncidentDetailProps) {
       <PageHead
         title={incident.name}
         crumbs={[{ href: INCIDENTS_PATH, label: "Incidents" }, { label: incident.name }]}
-        actions={<DetailActions view={view} canWrite={canWrite} />}
+        actions={<DetailActions view={view} canWrite={canWrite} isWriting={isWriting} />}
       >
         <div id="incident-state" data-live="">
           <Now view={view} now={now} />
@@ -127,11 +138,11 @@ function IncidentDetail(props: IncidentDetailProps) {
           </>
         }
       >
-        {canWrite ? <NextUpdate state={nextUpdate} view={view} /> : null}
+        {canWrite ? <NextUpdate state={nextUpdate} view={view} isAsked={isWriting} /> : null}
         <UpdateTimeline
           updates={incident.updates}
           words={INCIDENT_WORDS}
-          toneOf={(status) => toneOfStatus(incident, status)}
+          toneOf={(status) => phaseTone({ ...incident, status })}
           components={view.components}
           authors={authors}
           {...(monitor
@@ -151,43 +162,31 @@ function IncidentDetail(props: IncidentDetailProps) {
   );
 }
 
-/** Returns the tone of a status of an incident: that of the impact until a fix is in place. */
-function toneOfStatus({ draft, impact }: Incident, status: IncidentStatus): Tone {
-  if (draft) return "none";
-  if (status === "resolved") return "ok";
-  return status === "monitoring" ? "degraded" : IMPACT_TONES[impact];
-}
-
-/** Returns the tone of an incident, which is that of its impact until it is resolved. */
-function toneOf({ draft, impact, status }: Incident): Tone {
-  if (draft) return "none";
-  return status === "resolved" ? "ok" : IMPACT_TONES[impact];
-}
-
-/** Impact of an incident that is over. */
-const PAST_IMPACTS: Record<Impact, string> = {
-  none: "Had no impact",
-  minor: "Was minor",
-  major: "Was major",
-  critical: "Was critical",
-};
-
 /** Impact of an incident, its duration and its page. */
 function Now({ view, now }: { view: IncidentView; now: number }) {
   const { incident, page, monitors, outages } = view;
   const failing = outages.failingMonitorIds.length;
-  const { draft, impact, started_at: startedAt, resolved_at: resolvedAt } = incident;
-  const duration = lasting(startedAt, resolvedAt ?? toIso(now));
-  const isOver = incident.status === "resolved";
+  const { started_at: startedAt, resolved_at: resolvedAt } = incident;
   return (
     <HeadFacts>
-      <State tone={toneOf(incident)}>
-        {draft ? "Draft" : isOver ? INCIDENT_WORDS.resolved : IMPACT_WORDS[impact]}
-      </State>
-      {isOver && !draft ? <span class="muted">{PAST_IMPACTS[impact]}</span> : null}
+      {incident.draft ? (
+        <State tone={phaseTone(incident)}>Draft</State>
+      ) : (
+        <IncidentState incident={incident} />
+      )}
       <HeadFact icon="clock">
-        {resolvedAt === null ? `${duration}, since ` : `Lasted ${duration}, from `}
-        <ClockTime at={startedAt} now={now} hasZone />
+        {lasting(startedAt, resolvedAt ?? toIso(now))},{" "}
+        {resolvedAt === null ? (
+          <>
+            since <ClockTime at={startedAt} now={now} hasZone />
+          </>
+        ) : (
+          <>
+            <ClockTime at={startedAt} now={now} />–
+            {/* The day of the end is named only if it differs from that of the start. */}
+            <ClockTime at={resolvedAt} now={Date.parse(startedAt)} hasZone />
+          </>
+        )}
       </HeadFact>
       {monitors.length < 2 ? null : (
         <HeadFact icon="activity">
@@ -212,7 +211,7 @@ function IncidentPhases({ view: { incident }, now }: { view: IncidentView; now: 
   };
   return (
     <Phases
-      tone={toneOf(incident)}
+      tone={isOver(incident) ? phaseTone(incident) : listedTone(incident)}
       now={now}
       items={INCIDENT_STATUSES.map((status) => ({
         label: INCIDENT_WORDS[status],
@@ -223,10 +222,11 @@ function IncidentPhases({ view: { incident }, now }: { view: IncidentView; now: 
   );
 }
 
-function DetailActions({ view, canWrite }: { view: IncidentView; canWrite: boolean }) {
+function DetailActions(props: { view: IncidentView; canWrite: boolean; isWriting: boolean }) {
+  const { view, canWrite, isWriting } = props;
   const { incident, page } = view;
   return (
-    <>
+    <div class="actions" id="incident-actions" data-live="">
       {incident.draft ? null : (
         <ButtonLink href={pathsOf(page.slug).incident(incident.id)} opensTab>
           <Icon name="external-link" />
@@ -235,19 +235,52 @@ function DetailActions({ view, canWrite }: { view: IncidentView; canWrite: boole
       )}
       {canWrite ? (
         <>
-          <ButtonLink href={incidentPath(incident.id, "edit")}>
-            <Icon name="pencil" />
-            Edit
-          </ButtonLink>
+          {isOver(incident) ? (
+            <ButtonLink
+              href={incidentPath(incident.id, "postmortem")}
+              kind={isWriting || isPublished(incident) ? "quiet" : "primary"}
+            >
+              <Icon name="pencil" />
+              {incident.postmortem ? "Edit post-mortem" : "Write post-mortem"}
+            </ButtonLink>
+          ) : (
+            <ButtonLink href={incidentPath(incident.id, "edit")}>
+              <Icon name="pencil" />
+              Edit
+            </ButtonLink>
+          )}
           <MoreMenu label="More actions">
+            {isOver(incident) ? (
+              <>
+                <ButtonLink href={incidentPath(incident.id, "edit")}>Edit incident</ButtonLink>
+                <ButtonLink href={writingPath(incident, "resolved")}>Add update</ButtonLink>
+                <ButtonLink href={writingPath(incident, "investigating")}>
+                  Reopen incident
+                </ButtonLink>
+              </>
+            ) : (
+              <ButtonLink href={incidentPath(incident.id, "postmortem")}>
+                {incident.postmortem ? "Edit post-mortem" : "Write post-mortem"}
+              </ButtonLink>
+            )}
             <ButtonLink href={incidentPath(incident.id, "delete")} kind="danger" dialog>
               Delete
             </ButtonLink>
           </MoreMenu>
         </>
       ) : null}
-    </>
+    </div>
   );
+}
+
+/** True for a published incident that needs no further update. */
+function isOver({ status, draft }: Incident): boolean {
+  return status === "resolved" && !draft;
+}
+
+/** Returns the path of an incident with its form for the next update, which starts with a status. */
+function writingPath({ id }: Incident, status: IncidentStatus): string {
+  return `${withQuery(incidentPath(id), { status })}#next-update`;
 }
 
 function DraftNotice({ id, canWrite }: { id: string; canWrite: boolean }) {
@@ -280,27 +313,13 @@ function Postmortem({
   now: number;
 }) {
   const { postmortem, id } = view.incident;
-  const path = incidentPath(id, "postmortem");
-  if (!postmortem && !canWrite) return null;
-  if (!postmortem) {
-    return (
-      <DetailCard
-        title="Post-mortem"
-        liveId="postmortem"
-        end={<a href={path}>Write post-mortem</a>}
-      >
-        <p class="muted">
-          No post-mortem yet. It explains what happened, why, and what will prevent it.
-        </p>
-      </DetailCard>
-    );
-  }
+  if (!postmortem) return null;
   const { body, published_at: publishedAt } = postmortem;
   return (
     <DetailCard
       title="Post-mortem"
       liveId="postmortem"
-      end={canWrite ? <a href={path}>Edit post-mortem</a> : undefined}
+      end={canWrite ? <a href={incidentPath(id, "postmortem")}>Edit post-mortem</a> : undefined}
     >
       <p class="muted">
         {publishedAt === null ? (
@@ -327,13 +346,15 @@ export function addIncidentRoutes(area: Area, { ctx }: AdminDependencies): void 
     { requestContext, query }: Pick<At<string>, "requestContext" | "query">,
     view: IncidentView,
     nextUpdate: StateOf<typeof UPDATE_FORM>,
-    split?: StateOf<typeof SPLIT_FORM>,
+    more: { isWriting?: boolean; split?: StateOf<typeof SPLIT_FORM> } = {},
   ): Screen {
     const { role } = sessionOf(requestContext).user;
     const page = {
       view,
       nextUpdate,
-      split: split ?? SPLIT_FORM.state(SPLIT_FORM.initial(), view, { form: newFormToken(ctx) }),
+      isWriting: more.isWriting ?? false,
+      split:
+        more.split ?? SPLIT_FORM.state(SPLIT_FORM.initial(), view, { form: newFormToken(ctx) }),
       resolveToken: newFormToken(ctx),
       role,
       before: query["before"],
@@ -353,8 +374,9 @@ export function addIncidentRoutes(area: Area, { ctx }: AdminDependencies): void 
       const view = readIncidentView(ctx, ctx.db, at.params.id);
       // A link may propose the next status, such as that of the overview for a recovered monitor.
       const proposed = INCIDENT_STATUSES.find((status) => status === at.query["status"]);
-      const body = proposed === "resolved" ? RESOLVED_TEXT : "";
-      return detail(at, view, emptyUpdate(view, proposed, body));
+      const isResolving = proposed === "resolved" && view.incident.status !== "resolved";
+      const state = emptyUpdate(view, proposed, isResolving ? RESOLVED_TEXT : "");
+      return detail(at, view, state, { isWriting: proposed !== undefined });
     },
     { role: "viewer" },
   );
@@ -370,7 +392,8 @@ export function addIncidentRoutes(area: Area, { ctx }: AdminDependencies): void 
       const { status } = notice === undefined ? values : context.incident;
       const subject = { id: at.params.id, kind: "incident" } as const;
       const audience = audienceNoteOf(ctx, ctx.db, view.page, subject, affectedIds(state));
-      return detail(at, { ...view, audience }, { ...state, values: { ...values, status } });
+      const shown = { ...state, values: { ...values, status } };
+      return detail(at, { ...view, audience }, shown, { isWriting: true });
     },
     redisplay: (values, sent) =>
       isCounting(sent) ? values : fillInTemplate(values, sent, UPDATE_OFFER),
@@ -405,7 +428,7 @@ export function addIncidentRoutes(area: Area, { ctx }: AdminDependencies): void 
     load: (reader, { params }) => getIncident(reader, params.id, true),
     show(state, at) {
       const view = readIncidentView(ctx, ctx.db, at.params.id);
-      return detail(at, view, emptyUpdate(view), state);
+      return detail(at, view, emptyUpdate(view), { split: state });
     },
     // A conflict, such as a selection of all, concerns the selected monitors.
     conflictField: "monitors",
@@ -459,23 +482,32 @@ function updateText({ row, updates }: IncidentRecord, updateId: string): string 
   return "The update was published.";
 }
 
-/** Components that an incident names, with the statuses that it gives or gave them. */
-function Components({ view: { incident, components } }: { view: IncidentView }) {
-  const isOver = incident.status === "resolved";
+/** Components that an incident names, with the statuses that it gives, or gave and for how long. */
+function Components({ view: { incident, components, spent } }: { view: IncidentView }) {
+  const isOpen = incident.status !== "resolved";
   const onPage = new Set(components.map(({ id }) => id));
   return (
     <Affected
-      title={isOver ? "Affected (ended)" : "Affects"}
+      title={isOpen ? "Affects" : "Affected (ended)"}
       components={incident.components.map(({ id, name, status }) => ({
         id,
         name,
-        tone: isOver ? "ok" : STATUS_TONES[status],
-        note: `${STATUS_WORDS[status]}${isOver ? ", ended" : ""}`,
+        tone: hasEnded(status, isOpen) ? "ok" : STATUS_TONES[status],
+        note: isOpen && hasEnded(status, isOpen) ? "Ended" : statusesInWords(status, spent.get(id)),
         hasScreen: onPage.has(id),
       }))}
       none="No component. The incident changes no status."
     />
   );
+}
+
+/** Returns the statuses that a component had, worst first: "Major outage for 51 min, partial outage for 35 min". */
+function statusesInWords(status: ComponentStatus, spent: readonly StatusTime[] = []): string {
+  if (spent.length === 0) return STATUS_WORDS[status];
+  const parts = spent
+    .toSorted((a, b) => badnessOf(b.status) - badnessOf(a.status))
+    .map(({ status: each, ms }) => `${spaced(each)} for ${elapsed(0, ms)}`);
+  return capitalised(parts.join(", "));
 }
 
 /** Data that is lost with an incident. */

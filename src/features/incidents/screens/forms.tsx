@@ -9,7 +9,7 @@ import {
 import { validate } from "../../../base/validation";
 import type { Form as SentForm } from "../../../http/form-body";
 import { IMPACT_WORDS, INCIDENT_WORDS } from "../../../public/state";
-import { Fold, STATUS_WORDS, StatusLabel } from "../../../ui/blocks";
+import { STATUS_WORDS, StatusLabel } from "../../../ui/blocks";
 import { Button } from "../../../ui/buttons";
 import { SelectRows } from "../../../ui/choices";
 import { dateTimeField, type TimeZoneContext } from "../../../ui/forms/date-time";
@@ -246,41 +246,37 @@ export const POSTMORTEM_FORM = defineForm<
 
 type UpdateState = StateOf<typeof UPDATE_FORM>;
 
-/** Form for the next update; folded for a resolved incident unless something was typed. */
-export function NextUpdate({ state, view }: { state: UpdateState; view: IncidentView }) {
+interface NextUpdateProps {
+  state: UpdateState;
+  view: IncidentView;
+  /** True if the form is shown for a resolved incident too. */
+  isAsked: boolean;
+}
+
+/** Form for the next update. A resolved incident has it only when it is asked for. */
+export function NextUpdate({ state, view, isAsked }: NextUpdateProps) {
   const { incident, offersBuiltIn, notified, audience } = view;
+  const isOver = incident.status === "resolved" && !incident.draft;
+  // An empty block, so that the refresh of an open screen takes the form away.
+  if (isOver && !isAsked) return <section class="card slot" id="next-update" data-live="" />;
   const action = incidentPath(incident.id, "updates");
-  const isOver = incident.status === "resolved";
   const templates = UPDATE_TEMPLATES.filter(
     ({ status }) => offersBuiltIn && status !== incident.status,
   ).map(fromBuiltIn);
-  const form = (
-    <UpdateForm
-      title={isOver ? "New update" : "Next update"}
-      menu={<TemplateMenu templates={templates} action={action} message={state.values.body} />}
-      fields={UPDATE_FIELDS}
-      // The submitted form says which status its author saw, so that it cannot revert a newer one.
-      state={{ ...state, hidden: { ...state.hidden, seen_status: incident.status } }}
-      action={action}
-      audience={audience && <AudienceHint audience={audience} />}
-      notifyLabel={notifyLabel(notified) + (incident.draft ? " when published" : "")}
-    >
-      {incident.draft ? <Button>Add to draft</Button> : undefined}
-    </UpdateForm>
-  );
-  if (!isOver)
-    return (
-      <section class="card" id="next-update" data-live="">
-        {form}
-      </section>
-    );
-  const { values, errors, notice } = state;
-  const isOpen = values.body !== "" || notice !== undefined || Object.keys(errors).length > 0;
   return (
-    <section class="card panel" id="next-update" data-live="">
-      <Fold title="Add an update, or reopen the incident" isOpen={isOpen}>
-        {form}
-      </Fold>
+    <section class="card" id="next-update" data-live="">
+      <UpdateForm
+        title={isOver ? "New update" : "Next update"}
+        menu={<TemplateMenu templates={templates} action={action} message={state.values.body} />}
+        fields={UPDATE_FIELDS}
+        // The submitted form says which status its author saw, so that it cannot revert a newer one.
+        state={{ ...state, hidden: { ...state.hidden, seen_status: incident.status } }}
+        action={action}
+        audience={audience && <AudienceHint audience={audience} />}
+        notifyLabel={notifyLabel(notified) + (incident.draft ? " when published" : "")}
+      >
+        {incident.draft ? <Button>Add to draft</Button> : undefined}
+      </UpdateForm>
     </section>
   );
 }
@@ -549,7 +545,7 @@ export function IncidentFacts({ view, editPath, now }: IncidentFactsProps) {
   const { external_ref: externalRef, started_at: startedAt, resolved_at: resolvedAt } = incident;
   const after = (label: string, at: string | null) =>
     at === null ? [] : [{ label, value: `After ${lasting(startedAt, at)}` }];
-  const { impact, impact_override: override } = incident;
+  const { impact, impact_override: override, postmortem } = incident;
   const facts = [
     {
       label: "Impact",
@@ -559,6 +555,9 @@ export function IncidentFacts({ view, editPath, now }: IncidentFactsProps) {
     ...after("Identified", incident.identified_at),
     ...after("Monitoring", incident.monitoring_at),
     ...after("Resolved", resolvedAt),
+    ...(postmortem === null && resolvedAt === null
+      ? []
+      : [{ label: "Post-mortem", value: <PostmortemState postmortem={postmortem} /> }]),
     {
       label: "Reported by",
       value:
@@ -571,4 +570,11 @@ export function IncidentFacts({ view, editPath, now }: IncidentFactsProps) {
       : [{ label: "External reference", value: <code>{externalRef}</code> }]),
   ];
   return <TimelineFacts facts={facts} id={incident.id} editPath={editPath} />;
+}
+
+function PostmortemState({ postmortem }: Pick<Incident, "postmortem">) {
+  if (postmortem === null) return <>None yet</>;
+  return (
+    <a href="#postmortem">{postmortem.published_at === null ? "Not published" : "Published"}</a>
+  );
 }

@@ -3,7 +3,13 @@
  * add those of one incident.
  */
 import { type Role, roleAllows } from "../../../base/actor";
-import { type Impact, IMPACT_TONES, IMPACTS, INCIDENT_STATUSES } from "../../../base/status";
+import {
+  type Impact,
+  IMPACT_TONES,
+  IMPACTS,
+  INCIDENT_STATUSES,
+  listedTone,
+} from "../../../base/status";
 import { plural } from "../../../base/text";
 import { HOUR_MS, toIso } from "../../../base/time";
 import { validate } from "../../../base/validation";
@@ -300,7 +306,7 @@ function nameOf(record: IncidentRecord, { pages, page, monitorCounts }: Incident
   const pageName = own && labelAmong(pages, own);
   const monitorCount = monitorCounts.get(id) ?? 0;
   return {
-    shape: <Shape tone={draft ? "none" : IMPACT_TONES[impact]} />,
+    shape: <Shape tone={listedTone(record.row)} />,
     href: incidentPath(id),
     name,
     state: <span class="visually-hidden">, {draft ? "Draft" : IMPACT_WORDS[impact]}</span>,

@@ -1,4 +1,5 @@
 import type { Actor } from "../../../base/actor";
+import type { ComponentStatus } from "../../../base/status";
 import { composed } from "../../../base/validation";
 import type { Ctx } from "../../../context";
 import type { Reader, Tx } from "../../../db/statements";
@@ -6,6 +7,7 @@ import { renderIncidentPage } from "../../../public/entry-pages";
 import { type PageComponents, readPageComponents } from "../../../ui/forms/object-fields";
 import type { Previewed } from "../../../ui/frame/changes";
 import { incidentPath, INCIDENTS_PATH } from "../../../ui/frame/paths";
+import { sumEndedCauses } from "../../components/cause-store";
 import { recentTimesOf } from "../../monitors/overview";
 import { getMonitorRecord } from "../../monitors/records";
 import { getPage } from "../../pages/pages";
@@ -42,6 +44,14 @@ export interface IncidentView extends TimelineView, Detected {
   offersBuiltIn: boolean;
   /** Sentences about the subscribers who get a mail about the next update. */
   audience: AudienceNote | undefined;
+  /** Statuses that a resolved incident gave components, by component id; empty for an open one. */
+  spent: ReadonlyMap<string, readonly StatusTime[]>;
+}
+
+/** Time for which a component had a status because of an incident, in ms. */
+export interface StatusTime {
+  status: ComponentStatus;
+  ms: number;
 }
 
 /** Audit log actions that write an update. */
@@ -59,8 +69,14 @@ export function readIncidentView(ctx: Ctx, reader: Reader, id: string): Incident
     notified: readNotified(reader, { pageId, prefix: "incident.", subjectId: id }),
     offersBuiltIn: !areBuiltInTemplatesHidden(reader),
     audience: audienceNoteOf(ctx, reader, timeline.page, { id, kind: "incident" }),
+    spent: record.row.resolvedAt === null ? new Map() : readStatusTimes(reader, id),
     ...timeline,
   };
+}
+
+function readStatusTimes(reader: Reader, incidentId: string): IncidentView["spent"] {
+  const sums = sumEndedCauses(reader, { source: "incident", sourceId: incidentId });
+  return Map.groupBy(sums, ({ componentId }) => componentId);
 }
 
 /** Reads the monitors of an incident with their outages. */

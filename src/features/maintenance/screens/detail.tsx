@@ -2,11 +2,11 @@ import { validate } from "../../../base/validation";
 import { AddMaintenanceUpdateBody, UpdateMaintenanceBody } from "../wire";
 import { type Role, roleAllows } from "../../../base/actor";
 import { conflict } from "../../../base/errors";
-import type { MaintenanceStatus } from "../../../base/status";
+import { type MaintenanceStatus, phaseTone } from "../../../base/status";
 import { zoneLabel } from "../../../base/zones";
 import { sessionOf } from "../../../http/request-context";
 import { pathsOf } from "../../../public/page-context";
-import { MAINTENANCE_TONES, MAINTENANCE_WORDS, MaintenanceState } from "../../../public/state";
+import { MAINTENANCE_WORDS, MaintenanceState } from "../../../public/state";
 import { lasting, Time, useZone, zoneSpan } from "../../../ui/times";
 import { CodeBlock, Columns, FormNotice, Notice, Phases } from "../../../ui/blocks";
 import { ButtonLink } from "../../../ui/buttons";
@@ -46,7 +46,7 @@ const NOTES: Readonly<Record<MaintenanceStatus, string>> = {
   scheduled: "Under maintenance once it starts",
   in_progress: "Under maintenance",
   verifying: "Under maintenance",
-  completed: "Under maintenance, ended",
+  completed: "Was under maintenance",
   cancelled: "Not affected, cancelled",
 };
 
@@ -109,7 +109,7 @@ function MaintenanceDetail({ nextUpdate, role, before, now }: MaintenanceDetailP
         <UpdateTimeline
           updates={maintenance.updates}
           words={MAINTENANCE_WORDS}
-          toneOf={() => MAINTENANCE_TONES[maintenance.status]}
+          toneOf={(status) => phaseTone({ status })}
           components={view.components}
           authors={authors}
           home={maintenancePath(maintenance.id)}
@@ -152,7 +152,7 @@ function MaintenancePhases({ view: { maintenance }, now }: { view: MaintenanceVi
   };
   return (
     <Phases
-      tone={MAINTENANCE_TONES[status]}
+      tone={phaseTone({ status })}
       now={now}
       items={PHASES.map((phase) => ({ label: MAINTENANCE_WORDS[phase], at: times[phase] }))}
       current={PHASES.indexOf(status)}
@@ -166,10 +166,11 @@ function Components({ view: { maintenance, missingComponents } }: { view: Mainte
   const { components, status } = maintenance;
   return (
     <Affected
+      title={status === "completed" ? "Affected (ended)" : "Affects"}
       components={components.map(({ id, name }) => ({
         id,
         name,
-        tone: isUnderWay(status) ? "maint" : "none",
+        tone: phaseTone({ status }),
         note: NOTES[status],
         hasScreen: !missing.has(id),
       }))}
@@ -210,7 +211,7 @@ function DetailActions(props: { view: MaintenanceView; canChange: boolean; now: 
         </ButtonLink>
       ));
   return (
-    <>
+    <div class="actions" id="maintenance-actions" data-live="">
       <ButtonLink href={pathsOf(page.slug).maintenance(maintenance.id)} opensTab>
         <Icon name="external-link" />
         View on page
@@ -225,7 +226,7 @@ function DetailActions(props: { view: MaintenanceView; canChange: boolean; now: 
           <MoreMenu label="More actions">{links(true)}</MoreMenu>
         </>
       ) : null}
-    </>
+    </div>
   );
 }
 

@@ -1,6 +1,11 @@
 /* Screens of maintenance: routes of the list, the calendar and the form to plan one, then list and calendar. */
 import type { Role } from "../../../base/actor";
-import { MAINTENANCE_STATUSES, type MaintenanceStatus } from "../../../base/status";
+import {
+  listedTone,
+  MAINTENANCE_STATUSES,
+  type MaintenanceStatus,
+  phaseTone,
+} from "../../../base/status";
 import { plural } from "../../../base/text";
 import { DAY_MS, toIso } from "../../../base/time";
 import { daysIn, zoneLabel } from "../../../base/zones";
@@ -8,7 +13,7 @@ import { validate } from "../../../base/validation";
 import type { Reader } from "../../../db/statements";
 import { sessionOf, zoneOf } from "../../../http/request-context";
 import { monthNameOf } from "../../../public/page-context";
-import { MAINTENANCE_TONES, MAINTENANCE_WORDS } from "../../../public/state";
+import { MAINTENANCE_WORDS } from "../../../public/state";
 import { Chip, Shape } from "../../../ui/blocks";
 import { ButtonLink } from "../../../ui/buttons";
 import { DetailCard, DetailRow } from "../../../ui/detail";
@@ -199,7 +204,7 @@ function nameOf(record: MaintenanceRecord, { pages, page }: MaintenanceListing) 
   const { id, name, status, pageId } = record.row;
   const own = pages.length > 1 && !page ? pages.find((one) => one.id === pageId) : undefined;
   return {
-    shape: <Shape tone={MAINTENANCE_TONES[status]} />,
+    shape: <Shape tone={listedTone({ status })} />,
     href: maintenancePath(id),
     name,
     state: <span class="visually-hidden">, {MAINTENANCE_WORDS[status]}</span>,
@@ -215,7 +220,7 @@ function columnsOf(pages: readonly PageRow[]): DenseDataColumn<MaintenanceRecord
       isSecondary: true,
       sort: { key: "status", kind: "phase" },
       cell({ row: { status } }) {
-        const tone = MAINTENANCE_TONES[status];
+        const tone = phaseTone({ status });
         const word = MAINTENANCE_WORDS[status];
         return tone === "none" ? <Chip>{word}</Chip> : <Chip tone={tone}>{word}</Chip>;
       },
@@ -475,7 +480,7 @@ function DayCell(props: { day: PlanCalendarView["days"][number]; isToday: boolea
       {planned.length === 0 ? null : (
         <ul>
           {named.map((row) => (
-            <li key={row.id} class={`t-${MAINTENANCE_TONES[row.status]}`}>
+            <li key={row.id} class={`t-${listedTone(row)}`}>
               <a href={maintenancePath(row.id)} title={row.name}>
                 {row.scheduledFor < from ? "…" : clockAt(row.scheduledFor, zone)} {row.name}
               </a>
@@ -491,12 +496,12 @@ function DayCell(props: { day: PlanCalendarView["days"][number]; isToday: boolea
 function PlannedRow({ row, pages }: { row: Planned; pages: readonly Page[] }) {
   const zone = useZone();
   const { scheduledFor: from, scheduledUntil: until } = row;
-  const tone = MAINTENANCE_TONES[row.status];
+  const tone = phaseTone(row);
   const page = pages.length > 1 ? pages.find(({ id }) => id === row.pageId) : undefined;
   const when = `${dayAt(from, zone)}, ${clockAt(from, zone)} · ${lasting(toIso(from), toIso(until))}`;
   return (
     <DetailRow
-      shape={<Shape tone={tone} />}
+      shape={<Shape tone={listedTone(row)} />}
       href={maintenancePath(row.id)}
       title={row.name}
       note={page ? `${when} · ${labelAmong(pages, page)}` : when}

@@ -3,21 +3,20 @@ import { type Role, roleAllows } from "../../../base/actor";
 import { PRODUCTS } from "../../../base/import-report";
 import { percent, sum } from "../../../base/numbers";
 import {
-  IMPACT_TONES,
+  listedTone,
   MONITOR_TONES,
   type MonitorState,
   type OpenIncident,
   STATUS_TONES,
   type Tone,
 } from "../../../base/status";
-import { plural } from "../../../base/text";
+import { plural, spaced } from "../../../base/text";
 import { DAY_MS, EXPIRES_SOON_MS, SECOND_MS, toIso } from "../../../base/time";
 import { roundTimes, zoneLabel } from "../../../base/zones";
 import type { Step, StepName } from "../../../egress/steps";
-import { INCIDENT_WORDS } from "../../../public/state";
+import { incidentWords } from "../../../public/state";
 import {
   CheckLabel,
-  Chip,
   Columns,
   Facts,
   MONITOR_WORDS,
@@ -626,12 +625,9 @@ function AffectedComponents({ view, editPath }: { view: MonitorView; editPath?: 
               href={componentPath(id)}
               title={name}
               note={
-                <>
-                  {STATUS_WORDS[status]}.{" "}
-                  {ownStatus === undefined
-                    ? `While the monitor is down: ${STATUS_WORDS[record.row.onDown].toLowerCase()}.`
-                    : `Set by this monitor: ${STATUS_WORDS[ownStatus].toLowerCase()}.`}
-                </>
+                ownStatus === status
+                  ? `${STATUS_WORDS[status]}, set by this monitor`
+                  : `${STATUS_WORDS[status]}. ${ownStatus === undefined ? "While the monitor is down" : "Set by this monitor"}: ${spaced(ownStatus ?? record.row.onDown)}.`
               }
             />
           ))}
@@ -707,12 +703,12 @@ function OwnIncidents({ view, now }: { view: MonitorView; now: number }) {
           .map(({ id, name, status, impact, draft, startedAt }) => (
             <DetailRow
               key={id}
-              shape={<Shape tone={IMPACT_TONES[impact]} />}
+              shape={<Shape tone={listedTone({ status, impact, draft })} />}
               href={incidentPath(id)}
               title={name}
               note={
                 <>
-                  {INCIDENT_WORDS[status]} · started{" "}
+                  {draft ? "Draft" : incidentWords({ status, impact })} · started{" "}
                   <RelativeTime at={toIso(startedAt)} now={now} />
                   {!current.has(id)
                     ? null
@@ -721,7 +717,6 @@ function OwnIncidents({ view, now }: { view: MonitorView; now: number }) {
                       : " · has the present outage"}
                 </>
               }
-              end={draft ? <Chip tone="none">Draft</Chip> : undefined}
             />
           ))}
       </ul>

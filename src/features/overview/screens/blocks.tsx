@@ -3,7 +3,8 @@ import { sum } from "../../../base/numbers";
 import {
   COMPONENT_STATUSES,
   type ComponentStatus,
-  IMPACT_TONES,
+  listedTone,
+  phaseTone,
   STATUS_TONES,
   type Tone,
 } from "../../../base/status";
@@ -171,13 +172,15 @@ function IncidentItem({
 }: ItemProps<IncidentRecord> & { monitorCount: number | undefined }) {
   const { id, name, status, startedAt, impact, pageId } = record.row;
   const names = namesOf(record.components, pageNames?.get(pageId));
-  const tone = IMPACT_TONES[impact];
+  const tone = listedTone({ status, impact });
   return (
     <li class="row">
       <Shape tone={tone} />
       <div>
         <p class="row-title">
-          <a href={incidentPath(id)}>{name}</a>
+          <a dir="auto" href={incidentPath(id)}>
+            {name}
+          </a>
         </p>
         <p class="row-note">
           {INCIDENT_WORDS[status]} · <Elapsed since={startedAt} now={now} />
@@ -199,10 +202,12 @@ function MaintenanceItem({ record, pageNames, now }: ItemProps<MaintenanceRecord
   const zone = useZone();
   return (
     <li class="row">
-      <Shape tone={isOn ? "maint" : "none"} />
+      <Shape tone={phaseTone({ status })} />
       <div>
         <p class="row-title">
-          <a href={maintenancePath(id)}>{name}</a>
+          <a dir="auto" href={maintenancePath(id)}>
+            {name}
+          </a>
         </p>
         <p class="row-note">
           {isOn ? (
@@ -216,7 +221,7 @@ function MaintenanceItem({ record, pageNames, now }: ItemProps<MaintenanceRecord
         </p>
       </div>
       <div class="row-side">
-        <Chip {...(isOn ? { tone: "maint" as const } : {})}>
+        <Chip tone={phaseTone({ status })}>
           {isOn ? MAINTENANCE_WORDS[status] : capital(relativeTime(scheduledFor, now))}
         </Chip>
       </div>

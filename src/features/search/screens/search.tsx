@@ -5,11 +5,11 @@
 import { Fragment } from "preact";
 import { type Role, roleAllows } from "../../../base/actor";
 import { runInSlices, stepsUntil, WHOLE_TURN } from "../../../base/in-slices";
-import { IMPACT_TONES, MONITOR_TONES, STATUS_TONES, type Tone } from "../../../base/status";
+import { listedTone, MONITOR_TONES, STATUS_TONES, type Tone } from "../../../base/status";
 import type { Reader } from "../../../db/statements";
 import { wordsOf } from "../../../db/word-search";
 import { sessionOf } from "../../../http/request-context";
-import { INCIDENT_WORDS, MAINTENANCE_WORDS } from "../../../public/state";
+import { incidentWords, MAINTENANCE_WORDS } from "../../../public/state";
 import { MONITOR_WORDS, Shape, STATUS_WORDS } from "../../../ui/blocks";
 import { Button, ButtonLink, safeHref } from "../../../ui/buttons";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
@@ -292,11 +292,11 @@ function* objectsFor(
         href: incidentPath(incident.id),
         name: incident.name,
         note: [
-          incident.isDraft ? "Draft" : INCIDENT_WORDS[incident.status],
+          incident.isDraft ? "Draft" : incidentWords(incident),
           dayAt(incident.startedAt, timeZone),
           incident.pageName,
         ].join(" · "),
-        tone: IMPACT_TONES[incident.impact],
+        tone: listedTone({ ...incident, draft: incident.isDraft }),
       })),
     },
     {
@@ -310,7 +310,7 @@ function* objectsFor(
           dayAt(maintenance.scheduledFor, timeZone),
           maintenance.pageName,
         ].join(" · "),
-        tone: "maint",
+        tone: listedTone(maintenance),
       })),
     },
     {

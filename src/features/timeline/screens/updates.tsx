@@ -110,7 +110,13 @@ function Changes({ components, onPage }: ChangesProps) {
     <ul class="timeline-changes">
       {components.map(({ id, name, old_status: from, new_status: to }) => (
         <li key={id}>
-          {onPage.has(id) ? <a href={componentPath(id)}>{name}</a> : <bdi>{name}</bdi>}{" "}
+          {onPage.has(id) ? (
+            <a dir="auto" href={componentPath(id)}>
+              {name}
+            </a>
+          ) : (
+            <bdi>{name}</bdi>
+          )}{" "}
           {from === to ? null : (
             <span class="muted">
               {STATUS_WORDS[from]} <span aria-hidden="true">→</span>

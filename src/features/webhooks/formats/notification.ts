@@ -2,7 +2,10 @@ import {
   COMPONENT_STATUSES,
   IMPACT_TONES,
   IMPACTS,
+  INCIDENT_STATUSES,
+  MAINTENANCE_STATUSES,
   MONITOR_TONES,
+  messageTone,
   STATUS_TONES,
   type Tone,
   TONES,
@@ -60,6 +63,13 @@ export function isResolved(data: Data): boolean {
 
 function toneOfImpact(impact: string): Tone {
   return IMPACT_TONES[oneOf(IMPACTS, impact) ?? "none"];
+}
+
+/** Returns the tone of an incident or a maintenance; none for an unknown status. */
+function toneOf(data: Data): Tone {
+  const status = oneOf([...INCIDENT_STATUSES, ...MAINTENANCE_STATUSES], textOf(data, "status"));
+  const impact = oneOf(IMPACTS, textOf(data, "impact")) ?? "none";
+  return status === undefined ? "none" : messageTone({ status, impact });
 }
 
 /** Returns a status as text: "Degraded performance". */
@@ -182,7 +192,7 @@ function incidentNotification(what: string, data: Data): NotificationText {
   const impact = textOf(data, "impact") ?? "";
   return {
     what,
-    tone: isOver ? "ok" : toneOfImpact(impact),
+    tone: toneOf(data),
     facts: factsOf({ Status: words(textOf(data, "status") ?? ""), Impact: words(impact) }),
     body: bodyOf(recordOf(data, "latest_update")),
     // After the incident is resolved, its component statuses no longer apply.
@@ -194,7 +204,7 @@ function incidentNotification(what: string, data: Data): NotificationText {
 function postmortemNotification(data: Data): NotificationText {
   return {
     what: "Post-mortem published",
-    tone: isResolved(data) ? "ok" : toneOfImpact(textOf(data, "impact") ?? ""),
+    tone: toneOf(data),
     facts: [],
     body: bodyOf(recordOf(data, "postmortem")),
     components: [],
@@ -214,10 +224,9 @@ function deletionNotification(data: Data): NotificationText {
 
 function maintenanceNotification(what: string, data: Data): NotificationText {
   const status = textOf(data, "status") ?? "";
-  const tones: Readonly<Record<string, Tone>> = { completed: "ok", cancelled: "none" };
   return {
     what,
-    tone: tones[status] ?? "maint",
+    tone: toneOf(data),
     facts: factsOf({
       Status: words(status),
       From: moment(textOf(data, "scheduled_for")),

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { findPageBySlug } from "../../../../src/features/pages/store";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { HTML } from "../../../support/dashboard";
-import { readHtml } from "../../../support/html";
+import { readHtml, typedIn } from "../../../support/html";
 import {
   ADMIN_INCIDENTS,
   createIncidentDashboard,
@@ -134,18 +134,113 @@ describe("the screen of an incident", () => {
     }
   });
 
-  test("the update form of a resolved incident is folded unless it has errors", async () => {
+  test("after the resolution, the form for an update gives way to the post-mortem", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site, viewer } = dashboard;
+    const { id } = await site.open();
+    const screen = incidentScreen(id);
+    const read = async (path = screen, session?: string) => {
+      const { text } = await dashboard.show(path, session === undefined ? {} : { session });
+      const page = readHtml(text);
+      return {
+        primary: page.texts("main .button.primary"),
+        hasForm: page.texts("#next-update form").length > 0,
+        more: page.texts(".screen-head .more-items .button"),
+        links: page.attributes(".screen-head .more-items a", "href"),
+      };
+    };
+    expect(await read()).toMatchObject({
+      primary: ["Publish update"],
+      hasForm: true,
+      more: ["Write post-mortem", "Delete"],
+    });
+    await site.update(id, { status: "resolved" });
+    const over = await read();
+    expect(over).toMatchObject({
+      primary: ["Write post-mortem"],
+      hasForm: false,
+      more: ["Edit incident", "Add update", "Reopen incident", "Delete"],
+    });
+    expect((await read(screen, viewer)).primary).toEqual([]);
+    // The links bring the form back, with the status that they name and no text.
+    for (const [index, status] of [
+      [1, "resolved"],
+      [2, "investigating"],
+    ] as const) {
+      const path = over.links[index]?.replace("#next-update", "") ?? "";
+      const { text } = await dashboard.show(path);
+      expect(typedIn(text, "status")).toEqual([status]);
+      const form = readHtml(text);
+      expect(form.texts("#field-body")).toEqual([""]);
+      expect(form.texts("main .button.primary")).toEqual(["Publish update"]);
+    }
+    const rejected = await dashboard.addUpdate(id, { body: "" });
+    expect(rejected.status).toBe(422);
+    expect(readHtml(rejected.text).texts("#next-update form")).toHaveLength(1);
+  });
+
+  test("a written post-mortem is the primary action until it is published, and the facts say how far it is", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
-    const { id } = await site.open();
-    const isOpen = (text: string) => readHtml(text).attributes(".card > .fold", "open").length;
-    const folds = (text: string) => readHtml(text).texts(".card > .fold > summary");
-    expect(folds((await dashboard.show(incidentScreen(id))).text)).toEqual([]);
+    const { id } = await site.open({ status: "resolved" });
+    const screen = incidentScreen(id);
+    const read = async () => {
+      const page = readHtml((await dashboard.show(screen)).text);
+      return {
+        primary: page.texts(".screen-head .primary"),
+        fact: page.texts("#details dd").at(-3),
+        isShown: page.texts("#postmortem").length > 0,
+      };
+    };
+    expect(await read()).toEqual({
+      primary: ["Write post-mortem"],
+      fact: "None yet",
+      isShown: false,
+    });
+    const write = (publish: boolean) =>
+      site.app.call(`/api/v1/incidents/${id}/postmortem`, {
+        method: "PUT",
+        key: site.key,
+        json: { body: "A disk was full.", publish },
+      });
+    expect((await write(false)).status).toBe(200);
+    expect(await read()).toEqual({
+      primary: ["Edit post-mortem"],
+      fact: "Not published",
+      isShown: true,
+    });
+    expect((await write(true)).status).toBe(200);
+    expect(await read()).toEqual({ primary: [], fact: "Published", isShown: true });
+  });
+
+  test("a resolved incident says for how long its components had each status, worst first", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    const { api, web } = site;
+    const { id } = await site.open({ components: { [api]: "partial_outage" } });
+    await site.app.clock.advance(35 * MINUTE);
+    await site.update(id, { components: { [api]: "major_outage", [web]: "degraded_performance" } });
+    await site.app.clock.advance(51 * MINUTE);
+    const affected = async () => {
+      const page = readHtml((await dashboard.show(incidentScreen(id))).text);
+      return [...page.texts("#affected h2"), ...page.texts("#affected .detail-row")];
+    };
+    expect(await affected()).toEqual(["Affects", "APIMajor outage", "WebDegraded performance"]);
+    await site.update(id, { components: { [web]: "operational" } });
+    expect((await affected()).at(-1)).toBe("WebEnded");
     await site.update(id, { status: "resolved" });
-    const { text } = await dashboard.show(incidentScreen(id));
-    expect([folds(text), isOpen(text)]).toEqual([["Add an update, or reopen the incident"], 0]);
-    const rejected = await dashboard.addUpdate(id, { body: "" });
-    expect([rejected.status, isOpen(rejected.text)]).toEqual([422, 1]);
+    expect(await affected()).toEqual([
+      "Affected (ended)",
+      "APIMajor outage for 51 min, partial outage for 35 min",
+      "WebDegraded performance for 51 min",
+    ]);
+    const page = readHtml((await dashboard.show(incidentScreen(id))).text);
+    expect(page.texts(".head-facts > *")).toEqual([
+      "Resolved",
+      "Was critical",
+      "1 h 26 min, 12:00–13:26 UTC",
+      "Acme",
+    ]);
   });
 });
 

@@ -282,7 +282,7 @@ describe("an incident that is over", () => {
       affected: ["shape t-ok", "shape t-ok"],
     });
     const page = await site.screen();
-    expect(page.texts("#incident-state")[0]).toStartWith("ResolvedWas critical");
+    expect(page.texts("#incident-state")[0]).toStartWith("Resolved Was critical");
     expect(page.texts("#affected h2")).toEqual(["Affected (ended)"]);
   });
 });

@@ -64,6 +64,41 @@ describe("the screen of a maintenance", () => {
     expect(readHtml((await dashboard.open(path)).text).texts("main form")).toEqual([]);
   });
 
+  test("completed maintenance is well in its head and phases, each update keeps its tone, and lists say that it took place", async () => {
+    await using dashboard = await createMaintenanceDashboard();
+    const { site } = dashboard;
+    const id = await site.plan();
+    await site.update(id, { status: "in_progress", body: "Now." });
+    const read = async () => {
+      const page = readHtml((await dashboard.open(`${MAINTENANCE}/${id}`)).text);
+      return {
+        state: page.attributes("#maintenance-state .shape", "class"),
+        phases: page.attributes(".phases", "class"),
+        updates: page.attributes(".timeline-dot .shape", "class"),
+        affected: page.attributes("#affected .shape", "class"),
+        names: page.texts("#affected h2, #affected .detail-row"),
+      };
+    };
+    expect(await read()).toEqual({
+      state: ["shape t-maint"],
+      phases: ["phases t-maint"],
+      updates: ["shape t-maint", "shape t-none hollow"],
+      affected: ["shape t-maint"],
+      names: ["Affects", "APIUnder maintenance"],
+    });
+    await site.update(id, { status: "completed", body: "Done." });
+    expect(await read()).toEqual({
+      state: ["shape t-ok"],
+      phases: ["phases t-ok"],
+      updates: ["shape t-ok", "shape t-maint", "shape t-none hollow"],
+      affected: ["shape t-ok"],
+      names: ["Affected (ended)", "APIWas under maintenance"],
+    });
+    const list = readHtml((await dashboard.open(MAINTENANCE)).text);
+    expect(list.attributes("tbody .shape", "class")).toEqual(["shape t-maint"]);
+    expect(list.texts("tbody .chip.t-ok")).toEqual(["Completed"]);
+  });
+
   test("screens of an unknown maintenance are not_found", async () => {
     await using dashboard = await createMaintenanceDashboard();
     for (const path of ["mnt_none", "mnt_none/edit", "mnt_none/start", "mnt_none/cancel"]) {

@@ -268,9 +268,7 @@ describe("the screen of a monitor", () => {
     await dashboard.applyTransition(id, "down", app.clock.now(), "Refused.");
     const { text } = await dashboard.open(`${MONITORS}/${id}`);
     const page = readHtml(text);
-    expect(page.texts("#monitor-components li")).toEqual([
-      "APIMajor outage. Set by this monitor: major outage.",
-    ]);
+    expect(page.texts("#monitor-components li")).toEqual(["APIMajor outage, set by this monitor"]);
     expect(page.texts("#monitor-state")[0]).toStartWith("Down for ");
   });
 

@@ -127,10 +127,12 @@ describe("the screen of a monitor", () => {
       const page = readHtml((await app.call(path, { session: site.session })).text);
       return page.texts("#monitor-incidents .detail-note");
     };
-    expect(await rows()).toEqual(["Investigating · started 3 min ago · has the present outage"]);
+    expect(await rows()).toEqual([
+      "Investigating, critical impact · started 3 min ago · has the present outage",
+    ]);
     await site.write("resolved");
     expect(await rows()).toEqual([
-      "Resolved · started 3 min ago · resolved during the present outage",
+      "Resolved, was critical · started 3 min ago · resolved during the present outage",
     ]);
     await app.ctx.db.write((tx) => deleteIncident(app.ctx, tx, storm.incidentId, CLI_ACTOR));
     expect(await rows()).toEqual(["Deleted during the present outage"]);
