@@ -3,6 +3,7 @@ import { percent } from "../../../base/numbers";
 import {
   COMPONENT_STATUSES,
   IMPACT_TONES,
+  listedTone,
   type MaintenanceStatus,
   MONITOR_TONES,
   STATUS_TONES,
@@ -175,7 +176,7 @@ function Now({ component, page, changes, state, now }: ComponentDetailProps) {
 function Causes({ component, causes }: Pick<ComponentDetailProps, "component" | "causes">) {
   const { status } = component;
   const effective = status === "operational" ? [] : effectiveCauses(component, causes);
-  const others = otherCauses(causes).filter((each) => !effective.includes(each));
+  const others = otherCauses(causes, effective);
   if (effective.length + others.length === 0) return null;
   return (
     <Notice tone={STATUS_TONES[status]}>
@@ -538,7 +539,7 @@ function IncidentRow({ row, now }: { row: RowOf<"incident">; now: number }) {
   const started = toIso(startedAt);
   return (
     <DetailRow
-      shape={<Shape tone={IMPACT_TONES[impact]} />}
+      shape={<Shape tone={listedTone(row)} />}
       href={incidentPath(row.id)}
       title={row.name}
       note={
@@ -566,10 +567,9 @@ const PLANNED: Partial<Record<MaintenanceStatus, string>> = {
 
 function MaintenanceRow({ row, now }: { row: RowOf<"maintenance">; now: number }) {
   const { status, startedAt, scheduledFor } = row;
-  const isAhead = status === "scheduled" || status === "cancelled";
   return (
     <DetailRow
-      shape={<Shape tone={isAhead ? "none" : "maint"} />}
+      shape={<Shape tone={listedTone({ status })} />}
       href={maintenancePath(row.id)}
       title={row.name}
       note={
@@ -578,7 +578,7 @@ function MaintenanceRow({ row, now }: { row: RowOf<"maintenance">; now: number }
           <RelativeTime at={toIso(startedAt ?? scheduledFor)} now={now} />
         </>
       }
-      end={<Chip tone={isAhead ? "none" : "maint"}>Maintenance</Chip>}
+      end={<Chip tone={listedTone({ status })}>Maintenance</Chip>}
     />
   );
 }
@@ -598,7 +598,12 @@ function StatusChanges(props: { changes: readonly ComponentChange[]; now: number
             note={
               <>
                 By {change.actor.label}, <RelativeTime at={change.at} now={now} />
-                {change.reason ? ` · ${change.reason}` : null}
+                {change.reason ? (
+                  <>
+                    {" · "}
+                    <bdi>{change.reason}</bdi>
+                  </>
+                ) : null}
               </>
             }
           />

@@ -1,5 +1,4 @@
 /* Parts of the screens of components: breadcrumbs, the causes of a status, and tags. */
-import type { ComponentChildren } from "preact";
 import type { CauseSource } from "../../../base/status";
 import type { Reader } from "../../../db/statements";
 import { Chip } from "../../../ui/blocks";
@@ -9,6 +8,7 @@ import {
   maintenancePath,
   monitorPath,
 } from "../../../ui/frame/paths";
+import { Links } from "../../overview/screens/parts";
 import type { PageRow } from "../../pages/store";
 import { type CauseRow, listNamedCausesOfPage } from "../cause-store";
 import type { ComponentRow } from "../store";
@@ -30,9 +30,6 @@ export function readCauses(reader: Reader, row: { id: string; pageId: string }):
   return causes.filter(({ cause }) => cause.componentId === row.id);
 }
 
-/** Number of causes listed by name. Further ones are only counted. */
-const LISTED_CAUSES_MAX = 3;
-
 /** Returns the causes that have the component's status, which is the worst of all. */
 export function effectiveCauses(
   { status }: Pick<ComponentRow, "status">,
@@ -41,43 +38,51 @@ export function effectiveCauses(
   return causes.filter(({ cause }) => cause.status === status);
 }
 
-/** Returns the causes other than the manual status. */
-export function otherCauses(causes: readonly NamedCause[]): NamedCause[] {
-  return causes.filter(({ cause }) => !["manual", "api"].includes(cause.source));
-}
-
-/** Causes with links, to follow a status: "because of the incident “Errors” and 2 more". */
-export function CauseList({ causes }: { causes: readonly NamedCause[] }) {
-  const shown = causes.slice(0, LISTED_CAUSES_MAX);
-  const more = causes.length - shown.length;
-  return (
-    <>
-      {shown.map((each, index) => (
-        <span key={each.cause.id}>
-          {index > 0 ? ", " : ""}
-          <LinkedCause of={each} />
-        </span>
-      ))}
-      {more > 0 ? ` and ${more} more` : ""}
-    </>
+/** Returns the causes other than the manual status, and without those of the objects in `named`. */
+export function otherCauses(
+  causes: readonly NamedCause[],
+  named: readonly NamedCause[] = [],
+): NamedCause[] {
+  const ids = new Set(named.map(({ cause }) => cause.sourceId));
+  return causes.filter(
+    ({ cause: { source, sourceId } }) =>
+      source !== "manual" && source !== "api" && !ids.has(sourceId),
   );
 }
 
-function LinkedCause({ of: { cause, name } }: { of: NamedCause }): ComponentChildren {
-  const { source, sourceId } = cause;
-  if (!isLinked(source)) return UNLINKED_CAUSES[source];
+/**
+ * Causes with links, to follow a status: "because of the monitor API and the incident Errors", "set manually". Each
+ * object is named once. One element, since the parts of a line may have gaps between them.
+ */
+export function CauseList({ causes }: { causes: readonly NamedCause[] }) {
+  const unlinked = new Set<string>();
+  const linked = new Map<string, { href: string; name: string; kind: string }>();
+  for (const { cause, name } of causes) {
+    const { source, sourceId } = cause;
+    if (!isLinked(source)) unlinked.add(UNLINKED_CAUSES[source]);
+    else
+      linked.set(sourceId, { href: PATHS[source](sourceId), name: name ?? NAMELESS, kind: source });
+  }
   return (
-    <>
-      because of the {source} <a href={PATHS[source](sourceId)}>{name ?? "without a name"}</a>
-    </>
+    <span>
+      {[...unlinked].join(" and ")}
+      {unlinked.size > 0 && linked.size > 0 ? ", and " : ""}
+      {linked.size === 0 ? null : (
+        <>
+          because of <Links items={[...linked.values()]} />
+        </>
+      )}
+    </span>
   );
 }
 
 /** Returns a cause as the end of a sentence: "because of the incident “Errors”". */
 export function describeCause({ cause: { source }, name }: NamedCause): string {
   if (!isLinked(source)) return UNLINKED_CAUSES[source];
-  return `because of the ${source} “${name ?? "without a name"}”`;
+  return `because of the ${source} “${name ?? NAMELESS}”`;
 }
+
+const NAMELESS = "without a name";
 
 const PATHS = { incident: incidentPath, maintenance: maintenancePath, monitor: monitorPath };
 

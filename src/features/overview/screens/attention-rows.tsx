@@ -592,7 +592,7 @@ export function certificateRows({ monitors, reader, now }: AttentionSource): Att
         note: (
           <>
             Monitor · {targetOf(getMonitorRecord(reader, id).row)}, valid until{" "}
-            <Day at={toIso(at)} />
+            <Day at={toIso(at)} />.
           </>
         ),
         action: { href: monitorPath(id), label: "Open monitor" },

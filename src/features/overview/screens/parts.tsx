@@ -16,16 +16,32 @@ export function Elapsed({ since, now }: { since: number; now: number }) {
 /** Maximum number of links; further objects are counted. */
 const NAMED_MAX = 3;
 
-/** Links with commas: "Search, API and 2 more", "Search and API". */
-export function Links({ items }: { items: readonly { href?: string; name: string }[] }) {
+interface LinksProps {
+  items: readonly {
+    href?: string;
+    name: string;
+    /** Noun before the name, such as "monitor". */
+    kind?: string;
+  }[];
+}
+
+/** Links with commas: "Search, API and 2 more", "the monitor Search and the incident Errors". */
+export function Links({ items }: LinksProps) {
   const shown = items.slice(0, NAMED_MAX);
   const more = items.length - shown.length;
   return (
     <>
-      {shown.map(({ href, name }, index) => (
+      {shown.map(({ href, name, kind }, index) => (
         <span key={index}>
           {index === 0 ? "" : more <= 0 && index === shown.length - 1 ? " and " : ", "}
-          {href === undefined ? name : <a href={href}>{name}</a>}
+          {kind === undefined ? "" : `the ${kind} `}
+          {href === undefined ? (
+            <bdi>{name}</bdi>
+          ) : (
+            <a dir="auto" href={href}>
+              {name}
+            </a>
+          )}
         </span>
       ))}
       {more > 0 ? ` and ${more} more` : ""}

@@ -28,6 +28,44 @@ test("the screens of a component name and link the monitor that decides its stat
   expect(next.texts(".flash")[0]).toContain("because of the monitor “Shop & co”");
 });
 
+test("several causes of a status are one sentence, on the screen of the component and in the list", async () => {
+  await using dashboard = await createMonitorDashboard("viewer");
+  const { app, site } = dashboard;
+  const api = site.components["API"] ?? "";
+  const key = await app.keyWith("write:incidents", "write:components");
+  const id = await dashboard.make({ name: "Shop", component_ids: [api], on_down: "major_outage" });
+  await dashboard.applyTransition(id, "down", app.clock.now());
+  const report = async (name: string, status: string) => {
+    const json = { page: "acme", name, body: "We look into it.", components: { [api]: status } };
+    const answer = await app.call("/api/v1/incidents", { method: "POST", key, json });
+    expect(answer.status).toBe(201);
+  };
+  await report("Errors", "major_outage");
+  const read = async (path: string, selector: string) =>
+    readHtml((await dashboard.open(path)).text).texts(selector);
+  const screen = `/admin/components/${api}`;
+  const both = "Major outage because of the monitor Shop and the incident Errors";
+  const again = "The component is operational again when all of these have ended.";
+  expect(await read(screen, "#component-causes")).toEqual([`${both}. ${again}`]);
+  expect(await read("/admin/components", ".order-note")).toContain(both);
+  // The line has gaps between its parts, so the causes are one of them.
+  expect(await read("/admin/components", ".order-note > span:not(.state)")).toContain(
+    both.slice("Major outage ".length),
+  );
+  await report("Slow", "degraded_performance");
+  expect(await read(screen, "#component-causes")).toEqual([
+    `${both}. Also because of the incident Slow. ${again}`,
+  ]);
+  await app.call(`/api/v1/components/${api}`, {
+    method: "PATCH",
+    key,
+    json: { status: "major_outage" },
+  });
+  expect((await read(screen, "#component-causes"))[0]).toStartWith(
+    "Major outage set by the API, and because of the monitor Shop and the incident Errors.",
+  );
+});
+
 test("the screen of a component shows its monitors with their last day, and its own last 90 days", async () => {
   await using dashboard = await createMonitorDashboard("viewer");
   const { app, site } = dashboard;
