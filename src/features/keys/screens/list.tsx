@@ -142,7 +142,7 @@ function KeyList(props: KeyListProps) {
   if (counts.all === 0) {
     return (
       <>
-        <PageHead title="API Keys" crumbs={crumbsAbove(KEYS_PATH)} />
+        <PageHead title="API Keys" crumbs={crumbsAbove(KEYS_PATH)} isList />
         <NoKeys />
       </>
     );

@@ -180,8 +180,8 @@ function Overview({ data, storage, isTooBusy, alarms, role, now }: OverviewProps
   const isCalm = attention.count === 0;
   const hasFault =
     storage.fault !== undefined || storage.isDamaged || isTooBusy || alarms.length > 0;
-  // Nothing can happen yet, so that only the steps and the health say something.
-  const hasEvents = state.incidents.length + state.maintenance.length > 0;
+  // Nothing has happened yet, so that only the steps and the health say something.
+  const hasEvents = state.incidents.length + state.maintenance.length + day.lanes.length > 0;
   const isUnused = steps !== undefined && isCalm && !hasEvents && health.monitors.size === 0;
   return (
     <>
