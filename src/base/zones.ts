@@ -134,8 +134,9 @@ function findZoneName(at: number, timeZone: string, locale: string): ZoneName {
   return { name, offset: offset === "GMT" ? "UTC+0" : offset };
 }
 
+/** Returns an instant in a time zone. Points of a chart lie between two milliseconds. */
 export function zonedAt(at: number, timeZone: string): Temporal.ZonedDateTime {
-  return Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timeZone);
+  return Temporal.Instant.fromEpochMilliseconds(Math.floor(at)).toZonedDateTimeISO(timeZone);
 }
 
 /** Returns the offset of a clock from UTC in ms. */

@@ -113,6 +113,15 @@ describe("round times of a clock", () => {
     ]);
   });
 
+  test("are found between any two times, such as in a margin of a chart", () => {
+    const from = Date.parse("2026-01-10T00:00Z") + 0.4;
+    const range = { from, to: from + 6 * HOUR_MS };
+    expect(roundTimes(range, 3 * HOUR_MS, "Asia/Kathmandu").map(iso)).toEqual([
+      "2026-01-10T00:15Z",
+      "2026-01-10T03:15Z",
+    ]);
+  });
+
   test("of days are midnights, also when the clock changes", () => {
     expect(hours("Europe/Berlin", "2026-03-27T12:00Z", "2026-03-31T12:00Z", DAY_MS)).toEqual([
       "03-28T00:00",

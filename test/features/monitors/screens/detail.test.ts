@@ -85,6 +85,21 @@ describe("the screen of a monitor", () => {
     ]);
   });
 
+  test.each(["?range=24h", "?range=7d", "?range=30d"])(
+    "the screen of a monitor shows %s to a user of another time zone at any millisecond",
+    async (query) => {
+      await using dashboard = await createMonitorDashboard("viewer");
+      const { app } = dashboard;
+      const { id, session } = await withOutage(dashboard);
+      const form = { time_zone: "Asia/Kathmandu" };
+      await app.call("/admin/settings/account/time-zone", { session, form });
+      await app.clock.advance(13);
+      const answer = await app.call(`${MONITORS}/${id}${query}`, { session });
+      expect(answer.status).toBe(200);
+      expect(readHtml(answer.text).texts(".time-ticks text").length).toBeGreaterThan(1);
+    },
+  );
+
   test("the response times of a monitor are drawn and listed as median and 95th percentile per step", async () => {
     await using dashboard = await createMonitorDashboard("viewer");
     const { app } = dashboard;
