@@ -17,7 +17,6 @@ import {
   isUtcZone,
   parseDay,
   parseInstant,
-  SECOND_MS,
   toIso,
 } from "../../base/time";
 import { endOfDay, localTime, shownAt, zoneNameAt } from "../../base/zones";
@@ -175,20 +174,25 @@ export interface ExpiryChoice {
 }
 
 /**
- * Returns the choice with which a key that is created at `now` works for as many days as another one from its
- * creation on. Times in unix ms.
+ * Returns the choice with which a key that is created at `now` works for as many days of a time zone as another one
+ * from its creation on. Times in unix ms.
  */
 export function expiryChoiceLike(
   { createdAt, expiresAt }: { createdAt: number; expiresAt: number | null },
   now: number,
+  timeZone = "UTC",
 ): ExpiryChoice {
   if (expiresAt === null) return { choice: "never", date: "" };
-  // A key for 7 days works until the end of the seventh day, which is more than 7 and at most 8 days.
-  const days = Math.max(0, Math.ceil((expiresAt - createdAt) / DAY_MS) - 1);
+  // A key for 7 days works until the end of the seventh day, which is more than 7 and at most 8 days of a clock.
+  const length = shownAt(expiresAt - 1, timeZone) + 1 - shownAt(createdAt, timeZone);
+  const days = Math.max(0, Math.ceil(length / DAY_MS) - 1);
   const choice = EXPIRY_DAYS.find((option) => option === String(days));
   return choice
     ? { choice, date: "" }
-    : { choice: "date", date: toDay(Math.min(now + days * DAY_MS, YEAR_10000 - 2 * DAY_MS)) };
+    : {
+        choice: "date",
+        date: toDay(Math.min(shownAt(now, timeZone) + days * DAY_MS, YEAR_10000 - 2 * DAY_MS)),
+      };
 }
 
 /** Readable form of an expiry. */
@@ -201,8 +205,8 @@ interface ExpiryDescription {
 }
 
 /**
- * Describes a key's `expires_at` at `now` (unix ms) in a time zone. An expiry at midnight is described by the day
- * before.
+ * Describes a key's `expires_at` at `now` (unix ms) in a time zone. An expiry at the end of a day is described by that
+ * day.
  */
 export function describeExpiry(
   expiresAt: string,
@@ -211,10 +215,9 @@ export function describeExpiry(
 ): ExpiryDescription {
   const end = Date.parse(expiresAt);
   const isPast = end <= now;
+  const day = localTime(end - 1, timeZone).slice(0, 10);
+  if (end === endOfDay(day, timeZone)) return { text: day, isPast };
   const local = localTime(end, timeZone);
-  if (end % SECOND_MS === 0 && local.endsWith("T00:00:00")) {
-    return { text: localTime(end - 1, timeZone).slice(0, 10), isPast };
-  }
   const { name, offset } = zoneNameAt(end, timeZone);
   return { text: `${local.slice(0, 16).replace("T", " ")} ${name ?? offset}`, isPast };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { localTime } from "../../../src/base/zones";
 import {
   decideExpiry,
   describeExpiry,
@@ -93,6 +94,18 @@ describe("descriptions of an expiry", () => {
   ])("the expiry %s is described as %s", (expiresAt, text) => {
     expect(describeExpiry(expiresAt, NOON)).toEqual({ text, isPast: false });
   });
+
+  test.each([
+    ["2026-09-06T04:00:00.000Z", "America/Santiago"],
+    ["2026-11-01T04:00:00.000Z", "America/Havana"],
+  ])(
+    "an expiry at %s is the end of a day in %s, where the clock changes at midnight",
+    (at, zone) => {
+      const day = localTime(Date.parse(at) - 1, zone).slice(0, 10);
+      expect(expiryOfChoice("date", day, NOON, zone)).toBe(at);
+      expect(describeExpiry(at, NOON, zone).text).toBe(day);
+    },
+  );
 
   test("an expiry is past from its exact millisecond", () => {
     const end = Date.parse("2026-03-11T00:00:00Z");

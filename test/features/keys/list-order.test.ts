@@ -111,16 +111,27 @@ describe("another key like one", () => {
     expect(like("2026-04-25T00:00:00Z")).toEqual({ choice: "date", date: "2027-01-04" });
   });
 
-  test("every choice of a key is the choice for another one like it", () => {
-    const moments = fc.integer({ min: 0, max: Date.UTC(9_000, 0, 1) });
+  test("the date of another key is one of the time zone of its reader", () => {
+    const createdAt = Date.parse("2026-03-10T09:30:00Z");
+    const expiresAt = Date.parse("2026-04-25T00:00:00Z");
+    const now = Date.parse("2026-11-20T23:00:00Z");
+    const dateIn = (zone: string) => expiryChoiceLike({ createdAt, expiresAt }, now, zone).date;
+    expect(dateIn("Asia/Tokyo")).toBe("2027-01-05");
+    expect(dateIn("America/New_York")).toBe("2027-01-04");
+  });
+
+  test("every choice of a key is the choice for another one like it, also when the clock changes", () => {
+    const moments = fc.integer({ min: Date.UTC(2026, 0, 1), max: Date.UTC(2037, 0, 1) });
     const choices = fc.constantFrom("never", "7", "30", "90", "365");
+    const zones = fc.constantFrom("UTC", "Europe/Berlin", "America/Santiago", "Asia/Kathmandu");
     fc.assert(
-      fc.property(choices, moments, moments, (choice, createdAt, now) => {
-        const day = expiryOfChoice(choice, undefined, createdAt);
-        if (day !== null && typeof day !== "string") throw new Error(day.error);
-        const expiresAt = day === null ? null : Date.parse(day) + DAY;
-        expect(expiryChoiceLike({ createdAt, expiresAt }, now).choice).toBe(choice);
+      fc.property(choices, moments, moments, zones, (choice, createdAt, now, zone) => {
+        const end = expiryOfChoice(choice, undefined, createdAt, zone);
+        if (end !== null && typeof end !== "string") throw new Error(end.error);
+        const expiresAt = end === null ? null : Date.parse(end) + (zone === "UTC" ? DAY : 0);
+        expect(expiryChoiceLike({ createdAt, expiresAt }, now, zone).choice).toBe(choice);
       }),
+      { numRuns: 1_000 },
     );
   });
 });

@@ -67,8 +67,13 @@ export const ROTATE_FORM = defineForm<{ overlap: Overlap }>()({
 });
 
 /** Returns the values with which the form creates another key like one, with a name of its own. */
-export function valuesLike({ scopes, rateLimit, ...key }: KeyRow, name: string, now: number) {
-  return { name, scopes, rate_limit: String(rateLimit), expires: expiryChoiceLike(key, now) };
+export function valuesLike(
+  { scopes, rateLimit, ...key }: KeyRow,
+  name: string,
+  { now, timeZone }: { now: number; timeZone: string },
+) {
+  const expires = expiryChoiceLike(key, now, timeZone);
+  return { name, scopes, rate_limit: String(rateLimit), expires };
 }
 
 /** Returns the values of a preset; none for an unknown preset. */

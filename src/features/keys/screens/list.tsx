@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { sum } from "../../../base/numbers";
 import { plural } from "../../../base/text";
 import type { Tone } from "../../../base/status";
+import { zoneOf } from "../../../http/request-context";
 import { EmptyState, Shape, StatCard, StatCards } from "../../../ui/blocks";
 import { Button, ButtonLink } from "../../../ui/buttons";
 import { Sparkline } from "../../../ui/charts";
@@ -93,11 +94,12 @@ export function keyAdminRoutes(deps: AdminDependencies) {
 
   area.secretForm("/new", {
     form: KEY_FORM,
-    initial({ query }) {
+    initial({ query, requestContext }) {
       const { from } = query;
       if (!from) return presetValues(query["preset"]);
       const row = getKeyRow(ctx.db, from);
-      return valuesLike(row, freeNameLike(ctx.db, row.name), ctx.clock.now());
+      const at = { now: ctx.clock.now(), timeZone: zoneOf(requestContext) };
+      return valuesLike(row, freeNameLike(ctx.db, row.name), at);
     },
     load: () => ({ now: ctx.clock.now(), endpoints: endpointsByScope(deps.routes) }),
     show: (state) => ({ title: "Create API Key", children: <CreateKey state={state} /> }),
