@@ -1,5 +1,7 @@
+import { LRUCache } from "lru-cache";
 import { type ComponentChildren, createContext } from "preact";
 import { useContext } from "preact/hooks";
+import { lazy } from "../base/lazy";
 import type { Tone } from "../base/status";
 import { plural } from "../base/text";
 import { DAY_MS, HOUR_MS, isUtcZone, MINUTE_MS, SECOND_MS, toIso } from "../base/time";
@@ -146,8 +148,14 @@ export function zoneSpan(from: number, until: number, timeZone: string): string 
   return zoneFormat(timeZone).formatRange(from, until);
 }
 
+/** Formatters by time zone. To make one takes many times as long as to use it. */
+const zoneFormats = lazy(() => new LRUCache<string, Intl.DateTimeFormat>({ max: 50 }));
+
 function zoneFormat(timeZone: string): Intl.DateTimeFormat {
-  return new Intl.DateTimeFormat("en-GB", { ...ZONED, timeZone });
+  const format =
+    zoneFormats().get(timeZone) ?? new Intl.DateTimeFormat("en-GB", { ...ZONED, timeZone });
+  zoneFormats().set(timeZone, format);
+  return format;
 }
 
 function monthOf(iso: string): string {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { h } from "preact";
 import { renderToString } from "preact-render-to-string";
 import {
@@ -12,6 +12,8 @@ import {
   relativeTime,
   shortDay,
   spanAt,
+  zoneSpan,
+  zoneTime,
 } from "../../src/ui/times";
 
 const SECOND = 1_000;
@@ -111,4 +113,18 @@ describe("a time in a time zone", () => {
     expect(spanAt(span, "UTC")).toBe("1 Jul 2026, 21:00–23:00 UTC");
     expect(spanAt(span, "Europe/Berlin")).toBe("1 Jul 2026, 23:00 – 2 Jul 2026, 01:00 CEST");
   });
+});
+
+test("a list of times makes one formatter for each time zone", () => {
+  const made = spyOn(Intl, "DateTimeFormat");
+  try {
+    const texts = Array.from({ length: 100 }, (_, index) => {
+      const at = NOW + index * HOUR;
+      return [zoneSpan(at, at + HOUR, "Africa/Casablanca"), zoneTime(at, "Africa/Casablanca")];
+    });
+    expect(new Set(texts.flat()).size).toBe(200);
+    expect(made.mock.calls.length).toBeLessThanOrEqual(1);
+  } finally {
+    made.mockRestore();
+  }
 });
