@@ -15,21 +15,25 @@ export const timeZones = lazy((): readonly string[] => [
   ...Intl.supportedValuesOf("timeZone"),
 ]);
 
-/** Returns the time zone that a person means: "New York" is America/New_York. Other names are returned unchanged. */
+/** Returns the time zone that a person means: "são paulo" is America/Sao_Paulo. Other names are returned unchanged. */
 export function zoneNamed(typed: string): string {
   const text = typed.trim();
-  if (isTimeZone(text)) return text;
-  const city = `/${text.replaceAll(" ", "_").toLowerCase()}`;
-  return timeZones().find((name) => name.toLowerCase().endsWith(city)) ?? text;
+  const plain = text.normalize("NFKD").replace(/\p{M}/gu, "");
+  const city = `/${plain.replaceAll(" ", "_").toLowerCase()}`;
+  return spellingOf(text) ?? timeZones().find((name) => name.toLowerCase().endsWith(city)) ?? text;
 }
 
 /** Returns true if a name is a time zone of this build's IANA database, or an alias of one. */
 export function isTimeZone(name: string): boolean {
+  return spellingOf(name) !== undefined;
+}
+
+/** Returns the name of a time zone or an alias as the database spells it. */
+function spellingOf(name: string): string | undefined {
   try {
-    new Intl.DateTimeFormat("en", { timeZone: name });
-    return true;
+    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone;
   } catch {
-    return false;
+    return undefined;
   }
 }
 
