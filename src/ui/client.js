@@ -84,9 +84,10 @@ function showZones(input) {
   const zones = new Set([pageZone, browserZone, "UTC"].filter((each) => each && each !== zone));
   const words = [...zones].flatMap((each) => zoneTime(at, each)).join(" · ");
   const note = document.getElementById(`${input.id}-zones`);
-  if (Number.isNaN(shown)) note.textContent = "";
+  // A day ends once, also if the clock skips or repeats its midnight.
+  if (Number.isNaN(shown) || (isDay && at === undefined)) note.textContent = "";
   else if (at === undefined) note.textContent = `The clock in ${zone} skips this time.`;
-  else if (second) note.textContent = `The clock in ${zone} shows this time twice.`;
+  else if (second && !isDay) note.textContent = `The clock in ${zone} shows this time twice.`;
   else note.textContent = isDay && words ? `Ends at ${words}` : words;
 }
 

@@ -59,7 +59,13 @@ globalThis.createLiveSign = (sign, showChanges) => {
 
     /** Returns a time as the bar shows it: "15:32 CET", or "10:32 UTC-3" in a zone without a name in English. */
     clockAt(at) {
-      const { timeZone } = clock.dataset;
+      let { timeZone } = clock.dataset;
+      try {
+        new Intl.DateTimeFormat("en", { timeZone });
+      } catch {
+        // Not every browser knows every zone.
+        timeZone = "UTC";
+      }
       const format = (locale) =>
         new Date(at).toLocaleTimeString(locale, {
           timeZone,

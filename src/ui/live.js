@@ -86,6 +86,8 @@ function keepCurrent(element) {
       if (filesOf(page).some((file) => !filesOf(document).includes(file))) {
         return end("New version", "Reload", path);
       }
+      // Forms and axes stay in the zone in which the screen was opened.
+      if (zoneOf(page) !== zoneOf(document)) return end("New time zone", "Reload", path);
       tag = answer.headers.get("etag") ?? "";
       wanted = blocksOf(page);
       for (const block of wanted.values()) enhanceBlock(block);
@@ -170,6 +172,11 @@ function keepCurrent(element) {
 function offsetOf(page) {
   const [time] = all(".bar-time time", page);
   return time ? Date.parse(time.dateTime) - Date.now() : 0;
+}
+
+/** Returns the time zone of a page's times. */
+function zoneOf(page) {
+  return all(".bar-time time", page)[0]?.dataset.timeZone;
 }
 
 /** Returns the blocks with an id, and the parts of the content that have none, by key. */

@@ -66,6 +66,47 @@ describeWithBrowser("the requests of an open screen of the dashboard", (browser)
     expect(asked.count).toBe(1);
   }, 600_000);
 
+  test("a time zone chosen in another tab is shown with a link, so that no screen mixes two zones", async () => {
+    await using site = await openSite(browser());
+    const { session, report } = await openAcme(site);
+    const { page, errors } = await openScreen(site, "/admin/incidents", session);
+    const form = { time_zone: "Asia/Kathmandu" };
+    await site.app.call("/admin/settings/account/time-zone", { session, form });
+    await report("The API is down");
+    await turn(page);
+    await page.getByText("New time zone").waitFor();
+    expect(await page.locator(".bar-time b").textContent()).toEndWith(" UTC");
+    expect(await page.locator("#main").getByText("The API is down").count()).toBe(0);
+    await page.locator(".live").getByRole("link", { name: "Reload" }).click();
+    await page.locator("#main").getByText("The API is down").first().waitFor();
+    expect(await page.locator(".bar-time b").textContent()).toEndWith(" UTC+5:45");
+    expect(errors).toEqual([]);
+  }, 600_000);
+
+  test("a browser that does not know the time zone of its user shows the time in UTC and stays current", async () => {
+    await using site = await openSite(browser());
+    const { session, report } = await openAcme(site);
+    const form = { time_zone: "Asia/Kathmandu" };
+    await site.app.call("/admin/settings/account/time-zone", { session, form });
+    const visit = await site.visit("/docs/errors", { session, isLive: true });
+    const { page, errors } = visit;
+    await page.route("**/admin/incidents", async (route) => {
+      const answer = await route.fetch();
+      const body = (await answer.text()).replace(
+        /data-time-zone="[^"]+"/,
+        'data-time-zone="Mars/Base"',
+      );
+      await route.fulfill({ response: answer, body });
+    });
+    await page.clock.install();
+    await page.goto(`${site.origin}/admin/incidents`);
+    await report("The API is down");
+    await turn(page);
+    await page.locator("#main").getByText("The API is down").first().waitFor();
+    expect(await page.locator(".bar-time b").textContent()).toMatch(/^\d\d:\d\d UTC$/);
+    expect(errors).toEqual([]);
+  }, 600_000);
+
   test("Retry-After is honoured, and a lost connection is shown after 15 seconds", async () => {
     await using site = await openSite(browser());
     const { session } = await openAcme(site);

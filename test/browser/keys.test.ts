@@ -29,6 +29,29 @@ describeInBrowser("the form for a new key", (site) => {
   );
 });
 
+describeInBrowser("the last day of a key", (site) => {
+  test.each([
+    // The clock skips the hour after this day, and repeats the one after that.
+    ["America/Santiago", "2027-09-04", ""],
+    ["America/Havana", "2027-11-06", "Ends at UTC: Sun, 7 Nov 2027, 04:00 UTC"],
+    ["America/Havana", "2027-11-07", "Ends at UTC: Mon, 8 Nov 2027, 05:00 UTC"],
+  ])(
+    "in %s, %s, ends when the day does",
+    async (time_zone, day, note) => {
+      const { app, visit } = site();
+      const session = await app.signedIn("admin");
+      await app.call("/admin/settings/account/time-zone", { session, form: { time_zone } });
+      const { page, errors } = await visit(`${KEYS}/new`, { session, timezoneId: "UTC" });
+      await page.getByRole("radio", { name: "On a date" }).check();
+      await page.getByLabel("Expiration date").fill(day);
+      expect(await page.locator("#field-expires_date-zones").textContent()).toBe(note);
+      expect(errors).toEqual([]);
+      await page.context().close();
+    },
+    600_000,
+  );
+});
+
 describeInBrowser("the list of keys", (site) => {
   test.each([true, false])(
     "selected keys are revoked after a question that names them: scripts %p",
