@@ -5,7 +5,7 @@ import { roleAllows } from "../../../base/actor";
 import { percent } from "../../../base/numbers";
 import { IMPACT_TONES, type Tone } from "../../../base/status";
 import { plural } from "../../../base/text";
-import { DAY_MS, toIso } from "../../../base/time";
+import { DAY_MS, isUtcZone, toIso } from "../../../base/time";
 import type { Reader } from "../../../db/statements";
 import { session } from "../../../http/operation";
 import { NO_STORE, Representation } from "../../../http/representation";
@@ -423,6 +423,7 @@ function IncidentFigures(props: {
 }) {
   const { selection, answer } = props;
   const { total, data } = answer;
+  const months = isUtcZone(useZone()) ? undefined : <span class="muted">Months of UTC</span>;
   return (
     <AnalyticsFrame
       path={INCIDENT_FIGURES_PATH}
@@ -464,7 +465,7 @@ function IncidentFigures(props: {
           },
         ]}
       />
-      <DetailCard title="Incidents by month" liveId="incident-chart">
+      <DetailCard title="Incidents by month" liveId="incident-chart" end={months}>
         <BarChart
           name="Incidents by month"
           parts={IMPACTS.map(({ impact, label }) => ({ label, tone: IMPACT_TONES[impact] }))}

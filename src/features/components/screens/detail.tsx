@@ -9,7 +9,7 @@ import {
   STATUS_TONES,
 } from "../../../base/status";
 import { capitalised, plural } from "../../../base/text";
-import { DAY_MS, HOUR_MS, toIso } from "../../../base/time";
+import { DAY_MS, HOUR_MS, isUtcZone, toIso } from "../../../base/time";
 import type { Reader } from "../../../db/statements";
 import { drawDays } from "../../../public/component-list";
 import { IMPACT_WORDS, INCIDENT_WORDS, MAINTENANCE_WORDS } from "../../../public/state";
@@ -43,7 +43,7 @@ import { DenseDataTable } from "../../../ui/list";
 import { PageHead } from "../../../ui/navigation";
 import { ManagedByFile } from "../../../ui/screens/form-screen";
 import { Sparkline } from "../../../ui/charts";
-import { lasting, RelativeTime, shortDay } from "../../../ui/times";
+import { lasting, RelativeTime, shortDay, useZone } from "../../../ui/times";
 import { uptimeAnswer } from "../../analytics/analytics";
 import { readPeriod } from "../../analytics/period";
 import { findSubject } from "../../analytics/subject";
@@ -256,6 +256,7 @@ function Settings({ component, state }: Pick<ComponentDetailProps, "component" |
 function Uptime({ name, view }: { name: string; view: ComponentView }) {
   const { history } = view;
   const days = drawDays(history?.days ?? []);
+  const zone = useZone();
   return (
     <DetailCard
       title="Uptime"
@@ -274,7 +275,7 @@ function Uptime({ name, view }: { name: string; view: ComponentView }) {
         </span>
       }
     >
-      <DayBars name={name} days={days} />
+      <DayBars name={name} days={days} note={isUtcZone(zone) ? "" : "Days of UTC"} />
       <DayKey days={days} />
     </DetailCard>
   );

@@ -213,6 +213,25 @@ describe("the uptime screen", () => {
   });
 });
 
+describe("periods of UTC", () => {
+  test.each([
+    ["UTC", [], [""]],
+    ["Asia/Kathmandu", ["Months of UTC"], ["Days of UTC"]],
+  ])("to a user of %s, days and months are named %p and %p", async (time_zone, months, days) => {
+    await using dashboard = await createMonitorDashboard("viewer");
+    const form = { time_zone };
+    await dashboard.app.call("/admin/settings/account/time-zone", {
+      session: dashboard.session,
+      form,
+    });
+    const incidents = readHtml((await dashboard.open(`${ANALYTICS}/incidents`)).text);
+    expect(incidents.texts("#incident-chart .muted")).toEqual(months);
+    const id = dashboard.site.components["API"] ?? "";
+    const component = readHtml((await dashboard.open(`/admin/components/${id}`)).text);
+    expect(component.texts("#component-uptime [data-day-note]")).toEqual(days);
+  });
+});
+
 describe("the incident analytics", () => {
   test("the incident analytics count incidents and their durations by the month of their start", async () => {
     await using dashboard = await createMonitorDashboard("viewer");
