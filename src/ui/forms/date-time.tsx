@@ -96,16 +96,22 @@ function readTyped(typed: string): TypedTime {
   return { problem: `is shown twice by the clock in ${zone}. Select which of the two is meant` };
 }
 
+const OFFSET = /[+-]\d{2}:\d{2}$/;
+
 /** Returns the parts of a text of a field: what was typed, and the zone and the offset in which it was. */
 function partsOf(
   value: string,
   readerZone: string,
 ): { text: string; zone: string; offset: string } {
-  const [, text = "", offset = "", zone = "UTC"] =
-    /^(.*?)([+-]\d{2}:\d{2})?\[([^\]]+)\]$/s.exec(value) ?? [];
-  if (text !== "") return { text, zone, offset };
+  const bracket = value.lastIndexOf("[");
+  if (bracket > 0 && value.endsWith("]")) {
+    const typed = value.slice(0, bracket);
+    const [offset = ""] = OFFSET.exec(typed) ?? [];
+    const text = typed.slice(0, typed.length - offset.length);
+    return { text, zone: value.slice(bracket + 1, -1), offset };
+  }
   const at = parseInstant(value);
-  if (at === undefined) return { text: value, zone: value === "" ? readerZone : "UTC", offset };
+  if (at === undefined) return { text: value, zone: value === "" ? readerZone : "UTC", offset: "" };
   return {
     text: localTime(at, readerZone).slice(0, 16),
     zone: readerZone,

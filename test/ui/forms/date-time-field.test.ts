@@ -122,6 +122,14 @@ describe("the form of a user in another time zone than UTC", () => {
     });
   });
 
+  test("is shown again with any text, also with one that a pattern would read for minutes", async () => {
+    await using dashboard = await createBerlinDashboard();
+    const times = { scheduled_for: "[".repeat(80_000), scheduled_for_zone: "a]" };
+    const answer = await dashboard.plan(times);
+    expect(answer.status).toBe(422);
+    expect(typedIn(answer.text, "scheduled_for")).toEqual([times.scheduled_for]);
+  }, 600_000);
+
   test("refuses a time that the clock skips, and asks for one of two that it shows alike", async () => {
     await using dashboard = await createBerlinDashboard();
     const plan = (scheduled_for: string, more = {}) =>
