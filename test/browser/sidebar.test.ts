@@ -64,7 +64,7 @@ describeScreens("the sidebar", (tour) => {
   test("on a phone, More has all entries and the foot", async () => {
     const page = await open(390, 700);
     expect(await page.locator(".side-foot").isVisible()).toBe(false);
-    await page.getByRole("button", { name: "More" }).click();
+    await page.getByRole("button", { name: "More", exact: true }).click();
     expect(await page.locator(".menu a:visible").count()).toBe(8);
     expect(await shownOf(page)).toEqual(FOOT);
     await page.locator(".menu").getByRole("link", { name: "Analytics" }).click();

@@ -93,6 +93,8 @@ export async function createSampleSite(app: TestApp) {
     const token = tokens[path] ?? push.token;
     const values: Record<string, string> = {
       [`cmp_${EXAMPLE}`]: components["API"] ?? "",
+      // The components are in no group.
+      [`grp_${EXAMPLE}`]: "other",
       [`inc_${EXAMPLE}`]: incident.id,
       [`mnt_${EXAMPLE}`]: path.endsWith("/updates") ? running.id : planOf.id,
       [`mon_${EXAMPLE}`]: path.endsWith("/rotate-token") ? push.id : monitor.id,
