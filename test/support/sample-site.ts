@@ -40,6 +40,7 @@ export async function createSampleSite(app: TestApp) {
     expect([path, answer.status < 300, answer.text]).toEqual([path, true, answer.text]);
     return answer.body;
   };
+  const [group] = (await app.call("/api/v1/status/acme", { key })).body.groups;
   const event = { page: "acme", name: "Trouble", body: "We look into it." };
   const incident = await create("incidents", event);
   const planned = {
@@ -93,8 +94,7 @@ export async function createSampleSite(app: TestApp) {
     const token = tokens[path] ?? push.token;
     const values: Record<string, string> = {
       [`cmp_${EXAMPLE}`]: components["API"] ?? "",
-      // The components are in no group.
-      [`grp_${EXAMPLE}`]: "other",
+      [`grp_${EXAMPLE}`]: group.id,
       [`inc_${EXAMPLE}`]: incident.id,
       [`mnt_${EXAMPLE}`]: path.endsWith("/updates") ? running.id : planOf.id,
       [`mon_${EXAMPLE}`]: path.endsWith("/rotate-token") ? push.id : monitor.id,
