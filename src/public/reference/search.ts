@@ -112,9 +112,11 @@ function objectFields(object: NamedObject, fields: readonly Field[], path: strin
 export function findEntries(entries: Entries, search: string): Results[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return [];
+  const phrase = words.join(" ");
+  const tests = [...new Set(words)].map(testFor);
   return (Object.keys(entries) as (keyof Entries)[]).flatMap((kind): Results[] => {
     const ranked = entries[kind]
-      .map((one) => ({ one, rank: rankOf(one, words) }))
+      .map((one) => ({ one, rank: rankOf(one, phrase, tests) }))
       .filter(({ rank }) => rank !== undefined)
       .toSorted((a, b) => Number(a.rank) - Number(b.rank));
     if (ranked.length === 0) return [];
@@ -123,18 +125,29 @@ export function findEntries(entries: Entries, search: string): Results[] {
   });
 }
 
+type WordTest = (text: string) => boolean;
+
 /** Returns 0 for the name itself, 1 for its beginning, 2 for words in it, 3 for words elsewhere; undefined without a match. */
-function rankOf({ name, text }: Entry, words: readonly string[]): number | undefined {
+function rankOf(
+  { name, text }: Entry,
+  phrase: string,
+  tests: readonly WordTest[],
+): number | undefined {
   const lower = name.toLowerCase();
-  if (lower === words.join(" ")) return 0;
-  const isNamed = words.every((word) => contains(lower, word));
-  if (!isNamed && !words.every((word) => contains(`${lower} ${text}`, word))) return undefined;
-  if (lower.startsWith(words[0] ?? "")) return 1;
+  if (lower === phrase) return 0;
+  const isNamed = tests.every((contains) => contains(lower));
+  if (!isNamed) {
+    const all = `${lower} ${text}`;
+    if (!tests.every((contains) => contains(all))) return undefined;
+  }
+  if (lower.startsWith(phrase.split(" ", 1)[0] ?? "")) return 1;
   return isNamed ? 2 : 3;
 }
 
-/** Returns true if a text contains a word, or begins a word with one of up to two letters, as many words contain these. */
-function contains(text: string, word: string): boolean {
-  if (!text.includes(word)) return false;
-  return word.length > 2 || new RegExp(`(^|[^a-z0-9])${RegExp.escape(word)}`).test(text);
+/** Returns a test for texts that contain a word, or begin a word with one of up to two letters, as many words contain these. */
+function testFor(word: string): WordTest {
+  if (word.length > 2) return (text) => text.includes(word);
+  // Compiled once for all entries, of which there are thousands.
+  const start = new RegExp(`(^|[^a-z0-9])${RegExp.escape(word)}`);
+  return (text) => text.includes(word) && start.test(text);
 }
