@@ -1,8 +1,8 @@
 // Submits selects that act at once, and counts the selected rows.
 
 document.addEventListener("change", ({ target }) => {
-  // The sheet of a phone takes several choices: its button, which only phones show, submits them.
-  const isInSheet = target.closest(".phone-sheet")?.querySelector(".list-show").offsetWidth > 0;
+  // The sheet of a phone takes several choices, which its button submits. Only phones show the button that opens it.
+  const isInSheet = target.closest(".phone-sheet")?.previousElementSibling.offsetWidth > 0;
   if (target.matches("select[data-submits]") && !isInSheet) {
     target.form.requestSubmit(target.form.querySelector(".page-choice > button"));
   }

@@ -22,4 +22,13 @@ describeInBrowser("the filters of a list", (site) => {
     await page.waitForURL(/impact=critical/);
     await page.context().close();
   }, 600_000);
+
+  test("a select beside dates acts at once in a wide window", async () => {
+    const { app, visit } = site();
+    const session = await app.signedIn("owner");
+    const { page } = await visit("/admin/settings/activity", { session });
+    await page.getByLabel("Actor", { exact: true }).selectOption("user");
+    await page.waitForURL(/actor=user/);
+    await page.context().close();
+  }, 600_000);
 });
