@@ -53,13 +53,18 @@ describeInBrowser("the API reference in a browser", (site) => {
   );
 
   test.each(
-    ["/docs", "/docs/incidents", "/docs/events", "/docs/errors", "/docs/search?q=cursor"].flatMap(
-      (path) => [
-        { path, width: 1280, colorScheme: "light" as const },
-        { path, width: 390, colorScheme: "light" as const },
-        { path, width: 320, colorScheme: "dark" as const },
-      ],
-    ),
+    [
+      "/docs",
+      "/docs/incidents",
+      "/docs/compatibility",
+      "/docs/events",
+      "/docs/errors",
+      "/docs/search?q=cursor",
+    ].flatMap((path) => [
+      { path, width: 1280, colorScheme: "light" as const },
+      { path, width: 390, colorScheme: "light" as const },
+      { path, width: 320, colorScheme: "dark" as const },
+    ]),
   )(
     "$path has no axe violations and fits a window of $width pixels in $colorScheme",
     async ({ path, width, colorScheme }) => {
