@@ -236,11 +236,13 @@ interface PickerProps {
     words: string;
   }[];
   value: string;
+  /** True if the choice has the focus when the page loads, such as after an option was chosen. */
+  hasFocus?: boolean;
 }
 
 /** Long choice: a list that opens. Each option is a button that sends the form. */
 export function Picker(props: PickerProps) {
-  const { label, name, searchLabel, placeholder, emptyText, options, value } = props;
+  const { label, name, searchLabel, placeholder, emptyText, options, value, hasFocus } = props;
   const id = fieldId(name);
   const current = options.find((option) => option.value === value);
   return (
@@ -249,7 +251,7 @@ export function Picker(props: PickerProps) {
         {label}
       </span>
       <details class="more-menu picker" data-picker>
-        <summary class="input" aria-labelledby={`${id}-label ${id}-now`}>
+        <summary class="input" aria-labelledby={`${id}-label ${id}-now`} autofocus={hasFocus}>
           {current ? <Icon name={current.icon} /> : null}
           <span class="picker-now" id={`${id}-now`}>
             {current?.label} <span class="quiet-text">· {current?.note}</span>

@@ -126,6 +126,7 @@ describeInBrowser("the form for a new monitor", (site) => {
     await page.keyboard.press("Enter");
     await page.getByLabel("User name").waitFor();
     expect(await page.locator(".picker > summary").innerText()).toContain("PostgreSQL database");
+    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("SUMMARY");
     expect(namesIn(app)).not.toContain("");
     expect(errors).toEqual([]);
     await page.context().close();

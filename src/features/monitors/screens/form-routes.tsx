@@ -55,6 +55,7 @@ import {
   type DueCalls,
   type MonitorContext,
   type MonitorFields,
+  isTypeChosen,
   monitorForm,
   monitorResource,
   newMonitorForm,
@@ -119,6 +120,7 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
       now: ctx.clock.now(),
       dockerHosts: [...ctx.config.dockerHosts.keys()],
       emptyRows: sent && asksForRows(sent) ? MORE_EMPTY_ROWS : EMPTY_ROWS,
+      isTypeChosen: sent !== undefined && isTypeChosen(sent),
       draft,
     };
   }

@@ -81,6 +81,7 @@ type MonitorInput = Omit<CreateMonitorBody, "type" | "config" | "retry_interval_
 };
 
 export type MonitorContext = FieldsContext &
+  TypeContext &
   AssertionsContext &
   CertificatesContext &
   DockerContext &
@@ -495,20 +496,32 @@ export function sentType(sent: Pick<SentForm, "text">): SupportedType | undefine
   return SUPPORTED_TYPES.find((type) => type === named);
 }
 
+/** Screen data of the type. */
+interface TypeContext {
+  /** True if one of the buttons that select a type was pressed. */
+  isTypeChosen: boolean;
+}
+
+/** Returns true if one of the buttons that select a type was pressed. */
+export function isTypeChosen(sent: Pick<SentForm, "text">): boolean {
+  return sent.text(CHOOSE_TYPE) !== "";
+}
+
 /** Field for the type of a new monitor: buttons that show the form again with the fields of another type. */
-function typeField(current: SupportedType): Field<string, never> {
+function typeField(current: SupportedType): Field<string, never, TypeContext> {
   return {
     label: "Type",
     initial: current,
     read: (sent) => sentType(sent) ?? current,
     toBody: () => undefined,
     fromStored: (type) => type,
-    Input: ({ name }) => (
+    Input: ({ name, context }) => (
       <>
         <HiddenFields values={{ [name]: current }} />
         <Picker
           label="Type"
           name={CHOOSE_TYPE}
+          hasFocus={context.isTypeChosen}
           searchLabel="Search types"
           placeholder="What should be watched?"
           emptyText="No type has this name. “TCP port” watches any server that accepts connections."
@@ -530,7 +543,7 @@ function typeField(current: SupportedType): Field<string, never> {
 export function valuesForChosenType(sent: SentForm): ValuesOf<MonitorFields> | undefined {
   const chosen = sentType(sent);
   const shown = SUPPORTED_TYPES.find((type) => type === sent.text("type")) ?? "http";
-  if (sent.text(CHOOSE_TYPE) === "" || chosen === undefined) return undefined;
+  if (!isTypeChosen(sent) || chosen === undefined) return undefined;
   const before = newMonitorForm(shown);
   const after = newMonitorForm(chosen);
   const typed = Object.entries(before.read(sent)).filter(
