@@ -29,7 +29,6 @@ import logOut from "lucide-static/icons/log-out.svg" with { type: "text" };
 import mail from "lucide-static/icons/mail.svg" with { type: "text" };
 import megaphone from "lucide-static/icons/megaphone.svg" with { type: "text" };
 import menu from "lucide-static/icons/menu.svg" with { type: "text" };
-import network from "lucide-static/icons/network.svg" with { type: "text" };
 import pause from "lucide-static/icons/pause.svg" with { type: "text" };
 import pencil from "lucide-static/icons/pencil.svg" with { type: "text" };
 import play from "lucide-static/icons/play.svg" with { type: "text" };
@@ -80,7 +79,6 @@ const ICONS = {
   mail,
   megaphone,
   menu,
-  network,
   pause,
   pencil,
   play,

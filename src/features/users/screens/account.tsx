@@ -88,7 +88,7 @@ const MAIL_FORM = defineForm<{ key_warnings: boolean }>()({
   }),
 });
 
-/** Settings → Account: the user's own name, password and sessions. */
+/** Account: the user's own name, password and sessions. */
 function Account(props: {
   user: UserResource;
   name: StateOf<typeof NAME_FORM>;
@@ -215,7 +215,7 @@ interface States {
   mail?: StateOf<typeof MAIL_FORM>;
 }
 
-/** Settings → Account. */
+/** Account. */
 export function accountAdminRoutes(deps: AdminDependencies) {
   const { ctx, flashes, render, passwords, throttle, writeAs } = deps;
   const area = createArea(deps, ACCOUNT_PATH, "viewer");
