@@ -267,7 +267,8 @@ function LanguageChoice() {
       <p class="muted">
         The samples run as they are with curl 7.82, Python 3, Node 20 (as <code>.mjs</code>) or Go
         1.18, or later. They read the key from <code>ALLCLEAR_KEY</code> and a token from{" "}
-        <code>ALLCLEAR_TOKEN</code> in the environment. Replace ids and words in capitals.
+        <code>ALLCLEAR_TOKEN</code> in the environment. Replace ids, words in capitals, and the
+        version in <code>If-Match</code>, which is that of the object as you have read it.
       </p>
       <div class="languages">
         <div class="choice" role="radiogroup" aria-label="Language of the samples">

@@ -105,6 +105,15 @@ describe("the page of a resource", () => {
     }
   });
 
+  test("a page with samples says what to replace in them, also the version of an object", async () => {
+    const { pages } = await site();
+    const texts = pages.get("/docs/incidents")?.texts("main > p").join("\n");
+    expect(texts).toContain("Replace ids, words in capitals, and the version in If-Match");
+    expect(pages.get("/docs/incidents")?.texts("#updateIncident .curl").join("")).toContain(
+      "If-Match",
+    );
+  });
+
   test("no page of a resource has more than 300 kB without compression", async () => {
     const { app, pages } = await site();
     for (const path of pages.keys()) {
