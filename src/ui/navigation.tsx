@@ -127,14 +127,17 @@ export function Tabs({ label, items, isWrapped = false }: TabsProps) {
 interface PaginationProps {
   newestHref?: string | undefined;
   olderHref?: string | undefined;
-  /** Labels of the links, for a list that is not in the order of time. */
+  /** True for a list that is not in the order of time. */
+  isOrdered?: boolean;
+  /** Labels of the links, if those of the order are not enough. */
   newest?: string;
   older?: string;
 }
 
 /** Links between the pages of a list, by default one that starts with its newest entry. Nothing without a link. */
 export function Pagination(props: PaginationProps) {
-  const { newestHref, olderHref, newest = "Newest", older = "Older" } = props;
+  const { newestHref, olderHref, isOrdered = false } = props;
+  const { newest = isOrdered ? "First" : "Newest", older = isOrdered ? "Next" : "Older" } = props;
   if (newestHref === undefined && olderHref === undefined) return null;
   return (
     <nav class="pagination" aria-label="Pages of the list">

@@ -140,6 +140,7 @@ export function ListScreen<Entry>(props: ListScreenProps<Entry>) {
   }
   const { order } = props;
   const sort = order?.value;
+  const isOrdered = sort !== undefined;
   const pathOf = (view: string | undefined, more?: Parameters<typeof withQuery>[1]) =>
     withQuery(home, { ...filters, [views.name]: view, sort, ...more });
   const newest = pathOf(views.current);
@@ -182,9 +183,10 @@ export function ListScreen<Entry>(props: ListScreenProps<Entry>) {
           ) : before === undefined ? (
             <NoMatch title={props.noMatch} home={home} />
           ) : (
-            <NoOlder what={title.toLowerCase()} newest={newest} />
+            <NoOlder what={title.toLowerCase()} newest={newest} isOrdered={isOrdered} />
           )}
           <Pagination
+            isOrdered={isOrdered}
             newestHref={before === undefined ? undefined : newest}
             olderHref={nextBefore ? pathOf(views.current, { before: nextBefore }) : undefined}
           />
@@ -290,11 +292,14 @@ export function pageSelect(pages: readonly Page[]): ListSelect {
 }
 
 /** Message of a later part of a list that has no entries. */
-export function NoOlder({ what, newest }: { what: string; newest: string }) {
+export function NoOlder(props: { what: string; newest: string; isOrdered?: boolean }) {
+  const { what, newest, isOrdered = false } = props;
   return (
     <EmptyState
-      title={`No older ${what}`}
-      action={<ButtonLink href={newest}>Show the newest</ButtonLink>}
+      title={`No ${isOrdered ? "more" : "older"} ${what}`}
+      action={
+        <ButtonLink href={newest}>{isOrdered ? "Show the first" : "Show the newest"}</ButtonLink>
+      }
     >
       The list ends here.
     </EmptyState>

@@ -202,7 +202,7 @@ function NoAddress({ kind }: { kind: ActorKind }) {
   return <span class="quiet-text">{isRemote ? "Deleted" : "None"}</span>;
 }
 
-function NoEntries({ list: { filter, isContinued } }: { list: ActivityListing }) {
+function NoEntries({ list: { filter, order, isContinued } }: { list: ActivityListing }) {
   if (!hasFilter(filter) && !isContinued) {
     return (
       <EmptyState title="No changes yet">
@@ -212,7 +212,11 @@ function NoEntries({ list: { filter, isContinued } }: { list: ActivityListing })
     );
   }
   return isContinued ? (
-    <NoOlder what="changes" newest={activityPath(filter)} />
+    <NoOlder
+      what="changes"
+      newest={activityPath(filter, { sort: order })}
+      isOrdered={order !== undefined}
+    />
   ) : (
     <NoMatch title="No changes match these filters" home={ACTIVITY_PATH} />
   );

@@ -278,11 +278,10 @@ function TemplateList({ list, role }: { list: TemplateListing; role: Role }) {
       )}
       <Pagination
         newestHref={after === undefined ? undefined : withQuery(INCIDENT_TEMPLATES_PATH, filters)}
-        newest="First"
+        isOrdered
         olderHref={
           nextAfter && withQuery(INCIDENT_TEMPLATES_PATH, { ...filters, after: nextAfter })
         }
-        older="Next"
       />
       <BuiltIn isHidden={list.isBuiltInHidden} canSwitch={roleAllows(role, "admin")} />
     </>

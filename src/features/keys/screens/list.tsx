@@ -191,11 +191,12 @@ function KeyList(props: KeyListProps) {
             <DenseDataTable {...table} sorting={sorting} />
           </SelectionForm>
         ) : before !== undefined ? (
-          <NoOlder what="keys" newest={pathOf({})} />
+          <NoOlder what="keys" newest={pathOf({})} isOrdered={order !== undefined} />
         ) : (
           <NoMatch title="No keys match these filters" home={KEYS_PATH} />
         )}
         <Pagination
+          isOrdered={order !== undefined}
           newestHref={before === undefined ? undefined : pathOf({})}
           olderHref={props.nextBefore ? pathOf({ before: props.nextBefore }) : undefined}
         />

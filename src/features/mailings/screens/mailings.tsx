@@ -481,7 +481,11 @@ function Content(props: { list: MailingListing; sorting: Sorting; now: number })
   return before === undefined ? (
     <NoMatch title="No mailings of this page" home={MAILINGS_PATH} />
   ) : (
-    <NoOlder what="mailings" newest={sorting.pathOf(sorting.order)} />
+    <NoOlder
+      what="mailings"
+      newest={sorting.pathOf(sorting.order)}
+      isOrdered={sorting.order !== undefined}
+    />
   );
 }
 

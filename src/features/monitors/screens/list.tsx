@@ -97,6 +97,7 @@ export function MonitorList(props: { list: MonitorListing; role: Role; now: numb
           <div>{rows}</div>
         )}
         <Pagination
+          isOrdered
           newestHref={list.before === undefined ? undefined : filteredPath(list)}
           olderHref={list.nextBefore ? filteredPath(list, { before: list.nextBefore }) : undefined}
         />

@@ -111,6 +111,7 @@ export function SubscriberList(props: { list: SubscriberListing; now: number } &
             <SubscriberTable list={list} sorting={sorting} now={now} />
           )}
           <Pagination
+            isOrdered={list.order !== undefined}
             newestHref={isContinued ? pathOf(list, {}) : undefined}
             olderHref={nextBefore === undefined ? undefined : pathOf(list, { before: nextBefore })}
           />

@@ -287,12 +287,12 @@ function WebhookList({ list, now }: { list: WebhookListing; now: number }) {
           or to a channel in Slack, Discord, Teams or Telegram.
         </EmptyState>
       ) : (
-        <NoOlder what="webhooks" newest={first} />
+        <NoOlder what="webhooks" newest={first} isOrdered={order !== undefined} />
       )}
       <Pagination
         newestHref={isContinued ? first : undefined}
         olderHref={nextBefore && withQuery(WEBHOOKS_PATH, { sort: order, before: nextBefore })}
-        {...(order === undefined ? {} : { newest: "First", older: "Next" })}
+        isOrdered={order !== undefined}
       />
     </>
   );

@@ -157,10 +157,13 @@ describe("sorting the list of keys", () => {
     for (let query: string | undefined = "?sort=-name"; query !== undefined;) {
       const list = await openList(app, session, query);
       names.push(...list.names);
-      query = list.ways["Older"] === undefined ? undefined : queryOf(list.ways["Older"]);
+      expect("First" in list.ways).toBe(query !== "?sort=-name");
+      query = list.ways["Next"] === undefined ? undefined : queryOf(list.ways["Next"]);
     }
     const all = Array.from({ length: 120 }, (_, key) => `key ${String(key).padStart(3, "0")}.x`);
     expect(names).toEqual(all.toReversed());
+    const past = await openList(app, session, "?sort=-name&before=key_0.%22%22");
+    expect(past.empty).toEqual(["No more keys"]);
   });
 });
 
