@@ -238,7 +238,7 @@ const NEWEST_FIRST = { ofAll: listStatement(false, false), ofPage: listStatement
 const OLDEST_FIRST = { ofAll: listStatement(false, true), ofPage: listStatement(true, true) };
 
 /** Query of the list of mailings; without a page for all pages. */
-export interface MailingQuery {
+interface MailingQuery {
   pageId: string | undefined;
   isOldestFirst: boolean;
   /** Id of the last mailing before this part of the list. */

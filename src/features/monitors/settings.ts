@@ -122,7 +122,7 @@ export function readMonitorChange(
  * Returns the ids of the components and parents that a body names, undefined if it names none of that kind. Adds the
  * errors of `resolveComponents` and `readParents`. `id` is that of the monitor, if it exists.
  */
-export function readReferences(
+function readReferences(
   reader: Reader,
   {
     component_ids: components,

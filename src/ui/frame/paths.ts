@@ -111,14 +111,9 @@ export const NEW_MONITOR_PATH = `${MONITORS_PATH}/new`;
 /** Path of the form that acts on selected monitors. */
 export const SELECTED_MONITORS_PATH = `${MONITORS_PATH}/selected`;
 
-/** Returns the path of the form for a new monitor of a type. */
-export function newMonitorPath(type: MonitorType): string {
-  return `${NEW_MONITOR_PATH}?type=${type}`;
-}
-
 /** Returns the path of the form for a new monitor that is filled in from another. */
 export function cloneMonitorPath({ id, type }: { id: string; type: MonitorType }): string {
-  return `${newMonitorPath(type)}&from=${encodeURIComponent(id)}`;
+  return withQuery(NEW_MONITOR_PATH, { type, from: id });
 }
 
 /** Returns the path of a page's component list. */

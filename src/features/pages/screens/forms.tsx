@@ -274,7 +274,7 @@ const FIELDS = {
 };
 
 /** Fields of a new page, and the names of its first components. */
-export type NewPageInput = PageInput & { components?: string[] };
+type NewPageInput = PageInput & { components?: string[] };
 
 export const NEW_PAGE_FORM = defineForm<NewPageInput, NewPageContext>()(
   {
