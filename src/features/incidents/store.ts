@@ -531,7 +531,7 @@ export const findLastIncidentStart = selectOne((orm, _$: Record<string, never>) 
     .select({
       at: sql<number | null>`max((
         SELECT i.started_at FROM incidents AS i
-        WHERE i.page_id = ${pages.id} AND i.draft = 0 AND i.deleted_at IS NULL
+        WHERE i.page_id = pages.id AND i.draft = 0 AND i.deleted_at IS NULL
         ORDER BY i.started_at DESC LIMIT 1))`,
     })
     .from(pages)

@@ -182,7 +182,12 @@ function Overview({ data, storage, isTooBusy, alarms, role, now }: OverviewProps
     storage.fault !== undefined || storage.isDamaged || isTooBusy || alarms.length > 0;
   // Nothing has happened yet, so that only the steps and the health say something.
   const hasEvents = state.incidents.length + state.maintenance.length + day.lanes.length > 0;
-  const isUnused = steps !== undefined && isCalm && !hasEvents && health.monitors.size === 0;
+  const isUnused =
+    steps !== undefined &&
+    isCalm &&
+    !hasEvents &&
+    health.lastIncidentAt === undefined &&
+    health.monitors.size === 0;
   return (
     <>
       <PageHead title="Overview" actions={<Actions role={role} hasSteps={steps !== undefined} />} />

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { arcTones } from "../../../../src/features/overview/screens/health";
 import type { Tone } from "../../../../src/base/status";
+import { createTestApp } from "../../../support/app";
 import { createMonitorDashboard } from "../../../support/monitor-dashboard";
 import { openOverview } from "../../../support/overview";
 import { createReportSite } from "../../../support/report-dashboard";
@@ -144,6 +145,24 @@ describe("the health of the overview", () => {
     await site.open({ components: { [site.web]: "major_outage" } });
     const { page } = await openOverview(site.app, site.session);
     expect(page.texts("#health .number")[1]).toBe("Open incidents2Critical impact");
+  });
+
+  test("after its end, an incident is named as the last one, and the overview has its other blocks", async () => {
+    await using app = await createTestApp();
+    await app.page();
+    const session = await app.signedIn("admin");
+    const blocks = async () =>
+      (await openOverview(app, session)).page.attributes("main section", "id");
+    expect(await blocks()).toEqual(["first-steps", "health"]);
+    const key = await app.keyWith("write:incidents");
+    const json = { page: "acme", name: "The API is down", body: "We look." };
+    const { id } = (await app.call("/api/v1/incidents", { method: "POST", key, json })).body;
+    const update = { status: "resolved", body: "It is solved." };
+    await app.call(`/api/v1/incidents/${id}/updates`, { method: "POST", key, json: update });
+    await app.clock.advance(2_000);
+    const { page } = await openOverview(app, session);
+    expect(page.texts("#health .number")[1]).toStartWith("Open incidents0Last on ");
+    expect(await blocks()).toContain("incidents");
   });
 });
 
