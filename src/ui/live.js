@@ -183,7 +183,9 @@ function zoneOf(page) {
 function blocksOf(root) {
   const blocks = new Map();
   for (const block of all("[data-live][id]", root)) {
-    if (!block.parentElement.closest("[data-live]")) blocks.set(block.id, block);
+    // A form keeps its content, so that a block in it is one of its own.
+    const around = block.parentElement.closest("form, [data-live]");
+    if (!around?.matches("[data-live]")) blocks.set(block.id, block);
   }
   const counts = {};
   for (const part of all(PARTS, root)) {

@@ -145,7 +145,9 @@ function KeyList(props: KeyListProps) {
     return (
       <>
         <PageHead title="API Keys" crumbs={crumbsAbove(KEYS_PATH)} isList />
-        <NoKeys />
+        <div id="key-list" data-live="">
+          <NoKeys />
+        </div>
       </>
     );
   }
@@ -172,35 +174,37 @@ function KeyList(props: KeyListProps) {
           />
         ))}
       </StatCards>
-      <ListCard>
-        <ListToolbar
-          action={KEYS_PATH}
-          search={{
-            value: search,
-            label: "Search by name, scope, creator, id or start of value",
-            placeholder: "Name, scope or creator",
-          }}
-          hidden={filter === "all" ? {} : { show: filter }}
-          clearHref={isFiltered ? pathOf({ search: "", filter: "all" }) : undefined}
-          {...(isFiltered ? {} : { count: plural(counts.all, "key") })}
-        >
-          <OrderSelect sorting={sorting} columns={[table.name, ...table.columns]} />
-        </ListToolbar>
-        {keys.length > 0 ? (
-          <SelectionForm {...props}>
-            <DenseDataTable {...table} sorting={sorting} />
-          </SelectionForm>
-        ) : before !== undefined ? (
-          <NoOlder what="keys" newest={pathOf({})} isOrdered={order !== undefined} />
-        ) : (
-          <NoMatch title="No keys match these filters" home={KEYS_PATH} />
-        )}
-        <Pagination
-          isOrdered={order !== undefined}
-          newestHref={before === undefined ? undefined : pathOf({})}
-          olderHref={props.nextBefore ? pathOf({ before: props.nextBefore }) : undefined}
-        />
-      </ListCard>
+      <div id="key-list" data-live="">
+        <ListCard>
+          <ListToolbar
+            action={KEYS_PATH}
+            search={{
+              value: search,
+              label: "Search by name, scope, creator, id or start of value",
+              placeholder: "Name, scope or creator",
+            }}
+            hidden={filter === "all" ? {} : { show: filter }}
+            clearHref={isFiltered ? pathOf({ search: "", filter: "all" }) : undefined}
+            {...(isFiltered ? {} : { count: plural(counts.all, "key") })}
+          >
+            <OrderSelect sorting={sorting} columns={[table.name, ...table.columns]} />
+          </ListToolbar>
+          {keys.length > 0 ? (
+            <SelectionForm {...props}>
+              <DenseDataTable {...table} sorting={sorting} />
+            </SelectionForm>
+          ) : before !== undefined ? (
+            <NoOlder what="keys" newest={pathOf({})} isOrdered={order !== undefined} />
+          ) : (
+            <NoMatch title="No keys match these filters" home={KEYS_PATH} />
+          )}
+          <Pagination
+            isOrdered={order !== undefined}
+            newestHref={before === undefined ? undefined : pathOf({})}
+            olderHref={props.nextBefore ? pathOf({ before: props.nextBefore }) : undefined}
+          />
+        </ListCard>
+      </div>
     </>
   );
 }
