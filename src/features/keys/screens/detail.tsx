@@ -31,7 +31,7 @@ import { PageHead } from "../../../ui/navigation";
 import type { Area } from "../../../ui/screens/area";
 import { shownBefore } from "../../../ui/screens/form-screen";
 import { ShowInstead } from "../../../ui/screens/routes";
-import { exactTimes, RelativeTime, Time, useZone } from "../../../ui/times";
+import { RelativeTime, shortDay, Time, useZone } from "../../../ui/times";
 import { linksOf } from "../../activity/screens/target-links";
 import { endOldValues, type RevealedKey, revokeKey, rotateKey, updateKey } from "../keys";
 import {
@@ -408,7 +408,6 @@ interface RevealedValueProps {
 function RevealedValue(props: RevealedValueProps) {
   const { title, revealed, baseUrl, now } = props;
   const { key, value } = revealed;
-  const zone = useZone();
   const curl = `curl -H "Authorization: Bearer ${value}" ${baseUrl}/api/v1/key`;
   return (
     <>
@@ -423,8 +422,7 @@ function RevealedValue(props: RevealedValueProps) {
               "never expires"
             ) : (
               <>
-                works until{" "}
-                <Time at={key.expires_at}>{describeExpiry(key.expires_at, now, zone).text}</Time>
+                works until <KeyExpiry at={key.expires_at} now={now} />
               </>
             )}
           </HeadFact>
@@ -504,10 +502,28 @@ export function Creator({ of: key, links }: { of: KeyListing; links: CreatorLink
   return href === undefined ? <>{label}</> : <a href={href}>{label}</a>;
 }
 
+interface KeyExpiryProps {
+  /** `expires_at` of a key. */
+  at: string;
+  /** Unix ms. */
+  now: number;
+}
+
+/** Last day on which a key works, such as "8 Dec 2026", or the time at which it ends. */
+export function KeyExpiry({ at, now }: KeyExpiryProps) {
+  const { text } = describeExpiry(at, now, useZone());
+  const time = text.slice(10);
+  return (
+    <Time at={at}>
+      {shortDay(text)}
+      {time === "" ? "" : `,${time}`}
+    </Time>
+  );
+}
+
 /** Expiry or revocation of a key, as text. */
 export function KeyEnd({ of: key, now }: { of: KeyListing; now: number }) {
   const { revoked_at, expires_at } = key;
-  const zone = useZone();
   if (revoked_at !== null) {
     return (
       <span class="quiet-text">
@@ -518,20 +534,19 @@ export function KeyEnd({ of: key, now }: { of: KeyListing; now: number }) {
     );
   }
   if (expires_at === null) return <span class="quiet-text">Never</span>;
-  const { text, isPast } = describeExpiry(expires_at, now, zone);
-  if (isPast) {
+  if (Date.parse(expires_at) <= now) {
     return (
       <span class="quiet-text">
         <OneLine>
-          Expired <Time at={expires_at}>{text}</Time>
+          Expired <KeyExpiry at={expires_at} now={now} />
         </OneLine>
       </span>
     );
   }
   return (
-    <time class="nowrap" dateTime={expires_at} title={exactTimes(expires_at, zone)}>
-      {text}
-    </time>
+    <OneLine>
+      <KeyExpiry at={expires_at} now={now} />
+    </OneLine>
   );
 }
 

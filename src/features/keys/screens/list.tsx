@@ -131,8 +131,8 @@ interface KeyListProps {
 
 /** Counts of live keys that need attention. */
 const CARDS = [
-  { card: "expiring", label: "Expire within 14 days" },
-  { card: "never_expires", label: "Never expire" },
+  { card: "expiring", label: "Expiring within 14 days" },
+  { card: "never_expires", label: "Without expiry" },
   { card: "unused", label: "Unused for 90 days" },
   { card: "limited", label: "Rate-limited this week" },
 ] as const;

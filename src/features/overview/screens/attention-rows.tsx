@@ -30,6 +30,7 @@ import type { listFailingWithoutIncident } from "../../incidents/outage-store";
 import { presetOf } from "../../incidents/screens/list";
 import type { OpenIncident } from "../../incidents/store";
 import { listKeyPage } from "../../keys/records";
+import { KeyExpiry } from "../../keys/screens/detail";
 import type {
   listOpenIncidentsOfMonitors,
   listTroubledMonitors,
@@ -712,8 +713,8 @@ export function keyRows({ reader, role, now }: AttentionSource): AttentionEntry[
           state: `Expires ${relativeTime(at, now)}`,
           note: (
             <>
-              API key · valid until <Day at={expiresAt} />. Programs that use it are rejected
-              afterwards.
+              API key · valid until <KeyExpiry at={expiresAt} now={now} />. Programs that use it are
+              rejected afterwards.
             </>
           ),
           action: { href: keyPath(id), label: "Open key" },

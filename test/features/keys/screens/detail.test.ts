@@ -208,7 +208,7 @@ for (const state of ["revoked", "expired"] as const) {
       expect(status).toBe(200);
       const page = readHtml(text);
       expect(page.texts(".notice .strong")[0]).toMatch(new RegExp(`This key (is|has) ${state}`));
-      const end = state === "revoked" ? "Revoked just now" : "Expired 2026-03-17";
+      const end = state === "revoked" ? "Revoked just now" : "Expired 17 Mar 2026";
       expect(page.texts(".facts dd")).toContain(end);
       expect(page.texts(".facts dt")).not.toContain("Expires");
       expect(page.attributes("main form", "action")).toEqual([]);

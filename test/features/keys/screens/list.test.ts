@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { shortDay } from "../../../../src/ui/times";
 import { createTestApp, type TestApp } from "../../../support/app";
 import { KEYS, keysOf, makeKey, NEW_KEY, USERS } from "../../../support/dashboard";
 import { readHtml, typedIn } from "../../../support/html";
@@ -61,7 +62,7 @@ describe("the list of keys", () => {
       "2,500 / min",
       "198.51.100.9",
       "Test admin",
-      "2026-03-17",
+      "17 Mar 2026",
     ]) {
       expect(row).toContain(part);
     }
@@ -256,8 +257,8 @@ describe("the cards above the list of keys", () => {
       led[label] = names;
     }
     expect(led).toEqual({
-      "Expire within 14 days": ["ends soon"],
-      "Never expire": ["busy", "stale"],
+      "Expiring within 14 days": ["ends soon"],
+      "Without expiry": ["busy", "stale"],
       "Unused for 90 days": ["stale"],
       "Rate-limited this week": ["busy"],
     });
@@ -275,7 +276,7 @@ describe("the cards above the list of keys", () => {
     await using installation = await withKeys();
     const { app, session } = installation;
     const { page } = await openList(app, session);
-    const soon = new Date(app.clock.now() + 10 * DAY).toISOString().slice(0, 10);
+    const soon = shortDay(new Date(app.clock.now() + 10 * DAY).toISOString());
     const marked = page.texts("tbody tr").filter((row) => row.includes("Expires soon"));
     expect(marked).toHaveLength(1);
     expect(marked[0]).toContain(soon);
@@ -287,7 +288,7 @@ describe("the cards above the list of keys", () => {
     const chosen = await openList(app, session, "?q=s&show=unused");
     expect(chosen.names).toEqual(["stale"]);
     expect(chosen.cards["Unused for 90 days"]?.href).toBe(`${KEYS}?q=s`);
-    expect(chosen.cards["Never expire"]?.href).toBe(`${KEYS}?q=s&show=never_expires`);
+    expect(chosen.cards["Without expiry"]?.href).toBe(`${KEYS}?q=s&show=never_expires`);
     expect(typedIn(chosen.text, "show")).toEqual(["unused"]);
     expect(chosen.page.attributes('a[aria-current="true"]', "href")).toEqual([`${KEYS}?q=s`]);
   });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { SERVER_OFFLINE } from "../../../../src/features/monitors/engine/stalls";
 import { saveCertificate } from "../../../../src/features/monitors/store";
+import { readHtml } from "../../../support/html";
 import { createMonitorDashboard, type MonitorDashboard } from "../../../support/monitor-dashboard";
 import { openOverview } from "../../../support/overview";
 import { createReportSite, REPORT } from "../../../support/report-dashboard";
@@ -261,4 +262,14 @@ describe("API keys that expire", () => {
       expect(actions).toHaveLength(count);
     },
   );
+
+  test("the overview and the list of keys name the same last day of a key", async () => {
+    await using site = await createReportSite();
+    await site.app.createKey({ name: "Terraform", expires: "2026-03-18" });
+    const session = await site.app.signedIn("owner");
+    const list = await site.app.call("/admin/settings/keys", { session });
+    expect(readHtml(list.text).texts("tbody time")).toContain("18 Mar 2026");
+    const overview = await site.app.call("/admin", { session });
+    expect(readHtml(overview.text).texts("#attention time")).toContain("18 Mar 2026");
+  });
 });
