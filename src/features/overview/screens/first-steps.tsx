@@ -18,7 +18,7 @@ import {
   withQuery,
 } from "../../../ui/frame/paths";
 import { Icon } from "../../../ui/icons";
-import { findComponentAt } from "../../components/store";
+import { findComponentAt, listComponentsOfPage } from "../../components/store";
 import { countKeys } from "../../keys/records";
 import { countMonitorsByState } from "../../monitors/store";
 import { areFirstStepsHidden } from "../../settings/settings";
@@ -81,9 +81,15 @@ export function nextStepLink(
 function stepsOf(reader: Reader, now: number): FirstStep[] {
   const pages = readPages(reader).filter(({ isSample }) => !isSample);
   const page = choosePage(pages, undefined);
+  const isWatched = countMonitorsByState(reader, {}).length > 0;
+  // The form of the first monitor starts with the first component in the order of the page.
+  const firstOf = (pageId: string) =>
+    isWatched
+      ? findComponentAt(reader, { pageId, offset: 0 })
+      : listComponentsOfPage(reader, { pageId })[0];
   const component = pages
     .values()
-    .map(({ id }) => findComponentAt(reader, { pageId: id, offset: 0 }))
+    .map(({ id }) => firstOf(id))
     .find((each) => each !== undefined);
   return [
     {
@@ -103,7 +109,7 @@ function stepsOf(reader: Reader, now: number): FirstStep[] {
     {
       title: "Watch it with a monitor",
       note: "Allclear checks an address every minute and marks the component when a check fails.",
-      isDone: countMonitorsByState(reader, {}).length > 0,
+      isDone: isWatched,
       action: {
         href: withQuery(NEW_MONITOR_PATH, { component: component?.id }),
         label: "Create monitor",

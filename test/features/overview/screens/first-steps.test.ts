@@ -114,6 +114,16 @@ describe("the first steps", () => {
     expect(await create("Second")).toEqual([]);
   });
 
+  test("the form of the first monitor starts with the first component of the page", async () => {
+    await using app = await createTestApp();
+    const session = await app.signedIn("admin");
+    const { components } = await app.page({ slug: "acme" }, ["Shop", "Checkout"]);
+    const { page } = await openOverview(app, session);
+    expect(page.attributes("#first-steps a", "href")).toContain(
+      `/admin/monitors/new?component=${components["Shop"]}`,
+    );
+  });
+
   test("before anything is monitored or has happened, the overview shows the steps and the health only", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn("admin");
