@@ -432,7 +432,7 @@ interface SelectRowsProps extends Omit<FieldProps, "label"> {
   options: SelectProps["options"];
   /** Groups of rows; one without a title comes first. */
   parts: readonly RowPart[];
-  /** True if titled parts can be folded. A part with only usual values starts folded. */
+  /** True if titled parts can be folded. A part with only usual values and no notes starts folded. */
   isFolded?: boolean;
   /** Further rows in a fold, which starts open if a row of it has an unusual value. */
   more?: { title: string; parts: readonly RowPart[]; isFolded: boolean } | undefined;
@@ -451,7 +451,7 @@ export function SelectRows(props: SelectRowsProps) {
           key={part.key}
           title={part.title}
           isFolded={isEachFolded}
-          isOpen={isUnusual(part)}
+          isOpen={isUnusual(part) || part.rows.some(({ note }) => note !== undefined)}
         >
           <ul class="card">
             {part.rows.map((row) => (

@@ -116,7 +116,7 @@ describe("an installation without a status page", () => {
   });
 });
 
-test("many components are folded by group, and a group with a chosen status is open", async () => {
+test("many components are folded by group, and a group with a chosen status or a failing one is open", async () => {
   await using app = await createTestApp();
   const names = Array.from({ length: 13 }, (_, index) => `Service ${index}`);
   const { page, components } = await app.page({}, names);
@@ -131,6 +131,12 @@ test("many components are folded by group, and a group with a chosen status is o
   };
   const back = readHtml((await app.call(REPORT, { session, form })).text);
   expect(back.attributes(".select-parts details", "open")).toHaveLength(1);
+  const { value } = await app.createKey({ scopes: ["write:components"] });
+  const json = { status: "major_outage", reason: "Errors" };
+  const path = `/api/v1/components/${components["Service 5"]}`;
+  expect((await app.call(path, { method: "PATCH", key: value, json })).status).toBe(200);
+  const failing = readHtml((await app.call(REPORT, { session })).text);
+  expect(failing.attributes(".select-parts details", "open")).toHaveLength(1);
 });
 
 describe("a template of the report form", () => {
