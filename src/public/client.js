@@ -21,7 +21,7 @@ function localise(root) {
       : format.format(from);
   }
   for (const zones of root.querySelectorAll("[data-zones]")) {
-    zones.textContent = `Times are those of your clock (${timeZone}).`;
+    zones.textContent = `Times are in your time zone (${timeZone}).`;
   }
 }
 

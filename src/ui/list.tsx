@@ -660,7 +660,8 @@ export function OrderList({ action, fields = {}, children }: OrderListProps) {
   return (
     <div class="order" data-order={safeHref(action)} data-order-fields={JSON.stringify(fields)}>
       <p class="hint order-status" role="status" data-order-status hidden>
-        Drag a handle to change the order, or press Alt with the up or down arrow key on it.
+        A handle opens the actions of its row. Drag it to change the order, or press Alt with the up
+        or down arrow key on it.
       </p>
       {children}
       <script type="module" src={orderingScript()} />

@@ -171,7 +171,7 @@ export function Uptime({ view, order }: { view: UptimeView; order: string | unde
 function spanOf({ from, to, now }: UptimeView, zone: string): string {
   const [begin, end] = [toIso(from), toIso(to - 1)];
   if (from % DAY_MS !== 0) return `${dateTimeAt(from, zone)} to now`;
-  return `${longDay(begin)} to ${to === now ? "now" : longDay(end)}, in days of UTC`;
+  return `${longDay(begin)} to ${to === now ? "now" : longDay(end)}, in UTC days`;
 }
 
 function OfPage(props: {

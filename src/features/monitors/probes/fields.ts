@@ -314,7 +314,7 @@ export function urlError(
   // oxlint-disable-next-line no-control-regex
   const hasUnsafeCharacters = /[\s\u0000-\u001f\u007f]/.test(text);
   if (hasUnsafeCharacters) return "must not contain white space or control characters";
-  if (!url) return `must be a URL, such as ${schemes[1]}://example.com/health`;
+  if (!url) return `must be an address such as ${schemes[1]}://example.com/health`;
   if (!schemes.some((scheme) => url.protocol === `${scheme}:`)) {
     return `must begin with ${listed(schemes)}`;
   }

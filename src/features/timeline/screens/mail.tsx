@@ -8,7 +8,7 @@ import type { Reader } from "../../../db/statements";
 import type { Form } from "../../../http/form-body";
 import { Shape } from "../../../ui/blocks";
 import { DetailCard, DetailRow } from "../../../ui/detail";
-import { webhookPath } from "../../../ui/frame/paths";
+import { NEW_WEBHOOK_PATH, webhookPath } from "../../../ui/frame/paths";
 import { RelativeTime } from "../../../ui/times";
 import { findMailHold } from "../../mail/hold";
 import { mailReadiness } from "../../mail/settings";
@@ -161,7 +161,9 @@ export function Notified({ notified, now }: NotifiedProps) {
   return (
     <DetailCard title="Notified" liveId="notified" isFlush>
       {notified.length === 0 ? (
-        <p class="muted detail-body">No webhook of this page gets these events.</p>
+        <p class="muted detail-body">
+          No webhook of this page gets these events. <a href={NEW_WEBHOOK_PATH}>Create webhook</a>
+        </p>
       ) : (
         <ul>
           {notified.slice(0, SHOWN_MAX).map(({ webhook, delivery }) => (

@@ -351,7 +351,7 @@ function columnsOf(list: WebhookListing, now: number): DataColumn<ListedWebhook>
       cell: ({ record }) => <WebhookState record={record} />,
     },
     {
-      label: "Succeeded, 24 h",
+      label: "Succeeded, 24\u00a0h",
       cell: ({ record }) => <SuccessRate rate={record.successRate} />,
     },
     {

@@ -176,7 +176,7 @@ describe("the form for a new monitor", () => {
       what: "an address that is none",
       fields: { config_url: "shop" },
       at: "config_url",
-      says: "URL must be a URL, such as https://example.com/health.",
+      says: "URL must be an address such as https://example.com/health.",
     },
     {
       what: "an address of the machine's own secrets",

@@ -201,7 +201,7 @@ describe("OAuth 2.0, client certificate and proxy on the form of an HTTP monitor
       "no URL",
       { config_oauth2_token_url: "login", config_proxy_url: "http://proxy.test/path" },
       [
-        "Token URL must be a URL, such as https://example.com/health.",
+        "Token URL must be an address such as https://example.com/health.",
         "Proxy URL must be a host and a port only, such as http://proxy.example.com:3128.",
       ],
     ],
