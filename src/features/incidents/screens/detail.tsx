@@ -10,6 +10,7 @@ import {
   STATUS_TONES,
 } from "../../../base/status";
 import { capitalised, plural, spaced } from "../../../base/text";
+import type { Reader } from "../../../db/statements";
 import { toIso } from "../../../base/time";
 import { composed, validate } from "../../../base/validation";
 import { actorOf, sessionOf } from "../../../http/request-context";
@@ -36,6 +37,7 @@ import { PageHead } from "../../../ui/navigation";
 import type { Area } from "../../../ui/screens/area";
 import type { At } from "../../../ui/screens/routes";
 import { ClockTime, lasting, RelativeTime } from "../../../ui/times";
+import { findComponents } from "../../components/store";
 import {
   fillInTemplate,
   fromBuiltIn,
@@ -415,7 +417,7 @@ export function addIncidentRoutes(area: Area, { ctx }: AdminDependencies): void 
       if (isDeleted) return { path: INCIDENTS_PATH, text: undefined };
       return {
         path: home(at),
-        text: updateText(getIncident(ctx.db, at.params.id, true), updateId),
+        text: updateText(ctx.db, getIncident(ctx.db, at.params.id, true), updateId),
       };
     },
     preview: (tx, _, { params, requestContext }) =>
@@ -470,16 +472,31 @@ export function addIncidentRoutes(area: Area, { ctx }: AdminDependencies): void 
 }
 
 /** Returns the confirmation of an update. */
-function updateText({ row, updates }: IncidentRecord, updateId: string): string {
+function updateText(reader: Reader, incident: IncidentRecord, updateId: string): string {
+  const { row, updates } = incident;
   if (row.draft) return "The update was added to the draft.";
   // Ids sort by creation.
   const upToThis = updates
     .filter(({ id }) => id <= updateId)
     .toSorted((a, b) => (a.id < b.id ? 1 : -1));
   const [isResolved, wasResolved] = upToThis.map(({ status }) => status === "resolved");
-  if (isResolved && !wasResolved) return "The incident is resolved.";
+  if (isResolved && !wasResolved)
+    return `The incident is resolved.${stillFailing(reader, incident)}`;
   if (!isResolved && wasResolved) return "The incident is open again.";
   return "The update was published.";
+}
+
+/** Returns a sentence about the components of a resolved incident that a monitor or a person still marks; "" without any. */
+function stillFailing(reader: Reader, { components }: IncidentRecord): string {
+  const ids = components.map(({ id }) => id);
+  const failing = [...findComponents(reader, ids).values()].filter(
+    ({ status }) => status !== "operational",
+  );
+  const [first] = failing;
+  if (first === undefined) return "";
+  const subject =
+    failing.length === 1 ? `${first.name} is` : `${failing.length} of its components are`;
+  return ` ${subject} still not operational, for another cause.`;
 }
 
 /** Components that an incident names, with the statuses that it gives, or gave and for how long. */

@@ -63,6 +63,22 @@ describe("the next update of an incident", () => {
     expect(updates[0].components).toMatchObject([{ id: web, new_status: "major_outage" }]);
   });
 
+  test("the confirmation of a resolved incident names a component that something else still marks", async () => {
+    await using dashboard = await createIncidentDashboard();
+    const { site } = dashboard;
+    const key = await site.app.keyWith("write:components");
+    const json = { status: "degraded_performance", reason: "Slow" };
+    const path = `/api/v1/components/${site.api}`;
+    expect((await site.app.call(path, { method: "PATCH", key, json })).status).toBe(200);
+    const { id } = await site.open({
+      components: { [site.api]: "major_outage", [site.web]: "major_outage" },
+    });
+    const update = await dashboard.addUpdate(id, { status: "resolved", body: "Over." });
+    expect(await expectDone(dashboard, update, incidentScreen(id))).toBe(
+      "The incident is resolved. API is still not operational, for another cause.",
+    );
+  });
+
   test("without JavaScript, a template button fills in status and message and keeps the other fields", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
