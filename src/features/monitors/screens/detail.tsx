@@ -126,7 +126,10 @@ export function MonitorDetail(props: {
 
 function MonitorActions({ view, role }: { view: MonitorView; role: Role }) {
   if (!roleAllows(role, "editor")) return null;
-  const report = <ReportLink {...presetOf(view.record)} />;
+  const isUnreported = view.record.state.state === "down" && view.present.length === 0;
+  const report = (
+    <ReportLink {...presetOf(view.record)} kind={isUnreported ? "primary" : "quiet"} />
+  );
   if (!roleAllows(role, "admin")) return report;
   const { id, type, paused } = view.record.row;
   const { isPush } = TYPE_FORMS[type];
@@ -150,8 +153,9 @@ function MonitorActions({ view, role }: { view: MonitorView; role: Role }) {
         <Icon name="pencil" />
         Edit
       </ButtonLink>
+      {isUnreported ? report : null}
       <MoreMenu label="More actions">
-        {report}
+        {isUnreported ? null : report}
         {isUnsupported ? null : (
           <ButtonLink href={cloneMonitorPath({ id, type })}>
             <Icon name="copy" />

@@ -287,6 +287,25 @@ describe("the screen of a monitor", () => {
     expect(page.texts("#monitor-state")[0]).toStartWith("Down for ");
   });
 
+  test("a monitor that is down leads to the report of an incident first, unless it has opened one", async () => {
+    const primaryOf = async (opens: boolean) => {
+      await using dashboard = await createMonitorDashboard();
+      const { app, site } = dashboard;
+      const component_ids = [site.components["API"] ?? ""];
+      const id = await dashboard.make({
+        component_ids,
+        open_incident: opens ? "automatic" : "never",
+      });
+      const shown = async () =>
+        readHtml((await dashboard.open(`${MONITORS}/${id}`)).text).texts(".screen-head .primary");
+      expect(await shown()).toEqual([]);
+      await dashboard.applyTransition(id, "down", app.clock.now(), "Refused.");
+      return shown();
+    };
+    expect(await primaryOf(false)).toEqual(["Report incident"]);
+    expect(await primaryOf(true)).toEqual([]);
+  });
+
   test("the screen of a new monitor shows no figures and no invalid numbers", async () => {
     await using dashboard = await createMonitorDashboard();
     const id = await dashboard.make();
