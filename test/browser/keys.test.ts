@@ -27,6 +27,17 @@ describeInBrowser("the form for a new key", (site) => {
     },
     600_000,
   );
+
+  test("on a phone, the button of the form is in view above the tab bar", async () => {
+    const { app, visit } = site();
+    const session = await app.signedIn("admin");
+    const viewport = { width: 390, height: 844 };
+    const { page } = await visit(`${KEYS}/new`, { session, viewport });
+    const button = await page.getByRole("button", { name: "Create API Key" }).boundingBox();
+    const bar = await page.locator(".tabbar").boundingBox();
+    expect((button?.y ?? Infinity) + (button?.height ?? 0)).toBeLessThanOrEqual(bar?.y ?? 0);
+    await page.context().close();
+  }, 600_000);
 });
 
 describeInBrowser("the last day of a key", (site) => {
