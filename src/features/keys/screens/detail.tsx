@@ -573,7 +573,7 @@ export function LastUsed(props: {
   now: number;
 }) {
   const { last_used_at, last_used_ip } = props.of;
-  if (last_used_at === null) return <span class="quiet-text">Never</span>;
+  if (last_used_at === null) return <span class="quiet-text">Never used</span>;
   return (
     <>
       <RelativeTime at={last_used_at} now={props.now} />

@@ -51,7 +51,7 @@ describe("the list of keys", () => {
     const form = { scopes: ["read:status", "write:incidents"], expires: "7", rate_limit: "2500" };
     const { value } = await makeKey(app, session, form);
     const unused = await openList(app, session);
-    expect(unused.rows[0]).toContain("Never");
+    expect(unused.rows[0]).toContain("Never used");
     await app.call("/api/v1/key", { key: value, from: "198.51.100.9" });
     const [row = ""] = (await openList(app, session)).rows;
     for (const part of [
