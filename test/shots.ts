@@ -11,7 +11,7 @@ import { SMALL, startTour, type Tour, WIDE } from "./support/screen-tour";
 // two images of the README. Two runs give the same. `bun run shots <name>…` draws the screens of these names alone.
 
 const OUT = new URL("../dist/shots/", import.meta.url).pathname;
-const README_OUT = new URL("../deploy/shots", import.meta.url).pathname;
+const README_OUT = new URL("../deploy/shots/", import.meta.url).pathname;
 const NAMES = process.argv.slice(2);
 const THEMES = ["light", "dark"] as const;
 
