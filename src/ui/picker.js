@@ -4,7 +4,9 @@
 document.addEventListener("toggle", ({ target }) => focusSearch(target), true);
 
 function focusSearch(picker) {
-  if (picker.matches("[data-picker][open]")) picker.querySelector("input").focus();
+  // The event comes late, when somebody quick may already type or have chosen.
+  if (picker.matches("[data-picker][open]") && !picker.querySelector(".more-items :focus"))
+    picker.querySelector("input").focus();
 }
 
 document.addEventListener("input", ({ target }) => {
