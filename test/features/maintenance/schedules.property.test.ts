@@ -40,9 +40,13 @@ test("after any history a schedule has each occurrence once, and those that peop
         } else {
           const coming = (await occurrences()).filter(({ status }) => status === "scheduled");
           const one = coming[each.index];
-          if (one && each.kind === "edit") await site.patch(one.id, { name: "Edited" });
-          else if (one) await site.cancel(one.id);
-          if (one) {
+          const answer =
+            one &&
+            (each.kind === "edit"
+              ? await site.patch(one.id, { name: "Edited" })
+              : await site.cancel(one.id));
+          // After a jump of the clock, an occurrence can be over before the clock has closed it.
+          if (one && answer && answer.status < 300) {
             const status = each.kind === "cancel" ? "cancelled" : one.status;
             const name = each.kind === "edit" ? "Edited" : one.name;
             touched.set(one.id, { id: one.id, status, name });
