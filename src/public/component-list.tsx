@@ -200,7 +200,7 @@ function Filter() {
       <label>
         <Icon name="search" />
         <span class="unseen">Filter components</span>
-        <input type="search" placeholder="Component or group" autocomplete="off" />
+        <input class="input" type="search" placeholder="Component or group" autocomplete="off" />
       </label>
       <p class="muted" role="status" />
     </div>

@@ -46,6 +46,7 @@ import type { RequestContext } from "../http/request-context";
 import type { HtmlDocument } from "../ui/documents";
 import { ringIconUrl } from "../ui/pictures";
 import { minifyCss } from "../ui/style-sheet";
+import input from "../ui/css/input.css" with { type: "text" };
 import forms from "./css/forms.css" with { type: "text" };
 import style from "./css/mail.css" with { type: "text" };
 import { pathsOf } from "./page-context";
@@ -514,7 +515,7 @@ function ActionForm(props: { action: string; label: string; isDanger?: boolean }
   );
 }
 
-const mailCss = lazy(() => minifyCss(`${forms}\n${style}`));
+const mailCss = lazy(() => minifyCss(`${input}\n${forms}\n${style}`));
 
 interface MailDocumentProps {
   /** The page that the link is about; undefined if it is not known any more. */

@@ -31,6 +31,7 @@ import { type HtmlDocument, renderDocument } from "../ui/documents";
 import { Icon } from "../ui/icons";
 import { StatusRing } from "../ui/pictures";
 import { minifyCss } from "../ui/style-sheet";
+import input from "../ui/css/input.css" with { type: "text" };
 import manyCss from "./css/many.css" with { type: "text" };
 import {
   Components,
@@ -68,7 +69,7 @@ const TEXTS_BYTES = 100_000;
 const TOP_HEADING = 4;
 
 /** Style sheet added to that of all pages on large pages and those of groups. */
-const largeCss = lazy(() => minifyCss(manyCss));
+const largeCss = lazy(() => minifyCss(`${input}\n${manyCss}`));
 
 /** Content of component rows that the status document lacks. */
 interface RowExtras {

@@ -23,6 +23,7 @@ import type { HtmlDocument } from "../ui/documents";
 import { Icon, type IconName } from "../ui/icons";
 import { minifyCss } from "../ui/style-sheet";
 import copyScript from "./copy.js" with { type: "text" };
+import input from "../ui/css/input.css" with { type: "text" };
 import forms from "./css/forms.css" with { type: "text" };
 import style from "./css/subscribe.css" with { type: "text" };
 import { contextOf, liveUrl, pathsOf, type Rendering } from "./page-context";
@@ -191,7 +192,7 @@ export const COPY_SCRIPT: AssetSource & { content: { text: string } } = {
   content: { text: copyScript },
 };
 
-const subscribeCss = lazy(() => minifyCss(`${forms}\n${style}`));
+const subscribeCss = lazy(() => minifyCss(`${input}\n${forms}\n${style}`));
 
 /**
  * Renders the page with all ways to follow a public page, each with its full address. Without `form` it has no

@@ -21,6 +21,7 @@ globalThis.createLiveSign = (sign, showChanges) => {
   // State that was announced last, at first that of the loaded page.
   let known;
   let spokenAt = Number.NEGATIVE_INFINITY;
+  let formats;
   sign.replaceChildren(text, rest);
 
   return {
@@ -59,21 +60,8 @@ globalThis.createLiveSign = (sign, showChanges) => {
 
     /** Returns a time as the bar shows it: "15:32 CET", or "10:32 UTC-3" in a zone without a name in English. */
     clockAt(at) {
-      let { timeZone } = clock.dataset;
-      try {
-        new Intl.DateTimeFormat("en", { timeZone });
-      } catch {
-        // Not every browser knows every zone.
-        timeZone = "UTC";
-      }
-      const format = (locale) =>
-        new Date(at).toLocaleTimeString(locale, {
-          timeZone,
-          hour: "2-digit",
-          minute: "2-digit",
-          timeZoneName: "short",
-        });
-      const [british, american] = ["en-GB", "en-US"].map(format);
+      formats ??= clockFormats(clock.dataset.timeZone);
+      const [british, american] = formats.map((format) => format.format(at));
       const names = [british, american].map((text) => text.split(" ").at(-1));
       const name = names.find((each) => !/\d/.test(each)) ?? names[1].replace("GMT", "UTC");
       return `${british.slice(0, 5)} ${name}`;
@@ -100,3 +88,15 @@ globalThis.createLiveSign = (sign, showChanges) => {
     },
   };
 };
+
+/** Returns the formats of times in British and in American English, in UTC if the browser does not know the zone. */
+function clockFormats(timeZone) {
+  const options = { hour: "2-digit", minute: "2-digit", timeZoneName: "short" };
+  try {
+    return ["en-GB", "en-US"].map(
+      (locale) => new Intl.DateTimeFormat(locale, { ...options, timeZone }),
+    );
+  } catch {
+    return clockFormats("UTC");
+  }
+}

@@ -144,29 +144,32 @@ function keepCurrent(element) {
     showState();
   }
 
-  /** Inserts a new block next to a neighbour that is shown, if there is none with all that is new around it. */
+  /** Inserts a new block, or if it has no neighbour that is shown, all that is new around it. */
   function insert(block, shown) {
     const keys = new Map(Array.from(wanted, ([key, element]) => [element, key]));
-    const place = (part) => {
-      const find = (step) => {
-        for (let near = part[step]; near; near = near[step]) {
-          const own = shown.get(keys.get(near));
-          if (own?.isConnected) return own;
-        }
-        return undefined;
-      };
-      const copy = document.importNode(part, true);
-      const previous = find("previousElementSibling");
-      if (previous) previous.after(copy);
-      else find("nextElementSibling")?.before(copy);
-      if (copy.isConnected) shown.set(keys.get(part), copy);
-      return copy.isConnected;
-    };
+    if (insertNear(block, shown, keys)) return;
     const around = block.closest("#main > *");
     const isNew = () =>
       !Array.from(all("#main > *")).some(({ className }) => className === around.className);
-    if (!place(block) && around && isNew()) place(around);
+    if (around && isNew()) insertNear(around, shown, keys);
   }
+}
+
+/** Inserts a part next to a neighbour that is shown. Returns false without one. `keys` are those of blocks. */
+function insertNear(part, shown, keys) {
+  const find = (step) => {
+    for (let near = part[step]; near; near = near[step]) {
+      const own = shown.get(keys.get(near));
+      if (own?.isConnected) return own;
+    }
+    return undefined;
+  };
+  const copy = document.importNode(part, true);
+  const previous = find("previousElementSibling");
+  if (previous) previous.after(copy);
+  else find("nextElementSibling")?.before(copy);
+  if (copy.isConnected) shown.set(keys.get(part), copy);
+  return copy.isConnected;
 }
 
 function offsetOf(page) {

@@ -19,6 +19,7 @@ import fonts from "./css/fonts.css" with { type: "text" };
 import formCard from "./css/form-card.css" with { type: "text" };
 import general from "./css/general.css" with { type: "text" };
 import health from "./css/health.css" with { type: "text" };
+import input from "./css/input.css" with { type: "text" };
 import labels from "./css/labels.css" with { type: "text" };
 import layout from "./css/layout.css" with { type: "text" };
 import listTools from "./css/list-tools.css" with { type: "text" };
@@ -89,6 +90,7 @@ export function dashboardCss(fontPath: string): string {
       sidebarIcons,
       tabbar,
       buttons,
+      input,
       fields,
       choices,
       rows,

@@ -10,6 +10,7 @@ import { lazy } from "../../base/lazy";
 import { plural } from "../../base/text";
 import { type AssetSource, assetPath, withoutComments } from "../../ui/assets";
 import choices from "../../ui/css/choices.css" with { type: "text" };
+import input from "../../ui/css/input.css" with { type: "text" };
 import { type HtmlDocument, renderDocument } from "../../ui/documents";
 import { WordMark } from "../../ui/pictures";
 import { minifyCss } from "../../ui/style-sheet";
@@ -40,7 +41,7 @@ export const REFERENCE_SCRIPT = {
   content: { text: withoutComments(script) },
 } satisfies AssetSource;
 
-const referenceCss = lazy(() => minifyCss(style));
+const referenceCss = lazy(() => minifyCss(`${input}\n${style}`));
 /** Style sheet of pages with samples. */
 const samplesCss = lazy(() => referenceCss() + minifyCss(`${choices}\n${samples}`));
 

@@ -122,7 +122,7 @@ interface NoteSource {
   now: number;
 }
 
-/** Functions that read the line of a row: what it holds, and what needs somebody. By path. */
+/** Readers of the line of each row, by path: what its screen holds now, and what needs somebody. */
 const NOTES: Readonly<
   Record<string, (source: NoteSource) => ComponentChildren | Promise<ComponentChildren>>
 > = {
