@@ -113,7 +113,7 @@ interface ZoneName {
   offset: string;
 }
 
-/** Names by language, zone, offset and year. To find one takes a hundred times as long as to look it up. */
+/** Names by language, zone, offset and year. Computing one takes a hundred times as long as a look-up. */
 const zoneNames = lazy(() => new LRUCache<string, ZoneName>({ max: 500 }));
 
 /** Returns the name of a zone at a time. Without an abbreviation of its own, a zone is named by its offset. */

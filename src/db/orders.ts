@@ -49,7 +49,7 @@ export function declareOrders<Key extends string, List>(
   return Object.fromEntries(lists) as Record<Order<Key>, List>;
 }
 
-/** Reads a place. Text that is none is before the first entry. */
+/** Reads a place from an address. An invalid one stands for the beginning of the list. */
 export function readPlace(text: string | undefined): Place {
   const [, id, json] = /^(\w{1,100})\.(.{1,2000})$/s.exec(text ?? "") ?? [];
   const value = json === undefined ? undefined : parse(json);

@@ -155,7 +155,7 @@ function createRelaySocket(): Socket {
   );
 }
 
-/** Takes a stream for a socket: the library calls none of the methods that it lacks. */
+/** Returns a stream as a socket. The library calls only methods that a stream has too. */
 function asSocket(stream: Duplex): Socket {
   return stream as Socket;
 }

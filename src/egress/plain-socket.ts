@@ -2,7 +2,7 @@
 import { EventEmitter } from "node:events";
 import { connect as connectTcp } from "node:net";
 
-/** A socket as a request by HTTP/1 uses it. Those of `node:net` are such ones too. */
+/** A socket as a request by HTTP/1 uses it, also one of `node:net`. */
 export interface RequestSocket {
   on(event: "data", listener: (chunk: Buffer) => void): unknown;
   on(event: "error", listener: (error: Error) => void): unknown;

@@ -186,7 +186,7 @@ function zoneOf(page) {
 function blocksOf(root) {
   const blocks = new Map();
   for (const block of all("[data-live][id]", root)) {
-    // A form keeps its content, so that a block in it is one of its own.
+    // A form keeps its content, so a block inside it is refreshed by itself.
     const around = block.parentElement.closest("form, [data-live]");
     if (!around?.matches("[data-live]")) blocks.set(block.id, block);
   }

@@ -236,7 +236,7 @@ export function setTimeZone(ctx: Ctx, tx: Tx, id: string, timeZone: string, acto
   audit(ctx, tx, actor, "user.time_zone", id, summary);
 }
 
-/** Returns the time zone that a browser names, or UTC for one that names none that this build knows. */
+/** Returns the time zone that a browser names; UTC if this build does not know it. */
 export function browserZone(named: string): string {
   return named.length <= TIME_ZONE_MAX && isTimeZone(named) ? named : "UTC";
 }

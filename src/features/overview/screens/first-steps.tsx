@@ -33,7 +33,7 @@ interface FirstStep {
   title: string;
   note: string;
   isDone: boolean;
-  /** True if the steps are over without this one. */
+  /** True for a step that may be left out. */
   isOptional?: boolean;
   /** Button that leads to the form of the step; undefined if an earlier step is needed first. */
   action: { href: string; label: string } | undefined;

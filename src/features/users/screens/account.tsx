@@ -215,7 +215,7 @@ interface States {
   mail?: StateOf<typeof MAIL_FORM>;
 }
 
-/** Account. */
+/** Screen of the user's own account. */
 export function accountAdminRoutes(deps: AdminDependencies) {
   const { ctx, flashes, render, passwords, throttle, writeAs } = deps;
   const area = createArea(deps, ACCOUNT_PATH, "viewer");
