@@ -1,10 +1,11 @@
 /**
  * Measures what Allclear promises of its speed and memory, in the compiled executable, and prints one
- * Markdown table. `bun run bench` measures all rows, `bun bench/run.ts start-up …` some of them. A
- * missed target is marked in the table; only a row that cannot be measured is an error.
+ * Markdown table, each figure once it is known: all rows take more than an hour. `bun run bench`
+ * measures all rows, `bun bench/run.ts start-up …` some of them. A missed target is marked in the
+ * table; only a row that cannot be measured is an error.
  */
 import { type Row, selectRows } from "./rows";
-import { type Figure, toTable } from "./support/figure";
+import { FIGURE_HEAD, figureCells, markdownTable, tableLine } from "./support/figure";
 import { withWorkspace } from "./support/workspace";
 
 let rows: [string, Row][];
@@ -15,16 +16,15 @@ try {
   process.exit(2);
 }
 
-const figures: Figure[] = [];
+console.log(markdownTable(FIGURE_HEAD, []));
 let isWhole = true;
 for (const [name, measure] of rows) {
   console.error(`measuring ${name} …`);
   try {
-    figures.push(...(await withWorkspace(measure)));
+    for (const figure of await withWorkspace(measure)) console.log(tableLine(figureCells(figure)));
   } catch (error) {
     isWhole = false;
     console.error(`${name} could not be measured: ${(error as Error).message}`);
   }
 }
-console.log(toTable(figures));
 process.exit(isWhole ? 0 : 1);

@@ -9,22 +9,22 @@ export interface Figure {
   numbers?: Readonly<Record<string, number>>;
 }
 
-/** The figures as a Markdown table. */
-export function toTable(figures: readonly Figure[]): string {
-  const rows = figures.map(({ what, target, measured, isReached }) => [
-    what,
-    target,
-    measured,
-    isReached === undefined ? "" : isReached ? "yes" : "no",
-  ]);
-  return markdownTable(["figure", "target", "measured", "met"], rows);
+/** The head of the table of figures. */
+export const FIGURE_HEAD = ["figure", "target", "measured", "met"];
+
+/** The cells of a figure in that table. */
+export function figureCells({ what, target, measured, isReached }: Figure): string[] {
+  return [what, target, measured, isReached === undefined ? "" : isReached ? "yes" : "no"];
 }
 
 /** Writes a Markdown table. */
 export function markdownTable(head: readonly string[], rows: readonly string[][]): string {
-  return [head, head.map(() => "---"), ...rows]
-    .map((cells) => `| ${cells.join(" | ")} |`)
-    .join("\n");
+  return [head, head.map(() => "---"), ...rows].map(tableLine).join("\n");
+}
+
+/** Writes a line of a Markdown table. */
+export function tableLine(cells: readonly string[]): string {
+  return `| ${cells.join(" | ")} |`;
 }
 
 /** The middle of some numbers, which one bad run on a busy machine does not move. */
