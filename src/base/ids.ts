@@ -6,6 +6,8 @@ import { Text } from "./schema";
 type IdPrefix =
   | "key"
   | "page"
+  | "pwd"
+  | "lnk"
   | "grp"
   | "cmp"
   | "inc"

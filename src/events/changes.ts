@@ -17,7 +17,7 @@ export interface ChangeSignals {
   keysChanged: ChangeSignal<void>;
   /** The content of a page changed; the value is the page's id. */
   pageChanged: ChangeSignal<string>;
-  /** The slugs, custom domains or visibility of a page changed. */
+  /** The slugs, custom domains, visibility or rules for visitors of a page changed. */
   addressesChanged: ChangeSignal<void>;
   /** A monitor was created, changed, paused, resumed or deleted, or its token rotated. */
   monitorsChanged: ChangeSignal<void>;

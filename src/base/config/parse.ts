@@ -135,6 +135,19 @@ export function parseNetworks(value: string): Network[] {
   });
 }
 
+// Parsers of addresses also read "10/8" as 0.0.0.10/8, and zones, so only full spellings are accepted.
+const NETWORK = /^(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]*:[0-9a-f:.]*)(?:\/\d{1,3})?$/i;
+
+/** Returns true for the full spelling of one network in CIDR notation, or of one address. */
+export function isNetwork(text: string): boolean {
+  if (!NETWORK.test(text) || /(?:^|\.)0\d/.test(text)) return false;
+  try {
+    return parseNetworks(text).length === 1;
+  } catch {
+    return false;
+  }
+}
+
 /** Returns a network in CIDR notation, without bits of hosts; a single address without its length. */
 export function formatNetwork([address, bits]: Network): string {
   const isIpv4 = address.kind() === "ipv4";

@@ -29,6 +29,9 @@ export const pages = sqliteTable("pages", {
   mail: text({ mode: "json" }).$type<Partial<PageMailSettings>>().notNull().default({}),
   compat: text({ mode: "json" }).$type<CompatProduct[]>().notNull().default([]),
   joinMinutes: integer("join_minutes").notNull().default(10),
+  networks: text({ mode: "json" }).$type<string[]>().notNull().default([]),
+  passwordId: text("password_id"),
+  hasLinks: integer("has_links", { mode: "boolean" }).notNull().default(false),
 });
 
 /** The columns that links to a page are built from, to be read with what belongs to it. */
@@ -51,4 +54,19 @@ export const pageLogos = sqliteTable("page_logos", {
   width: integer().notNull(),
   height: integer().notNull(),
   bytes: blob({ mode: "buffer" }).notNull(),
+});
+
+export const pagePasswords = sqliteTable("page_passwords", {
+  pageId: text("page_id").primaryKey(),
+  hash: text().notNull(),
+});
+
+export const pageLinks = sqliteTable("page_links", {
+  id: text().primaryKey(),
+  pageId: text("page_id").notNull(),
+  name: text().notNull(),
+  hash: blob({ mode: "buffer" }).notNull(),
+  createdAt: integer("created_at").notNull(),
+  expiresAt: integer("expires_at"),
+  lastUsedAt: integer("last_used_at"),
 });

@@ -20,6 +20,8 @@ import { fullMailSettings, type PageMailInput } from "./mail";
 import { compatOf, isReservedSlug, JOIN_MINUTES } from "./rules";
 import {
   clearDefault,
+  deletePageLinks,
+  deletePagePassword,
   deletePageSlug,
   deletePageSlugs,
   erasePage,
@@ -96,6 +98,9 @@ export function createPage(
     logo: null,
     compat: compatOf(input.compat ?? []),
     mail: fullMailSettings(input.mail),
+    networks: [],
+    passwordId: null,
+    hasLinks: false,
   };
   insertPage(tx, row);
   insertPageSlug(tx, { slug: row.slug, pageId: row.id, createdAt: now });
@@ -288,11 +293,16 @@ export function removePage(ctx: Ctx, tx: Tx, id: string, actor: Actor): void {
   updatePageRow(tx, {
     ...row,
     isDefault: false,
+    networks: [],
+    passwordId: null,
+    hasLinks: false,
     version: row.version + 1,
     updatedAt: now,
     deletedAt: now,
   });
   deletePageSlugs(tx, { pageId: id });
+  deletePagePassword(tx, { pageId: id });
+  deletePageLinks(tx, { pageId: id });
   ctx.signals.addressesChanged.raise(tx);
   audit(ctx, tx, actor, "page.delete", row.id, `Deleted the page “${row.name}”`);
   if (row.isDefault) promoteNextDefault(ctx, tx, id);

@@ -40,3 +40,26 @@ export function isReservedSlug(slug: string): boolean {
 export function compatOf(products: readonly CompatProduct[]): CompatProduct[] {
   return COMPAT_PRODUCTS.filter((product) => products.includes(product));
 }
+
+/** Kinds of rules by which visitors see a private page. */
+export const ACCESS_KINDS = ["password", "network", "link"] as const;
+export type AccessKind = (typeof ACCESS_KINDS)[number];
+
+/** Returns the kinds of rules that a page has, in order. They have no effect while it is public. */
+export function accessKindsOf(page: {
+  passwordId: string | null;
+  networks: readonly string[];
+  hasLinks: boolean;
+}): AccessKind[] {
+  const has: Record<AccessKind, boolean> = {
+    password: page.passwordId !== null,
+    network: page.networks.length > 0,
+    link: page.hasLinks,
+  };
+  return ACCESS_KINDS.filter((kind) => has[kind]);
+}
+
+/** Returns true if a link opens its page at `now` (unix ms). */
+export function isPageLinkLive({ expiresAt }: { expiresAt: number | null }, now: number): boolean {
+  return expiresAt === null || now < expiresAt;
+}

@@ -5,6 +5,7 @@
 import type { Actor } from "../../base/actor";
 import {
   formatNetwork,
+  isNetwork,
   listenUrl,
   type Network,
   parseBaseUrl,
@@ -141,18 +142,6 @@ function quote(lines: readonly string[]): string {
     .slice(0, QUOTED_MAX)
     .map((line) => line.slice(0, QUOTED_LENGTH_MAX))
     .join(" or ");
-}
-
-// Parsers of addresses also read "10/8" as 0.0.0.10/8, and zones, so only full spellings are accepted.
-const NETWORK = /^(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]*:[0-9a-f:.]*)(?:\/\d{1,3})?$/i;
-
-function isNetwork(line: string): boolean {
-  if (!NETWORK.test(line) || /(?:^|\.)0\d/.test(line)) return false;
-  try {
-    return parseNetworks(line).length === 1;
-  } catch {
-    return false;
-  }
 }
 
 function linesOf(text: string): string[] {
