@@ -90,8 +90,9 @@ export function createClientAddresses(ctx: Ctx): ClientAddresses {
       if (socket.isTrusted) {
         return forwarded === null ? socket.address : walkBack(socket.address, forwarded, parseHop);
       }
-      if (forwarded !== null || headers.has("forwarded")) noteUntrusted(socket.address);
-      return socket.address;
+      if (forwarded === null && !headers.has("forwarded")) return socket.address;
+      noteUntrusted(socket.address);
+      return { ...socket.address, isDoubtful: true };
     },
     suspectedProxy: () => suspect,
     newestUntrusted: () => untrusted,
