@@ -58,6 +58,9 @@ const DEPENDENCIES: Record<string, readonly string[]> = {
     "monitors",
     "webhooks",
   ],
+  // Tokens and passwords of visitors are made like those of users, and links expire like keys.
+  "pages/access.ts": ["auth", "keys", "settings"],
+  "pages/file.ts": ["auth"],
   apply: ["pages", "components", "incident-templates", "maintenance", "monitors", "webhooks"],
   imports: [
     "settings",

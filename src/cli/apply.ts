@@ -8,7 +8,9 @@ import { applyFile, exportFile, writeApplyFile } from "../features/apply/apply";
 import { monitorsIn, omitForeignRefs, readApplyFile, type ReadFile } from "../features/apply/read";
 import { ApplyFileError, type ApplyOutcome, describeChange } from "../features/apply/run";
 import { type ApplyFile, configFileSchema } from "../features/apply/schema";
+import { createPasswords } from "../features/auth/passwords";
 import { listUndeclarableRefs } from "../features/monitors/declared";
+import { preparePasswords } from "../features/pages/file";
 import { findPageBySlug, type PageRow } from "../features/pages/store";
 import { followSettings, readPublicAddress } from "../features/settings/settings";
 import { describeQuestion } from "../features/webhooks/alerts/confirmation";
@@ -126,9 +128,11 @@ async function reconcile(
   file: ReadFile,
   options: { prune: boolean; isDryRun: boolean },
 ): Promise<ApplyOutcome> {
+  const passwords = await preparePasswords(ctx.db, file.content.pages, createPasswords());
   try {
     return await ctx.db.write((tx) => {
-      const outcome = applyFile(ctx, tx, file, { prune: options.prune, actor: CLI_ACTOR });
+      const { prune } = options;
+      const outcome = applyFile(ctx, tx, file, { prune, actor: CLI_ACTOR, passwords });
       if (options.isDryRun) throw new DryRun(outcome);
       return outcome;
     });
@@ -212,7 +216,7 @@ const SCHEMA_HELP = `The first line names the schema for editors: \`allclear sch
 const HEAD = [
   "Written by `allclear export`. `allclear apply FILE` restores it, here or on another server.",
   "Objects are identified by their refs. Omitted fields have their defaults.",
-  "Not included: statuses, incidents, maintenance, logos, users and API keys.",
+  "Not included: statuses, incidents, maintenance, logos, passwords and links of pages, users and API keys.",
 ];
 const ofSecrets = (things: string) =>
   `Secrets and tokens of ${things} are not included either: null keeps a stored one. On another server, set each as \${NAME}.`;

@@ -25,6 +25,7 @@ const COMMANDS: ReadonlyMap<string, LoadCommands> = new Map<string, LoadCommands
   ["demo", async () => [(await import("./demo")).demoCommand]],
   ["key", async () => (await import("./key")).keyCommands],
   ["user", async () => (await import("./user")).userCommands],
+  ["page", async () => (await import("./page")).pageCommands],
   ["apply", async () => [(await import("./apply")).applyCommand]],
   ["export", async () => [(await import("./apply")).exportCommand]],
   ["schema", async () => [(await import("./apply")).schemaCommand]],

@@ -1,18 +1,21 @@
 import { applyFile } from "../../src/features/apply/apply";
 import { type ApplyOutcome, describeChange } from "../../src/features/apply/run";
 import { readApplyFile } from "../../src/features/apply/read";
+import { createPasswords } from "../../src/features/auth/passwords";
+import { preparePasswords } from "../../src/features/pages/file";
 import { CLI_ACTOR } from "../../src/base/actor";
 import type { TestApp } from "./app";
 
 /** Applies a configuration file. */
-export function apply(
+export async function apply(
   { ctx }: TestApp,
   text: string,
   prune = false,
   env: Record<string, string> = {},
 ): Promise<ApplyOutcome> {
   const file = readApplyFile(text, env);
-  return ctx.db.write((tx) => applyFile(ctx, tx, file, { prune, actor: CLI_ACTOR }));
+  const passwords = await preparePasswords(ctx.db, file.content.pages, createPasswords());
+  return ctx.db.write((tx) => applyFile(ctx, tx, file, { prune, actor: CLI_ACTOR, passwords }));
 }
 
 /** Describes the changes of an apply, one per line. */

@@ -16,7 +16,12 @@ import { parseYamlText, YamlTooLarge } from "../../base/yaml";
 import type { FileComponent } from "../components/file";
 import { mapDeclaredSecrets, validateDeclaredMonitor } from "../monitors/declared";
 import type { FileMonitor } from "../monitors/file";
-import { type FilePage, pageFields } from "../pages/file";
+import {
+  type FilePage,
+  mapPagePassword,
+  pageFields,
+  validatePagePassword,
+} from "../pages/file";
 import { validatePageInput } from "../pages/pages";
 import { mapWebhookSecrets, validateDeclaredWebhook } from "../webhooks/file";
 import { ApplyFileError, type Named, nameOf, type Path, pathOf, refOf } from "./run";
@@ -193,7 +198,10 @@ function resolveReferences(file: ApplyFile, env: Environment, errors: FieldError
       errors.push({ pointer: ownerPointer + pointer.slice("#".length), detail });
       return whole;
     });
-  const resolved = withMonitors(file, ({ item, pointer }) =>
+  const pages = withPointers(file.pages, "#/pages").map(({ item, pointer }) =>
+    mapPagePassword(item, resolve(pointer)),
+  );
+  const resolved = withMonitors({ ...file, pages }, ({ item, pointer }) =>
     mapDeclaredSecrets(item, resolve(pointer)),
   );
   if (!file.webhooks) return resolved;
@@ -317,7 +325,7 @@ function validateSemantics(content: ApplyFile): FieldError[] {
 
 function validatePage({ item: page, pointer }: WithPointer<FilePage>): FieldError[] {
   return [
-    ...withinItem(pointer, validatePageInput(pageFields(page))),
+    ...withinItem(pointer, [...validatePageInput(pageFields(page)), ...validatePagePassword(page)]),
     ...validateRefs(withPointers(page.groups, `${pointer}/groups`)),
     ...validateRefs(componentsIn({ item: page, pointer })),
   ];

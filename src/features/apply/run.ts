@@ -19,7 +19,12 @@ export interface ApplyOptions {
   /** True to remove objects that an earlier apply created and that the file no longer has. */
   prune: boolean;
   actor: Actor;
+  /** Passwords of the pages of the file by slug, made by `preparePasswords`. */
+  passwords: ReadonlyMap<string, PreparedPassword>;
 }
+
+/** Password of a page in a file: the stored hash that it matches, or its own hash. */
+export type PreparedPassword = { matches: string } | { hash: string };
 
 /** An object that the file describes, as it is after the apply. */
 interface AppliedObject {

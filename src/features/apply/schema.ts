@@ -51,7 +51,13 @@ export const DESCRIPTIONS: Readonly<Record<string, Readonly<Record<string, strin
     slug: "Name in the address: /status/{slug}.",
     time_zone: "IANA time zone in which the page shows times. Default: UTC.",
     locale: "Language of times and numbers, such as en or de-CH. Default: en.",
-    visibility: "public, or private for signed-in users and API keys. Default: public.",
+    visibility:
+      "public, or private for signed-in users, API keys and visitors by the rules of access. Default: public.",
+    access:
+      "Rules by which visitors see the page while it is private. Links are made in the dashboard.",
+    password:
+      "Password of the page, 8 to 200 characters. Absent: a stored one stays. Null: it is removed.",
+    networks: "Networks in CIDR notation, or addresses, from which visitors see the page.",
     theme: "Colours: those of the visitor's system, light or dark. Default: system.",
     accent: "Colour of links and buttons: #rrggbb.",
     history_days: "Days of the charts. Default: 90.",

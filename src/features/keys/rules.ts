@@ -134,7 +134,7 @@ export function decideExpiry(text: string, now: number): { expiresAt: number } |
   }
   if (expiresAt <= now) return { error: "is in the past" };
   if (expiresAt >= YEAR_10000) {
-    return { error: "is too far in the future; omit it for a key that never expires" };
+    return { error: "is too far in the future; omit it for no expiration" };
   }
   return { expiresAt };
 }

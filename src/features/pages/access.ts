@@ -7,7 +7,6 @@ import type { Actor } from "../../base/actor";
 import { formatNetwork, isNetwork, parseNetworks } from "../../base/config/parse";
 import { conflict, invalidFields, notFound } from "../../base/errors";
 import { Nullable, Text } from "../../base/schema";
-import { Secret } from "../../base/secrets";
 import { codePointLength, plural } from "../../base/text";
 import { NameText } from "../../base/texts";
 import type { Valid } from "../../base/validation";
@@ -17,6 +16,7 @@ import { audit } from "../../events/audit";
 import { generateToken, hashToken } from "../auth/sessions";
 import { decideExpiry } from "../keys/rules";
 import { findSetting, putSetting } from "../settings/store";
+import { type PageAddress, pageUrl } from "./addresses";
 import { getPage, touchPage } from "./pages";
 import {
   deletePageLink,
@@ -33,18 +33,20 @@ import {
 const PASSWORD_MIN = 8;
 const PASSWORD_MAX = 200;
 
-/** Password of a page. Its lengths also hold in NFKC, the form that is hashed. */
-export const PagePassword = Secret({
-  minLength: PASSWORD_MIN,
-  maxLength: PASSWORD_MAX,
-  // On one line, since visitors type it into a field of one.
-  isName: true,
-  check(password) {
-    const length = codePointLength(password.normalize("NFKC"));
-    if (length < PASSWORD_MIN) return `is shorter than ${PASSWORD_MIN}`;
-    return length > PASSWORD_MAX ? `is longer than ${PASSWORD_MAX}` : undefined;
-  },
+/** The password of a page, on one line, since visitors type it into such a field. Its errors never contain it. */
+export const PagePasswordInput = Type.Object({
+  password: Text({ isName: true, check: passwordError }),
 });
+
+/** Returns the error of a password's length, in code points of NFKC, the form that is hashed. */
+function passwordError(password: string): string | undefined {
+  // The time of the normalisation grows with the square of the length.
+  const isLong = password.length > 2 * PASSWORD_MAX;
+  const length = isLong ? Number.POSITIVE_INFINITY : codePointLength(password.normalize("NFKC"));
+  return length >= PASSWORD_MIN && length <= PASSWORD_MAX
+    ? undefined
+    : `must have ${PASSWORD_MIN} to ${PASSWORD_MAX} characters`;
+}
 
 const NETWORKS_MAX = 100;
 /** Characters of the longest spelling of an IPv6 network. */
@@ -60,7 +62,7 @@ function networkError(text: string): string | undefined {
   if (!isNetwork(text)) return "must be a network or an address, such as 10.0.0.0/8";
   // After the conversion of IPv4-mapped networks.
   const isEverything = parseNetworks(text).some(([, bits]) => bits === 0);
-  return isEverything ? "must not be all addresses: make the page public instead" : undefined;
+  return isEverything ? "is every address: make the page public instead" : undefined;
 }
 
 export const PageNetworksInput = Type.Object(
@@ -186,6 +188,11 @@ export function revokePageLink(
   const hasLinks = listLinksOfPage(tx, { pageId }).length > 0;
   const summary = `Revoked the link “${link.name}” to the page “${page.name}”`;
   change(ctx, tx, { ...page, hasLinks }, ["page.revoke_link", summary, actor]);
+}
+
+/** Returns the address by which visitors enter with the token of a link. Documents of the page are below it. */
+export function pageLinkUrl(baseUrl: string, page: PageAddress, token: string): string {
+  return `${pageUrl(baseUrl, page)}/with/${token}`;
 }
 
 /** Writes a page whose rules changed. */

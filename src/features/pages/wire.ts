@@ -6,6 +6,7 @@ import { DescriptionText, NameText } from "../../base/texts";
 import { toIso } from "../../base/time";
 import { DOMAINS_MAX, logoPath, pageBaseUrl, pageUrl } from "./addresses";
 import { PageMailInput } from "./mail";
+import { ACCESS_KINDS, accessKindsOf } from "./rules";
 import type { PageRow } from "./store";
 
 /** Pattern of a slug: lower case, digits and inner hyphens, 1 to 63 characters. */
@@ -79,6 +80,10 @@ export const Page = Type.Object(
     }),
     locale: Type.String({ examples: ["en"] }),
     visibility: OneOf(VISIBILITIES),
+    access_kinds: Type.Array(OneOf(ACCESS_KINDS), {
+      description:
+        "Kinds of rules by which visitors see the page while it is private: a password, their network, a link.",
+    }),
     theme: OneOf(THEMES),
     accent: Nullable(Type.String({ examples: ["#0b6b53"] })),
     logo: Nullable(Type.String({ description: "URL of the page's logo; null without one." })),
@@ -123,6 +128,7 @@ export function presentPage(row: PageRow, baseUrl: string): Page {
     time_zone: row.timeZone,
     locale: row.locale,
     visibility: row.visibility,
+    access_kinds: accessKindsOf(row),
     theme: row.theme,
     accent: row.accent,
     logo: logo === null ? null : pageBaseUrl(baseUrl, row) + logo,

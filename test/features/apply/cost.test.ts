@@ -46,7 +46,8 @@ async function costOf(before: string, after: string) {
   const file = readApplyFile(after);
   return app.ctx.db.write((tx) => {
     const { tx: countedTx, statements, rows } = counted(tx);
-    const { changes } = applyFile(app.ctx, countedTx, file, { prune: true, actor: CLI_ACTOR });
+    const options = { prune: true, actor: CLI_ACTOR, passwords: new Map() };
+    const { changes } = applyFile(app.ctx, countedTx, file, options);
     return { statements: statements(), rows: rows(), changes: changes.length };
   });
 }

@@ -25,6 +25,11 @@ const RIGHT: readonly [what: string, text: string][] = [
   ["an empty installation", "pages: []\n"],
   ["a page", inPage("time_zone: Europe/Berlin")],
   ["a group", inPage("groups: [{ name: Shop, components: [{ name: Cart, tags: [a] }] }]")],
+  [
+    "rules for visitors",
+    inPage('access: { password: "${TOKEN} and more", networks: [10.0.0.0/8, "2001:db8::1"] }'),
+  ],
+  ["a password that is removed", inPage("access: { password: null }")],
   ["a note at the top", "x-owner: { team: web }\npages: []\n"],
   [
     "notes in objects",
@@ -86,6 +91,8 @@ const WRONG: readonly [what: string, text: string][] = [
   ["a number out of range", inPage("history_days: 400")],
   ["a slug in capitals", "pages: [{ slug: ACME, name: Acme }]\n"],
   ["a value that is none of those", inPage("theme: pink")],
+  ["links of a page", inPage("access: { links: [] }")],
+  ["a network that is a number", inPage("access: { networks: [10] }")],
   ["a component without a name", inPage("components: [{ ref: a }]")],
   [
     "an unknown field below a group",

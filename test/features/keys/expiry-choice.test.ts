@@ -35,7 +35,7 @@ describe("choices of a key's expiry", () => {
     ["2027-02-30", "must be a day such as 2027-01-31"],
     ["2027-01-31T10:00:00Z", "must be a day such as 2027-01-31"],
     ["2026-03-09", "is in the past"],
-    ["9999-12-31", "is too far in the future; omit it for a key that never expires"],
+    ["9999-12-31", "is too far in the future; omit it for no expiration"],
   ])("the expiry date %p is rejected: it %s", (date, error) => {
     expect(expiryOfChoice("date", date, NOON)).toEqual({ error });
   });

@@ -30,7 +30,17 @@ export const PAGE_SCREENS: readonly Screen[] = [
   { name: "page-address", open: inPage("/address") },
   { name: "page-mail", open: inPage("/mail") },
   { name: "page-share", open: inPage("/share") },
-  { name: "page-visibility", open: inPage("/visibility") },
+  { name: "page-access", open: inPage("/access") },
+  {
+    name: "page-access-errors",
+    status: 422,
+    open: inPage("/access"),
+    async reach(page) {
+      await page.getByLabel("Networks").fill("10.0.0.0/8\n0.0.0.0/0");
+      await send(page, "Save networks");
+    },
+  },
+  { name: "page-link-create", open: inPage("/links/new") },
   { name: "page-delete", open: inPage("/delete") },
   {
     name: "page-delete-dialog",

@@ -1,4 +1,4 @@
-import { listAllPages } from "../../../src/features/pages/store";
+import { listAllPages, listLinksOfPage } from "../../../src/features/pages/store";
 import { asUpload } from "../multipart";
 import { picture } from "../pictures";
 import { byForm, type Sent, type ActionInstallation, type Verbs } from "./verb";
@@ -30,6 +30,7 @@ async function upload(installation: ActionInstallation): Promise<Sent> {
 
 const LOOK = { theme: "dark", accent: "#0b6b53" };
 const NEW = { form: "1", slug: "b", visibility: "public" };
+const LINK = { form: "1", name: "Partner", expires: "never" };
 const GENERAL = {
   name: "Another",
   description: "",
@@ -131,9 +132,41 @@ export const PAGE_VERBS: Verbs = {
     leaves: ["page.update"],
     prepare: (installation) => pageForm(installation, "look", LOOK),
   },
-  "POST /admin/pages/:id/visibility": {
+  "POST /admin/pages/:id/access": {
     leaves: ["page.update"],
-    prepare: (installation) => pageForm(installation, "visibility", { visibility: "private" }),
+    prepare: (installation) => pageForm(installation, "access", { visibility: "private" }),
+  },
+  "POST /admin/pages/:id/password": {
+    leaves: ["page.set_password"],
+    prepare: (installation) => pageForm(installation, "password", { password: "a horse battery" }),
+  },
+  "POST /admin/pages/:id/password/remove": {
+    leaves: ["page.set_password"],
+    async prepare(installation) {
+      const { path, options } = await pageForm(installation, "password", {
+        password: "a horse battery",
+      });
+      await installation.app.call(path, options);
+      return byForm(installation, `/pages/${installation.pageId}/password/remove`);
+    },
+  },
+  "POST /admin/pages/:id/networks": {
+    leaves: ["page.set_networks"],
+    prepare: (installation) => pageForm(installation, "networks", { networks: "10.0.0.0/8" }),
+  },
+  "POST /admin/pages/:id/links/new": {
+    leaves: ["page.create_link"],
+    prepare: (installation) => byForm(installation, `/pages/${installation.pageId}/links/new`, LINK),
+  },
+  "POST /admin/pages/:id/links/:link/revoke": {
+    leaves: ["page.revoke_link"],
+    async prepare(installation) {
+      const { app, pageId } = installation;
+      const { path, options } = byForm(installation, `/pages/${pageId}/links/new`, LINK);
+      await app.call(path, options);
+      const [link] = listLinksOfPage(app.ctx.db, { pageId });
+      return byForm(installation, `/pages/${pageId}/links/${link?.id}/revoke`);
+    },
   },
   "POST /admin/pages/:id/address": {
     leaves: ["page.update"],

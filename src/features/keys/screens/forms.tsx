@@ -40,7 +40,10 @@ export const KEY_FORM = defineForm<CreateKeyBody, KeyFormContext>()({
     hint: "Requests per minute, 1 to 1,000,000.",
     initial: DEFAULT_RATE_LIMIT,
   }),
-  expires: expiryField(),
+  expires: expiryField({
+    hint: "90 days are suggested. A key that never expires works until you revoke it, also for others who get hold of its value.",
+    lastDay: "Last day on which the key works",
+  }),
 });
 
 export const KEY_EDIT_FORM = defineForm<UpdateKeyBody>()({
@@ -167,7 +170,14 @@ const EXPIRY_CHOICES = [
  * Field for the expiry with two inputs: `expires` is `never`, a number of days or `date`;
  * `expires_date` is the day.
  */
-function expiryField(): Field<ExpiryChoice & { zone?: string }, string | null, KeyFormContext> {
+export function expiryField({
+  hint,
+  lastDay,
+}: {
+  hint: string;
+  /** Meaning of the date, as the beginning of a sentence. */
+  lastDay: string;
+}): Field<ExpiryChoice & { zone?: string }, string | null, { now: number }> {
   const date = "expires_date";
   const dateLabel = "Expiration date";
   const zoneInput = "expires_zone";
@@ -194,7 +204,7 @@ function expiryField(): Field<ExpiryChoice & { zone?: string }, string | null, K
         <ChoiceField
           legend="Expires"
           name={name}
-          hint="90 days are suggested. A key that never expires works until you revoke it, also for others who get hold of its value."
+          hint={hint}
           options={EXPIRY_CHOICES}
           value={value.choice}
           error={errors[name]}
@@ -205,7 +215,7 @@ function expiryField(): Field<ExpiryChoice & { zone?: string }, string | null, K
             type="date"
             value={value.date}
             min={localTime(context.now, zone).slice(0, 10)}
-            hint={`Last day on which the key works, in ${zoneLabel(zone)}.`}
+            hint={`${lastDay}, in ${zoneLabel(zone)}.`}
             error={errors[date]}
             isShort
             isLastDay

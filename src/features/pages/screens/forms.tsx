@@ -236,7 +236,7 @@ const FIELDS = {
       {
         value: "private",
         label: "Private",
-        hint: "Only signed-in users can see the page. Its feeds, badges and custom domains are off.",
+        hint: "Only signed-in users can see the page, and visitors with a password, network or link that you choose for it.",
       },
     ],
   }),

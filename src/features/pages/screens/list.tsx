@@ -37,6 +37,7 @@ import {
 } from "../pages";
 import type { PageRow } from "../store";
 import { PageInput } from "../wire";
+import { addPageAccessRoutes } from "./access";
 import { DELETE_FORM, NEW_PAGE_FORM } from "./forms";
 import { addPageSettingRoutes, PageChips, takenSlugErrors } from "./settings";
 
@@ -89,6 +90,7 @@ export function pageAdminRoutes(deps: AdminDependencies) {
   });
 
   addPageSettingRoutes(area, deps);
+  addPageAccessRoutes(area, deps);
 
   area.confirmation("/:id/slugs/:slug/release", {
     role: "admin",
@@ -129,7 +131,7 @@ export function pageAdminRoutes(deps: AdminDependencies) {
       return true;
     },
     done: (isChanged, { params }) => ({
-      path: pagePath(params.id, "visibility"),
+      path: pagePath(params.id, "access"),
       text: isChanged ? "This page is now the default page." : undefined,
     }),
   });

@@ -1,4 +1,4 @@
-/* Screens of one page: the routes of its tabs, then what each shows, then their frame. */
+/* Screens of one page: the routes of its tabs, then what each shows, then their frame. `access.tsx` has one tab. */
 import type { ComponentChildren } from "preact";
 import { type Actor, type Role, roleAllows } from "../../../base/actor";
 import { type FieldError, invalidFields } from "../../../base/errors";
@@ -43,6 +43,7 @@ import {
   updatePage,
   updatePageMail,
 } from "../pages";
+import { accessKindsOf } from "../rules";
 import { findPageBySlug, type PageRow } from "../store";
 import { type PageInput, PartialPageInput } from "../wire";
 import {
@@ -55,7 +56,6 @@ import {
   pageVersion,
   SLUG_FORM,
   THEME_OPTIONS,
-  VISIBILITY_FORM,
 } from "./forms";
 import { Share } from "./share";
 
@@ -186,25 +186,6 @@ export function addPageSettingRoutes(area: Area, deps: AdminDependencies): void 
     }),
   });
 
-  area.editForm("/:id/visibility", {
-    ...edit,
-    form: VISIBILITY_FORM,
-    show: (state, at) =>
-      tabScreen(
-        at,
-        state.context.page,
-        "visibility",
-        <Visibility page={state.context.page} state={state} />,
-      ),
-    done: (at, { visibility }) => ({
-      path: backTo("visibility")(at),
-      text:
-        visibility === "private"
-          ? "The page is now private. Only signed-in users can see it."
-          : "The page is now public. Everyone can see it.",
-    }),
-  });
-
   area.editForm("/:id/address", {
     ...edit,
     form: SLUG_FORM,
@@ -237,7 +218,8 @@ export function addPageSettingRoutes(area: Area, deps: AdminDependencies): void 
   addPageMailRoutes(area, deps);
 }
 
-interface AtPage extends ScreenRequest {
+/** Request of a screen of one page. */
+export interface AtPage extends ScreenRequest {
   params: { id: string };
 }
 
@@ -346,37 +328,6 @@ function Address(props: {
   );
 }
 
-/** Forms for a page's visibility and for making it the default page. */
-function Visibility({ page, state }: { page: PageRow; state: StateOf<typeof VISIBILITY_FORM> }) {
-  return (
-    <>
-      <DetailCard title="Access" liveId="page-visibility" isStill>
-        <Form action={pagePath(page.id, "visibility")} hidden={state.hidden}>
-          <FormFields form={VISIBILITY_FORM} state={state} />
-          <Actions>
-            <Button>Save visibility</Button>
-          </Actions>
-        </Form>
-      </DetailCard>
-      <DetailCard title="Default page" liveId="page-default" isStill>
-        <p>
-          The default page is at <code>/</code> and <code>/api/v2/</code>.{" "}
-          {page.isDefault
-            ? "This page is the default page. To change that, make another page the default."
-            : "This page is not the default page."}
-        </p>
-        {page.isDefault ? null : (
-          <div class="actions">
-            <PostButton action={`${pagePath(page.id)}/default`}>
-              Make this page the default
-            </PostButton>
-          </div>
-        )}
-      </DetailCard>
-    </>
-  );
-}
-
 const COLUMNS = [
   { label: "Earlier address" },
   { label: "Since" },
@@ -425,6 +376,7 @@ function PageFacts({ page, oldSlugs, now }: PageFactsProps) {
         items={[
           { label: "Address", value: <code>/status/{page.slug}</code> },
           { label: "Kind", value: <PageChips page={page} /> },
+          { label: "Visitors", value: describeVisitors(page) },
           { label: "Custom domains", value: page.customDomains.join(", ") || NONE },
           {
             label: "Earlier addresses",
@@ -452,6 +404,13 @@ function PageFacts({ page, oldSlugs, now }: PageFactsProps) {
       />
     </Card>
   );
+}
+
+/** Says who sees a page besides users who are signed in. */
+function describeVisitors(page: PageRow): ComponentChildren {
+  if (page.visibility === "public") return "Everyone";
+  const kinds = accessKindsOf(page);
+  return kinds.length === 0 ? NONE : `By ${kinds.join(", ")}`;
 }
 
 /** Logo of a page; renders nothing without one. */
@@ -584,7 +543,7 @@ const TABS = {
   look: { label: "Appearance", path: "/look" },
   address: { label: "Address", path: "/address" },
   mail: { label: "E-mail", path: "/mail" },
-  visibility: { label: "Visibility", path: "/visibility" },
+  access: { label: "Access", path: "/access" },
   share: { label: "Share", path: "/share" },
 } as const;
 
@@ -594,7 +553,7 @@ const READABLE: readonly string[] = ["overview", "share"];
 type PageTab = keyof typeof TABS;
 
 /** Returns the title of a page's screen. */
-function pageTabTitle(page: PageRow, tab: PageTab): string {
+export function pageTabTitle(page: PageRow, tab: PageTab): string {
   return tab === "overview" ? page.name : `${TABS[tab].label} of ${page.name}`;
 }
 
@@ -606,7 +565,7 @@ interface FrameProps {
 }
 
 /** Heading, actions and tabs shared by the screens of one page. */
-function PageFrame({ page, tab, role, children }: FrameProps) {
+export function PageFrame({ page, tab, role, children }: FrameProps) {
   const canManage = roleAllows(role, "admin");
   return (
     <>

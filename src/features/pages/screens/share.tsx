@@ -22,8 +22,8 @@ export function Share({ page, url, canManage, compat }: ShareProps) {
   if (page.visibility !== "public") {
     return (
       <Notice tone="maint" title="A private page cannot be shared">
-        Frames, widgets, badges and feeds exist only for public pages.{" "}
-        {canManage ? <a href={pagePath(page.id, "visibility")}>Change the visibility</a> : null}
+        Frames and widgets exist only for public pages. Feeds, calendar and badges of a private page
+        are below its links. {canManage ? <a href={pagePath(page.id, "access")}>Open Access</a> : null}
       </Notice>
     );
   }

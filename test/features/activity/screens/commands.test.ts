@@ -77,6 +77,8 @@ const CHANGES: Record<
     before?(run: CommandLine, folder: string): Promise<unknown>;
     /** `folder` is for files of the test. */
     args(id: string, folder: string): string[];
+    /** Lines of standard input. */
+    input?: string[];
     leaves: string[];
   }
 > = {
@@ -116,6 +118,12 @@ const CHANGES: Record<
     before: page,
     args: () => ["--page", "acme"],
     leaves: ["subscriber.export"],
+  },
+  "page access": {
+    before: page,
+    args: () => ["acme", "--set-password", "-"],
+    input: ["a horse battery"],
+    leaves: ["page.set_password"],
   },
   "import healthchecks": {
     before: (_run, folder) => importArgs(folder),
@@ -195,12 +203,12 @@ describe("the audit log of commands", () => {
     expect(known.sort()).toEqual(commands.map(({ name }) => name).sort());
   });
 
-  for (const [name, { before, args, leaves }] of Object.entries(CHANGES)) {
+  for (const [name, { before, args, input, leaves }] of Object.entries(CHANGES)) {
     test(`the command line is the audited actor of ${name}`, async () => {
       using data = installation();
       const id = String((await before?.(data.run, data.path)) ?? "");
       const known = data.entries().length;
-      const outcome = await data.run([...name.split(" "), ...args(id, data.path)]);
+      const outcome = await data.run([...name.split(" "), ...args(id, data.path)], {}, input);
       expect([outcome.exitCode, outcome.err.filter((line) => line.startsWith("error"))]).toEqual([
         0,
         [],

@@ -44,7 +44,7 @@ describe("a page's forms", () => {
       stored: { theme: "light", accent: "#c2272d" },
     },
     {
-      tab: "visibility",
+      tab: "access",
       form: { visibility: "private" },
       flash: "The page is now private. Only signed-in users can see it.",
       stored: { visibility: "private" },
@@ -70,7 +70,7 @@ describe("a page's forms", () => {
     for (const [tab, form] of [
       ["general", { ...GENERAL, name: " Acme " }],
       ["look", { theme: "system", accent: " " }],
-      ["visibility", { visibility: "public" }],
+      ["access", { visibility: "public" }],
     ] as const) {
       const answer = await site.change(tab, form);
       const flash = await flashAfter(site, answer, `${PAGES}/${site.id}/${tab}`);
@@ -104,7 +104,7 @@ describe("a page's forms", () => {
     const look = await site.change("look", { theme: "pink", accent: "#12" });
     expect(look.status).toBe(422);
     expect(Object.keys(fieldErrorsOn(look.text)).sort()).toEqual(["accent", "theme"]);
-    const visibility = await site.change("visibility", {});
+    const visibility = await site.change("access", {});
     expect(Object.keys(fieldErrorsOn(visibility.text))).toEqual(["visibility"]);
     expect(site.state()).toEqual(before);
   });
@@ -114,7 +114,7 @@ describe("a page's forms", () => {
     expect((await site.app.call("/status/acme")).text).toContain("Acme");
     await site.change("general", { ...GENERAL, name: "Renamed" });
     expect((await site.app.call("/status/acme")).text).toContain("Renamed");
-    await site.change("visibility", { visibility: "private" });
+    await site.change("access", { visibility: "private" });
     expect((await site.app.call("/status/acme")).status).toBe(404);
     expect((await site.show("/status/acme")).status).toBe(200);
   });
@@ -182,19 +182,19 @@ describe("choosing the default page", () => {
   test("another page can be made the default one, and a second submission changes nothing", async () => {
     await using site = await createPageDashboard();
     const path = site.screenOf(await site.create());
-    const screen = readHtml((await site.show(`${path}/visibility`)).text);
+    const screen = readHtml((await site.show(`${path}/access`)).text);
     expect(screen.attributes("main form", "action")).toContain(`${path}/default`);
     await site.show(path);
     const answer = await site.send(`${path}/default`);
-    expect(await flashAfter(site, answer, `${path}/visibility`)).toBe(
+    expect(await flashAfter(site, answer, `${path}/access`)).toBe(
       "This page is now the default page.",
     );
     expect(findDefaultPage(site.app.ctx.db, {})?.slug).toBe("northwind");
     const before = site.state();
     const again = await site.send(`${path}/default`);
-    expect(await flashAfter(site, again, `${path}/visibility`)).toBe("Nothing was changed.");
+    expect(await flashAfter(site, again, `${path}/access`)).toBe("Nothing was changed.");
     expect(site.state()).toEqual(before);
-    const own = readHtml((await site.show(`${path}/visibility`)).text);
+    const own = readHtml((await site.show(`${path}/access`)).text);
     expect(own.attributes("main form", "action")).not.toContain(`${path}/default`);
   });
 });

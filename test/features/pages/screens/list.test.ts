@@ -4,7 +4,7 @@ import { readHtml } from "../../../support/html";
 import { createPageDashboard, PAGE_FIELDS, PAGES, READERS } from "../../../support/page-dashboard";
 
 /** Below a page's path. */
-const SCREENS = ["", "/general", "/look", "/address", "/visibility", "/delete"];
+const SCREENS = ["", "/general", "/look", "/address", "/access", "/links/new", "/delete"];
 
 describe("the list of pages", () => {
   test("the list of pages shows each page with path and visibility, the default one first", async () => {
@@ -74,7 +74,7 @@ describe("the screen of a page", () => {
       "Appearance",
       "Address",
       "E-mail",
-      "Visibility",
+      "Access",
       "Share",
     ]);
     expect(admins.texts(".screen-head .actions a")).toEqual([
@@ -131,7 +131,7 @@ describe("the screen of a page", () => {
 });
 
 describe("permission to change pages", () => {
-  const FORMS = ["general", "look", "address", "domains", "visibility", "default", "logo"];
+  const FORMS = ["general", "look", "address", "domains", "access", "default", "logo"];
 
   test("the forms of a page are forbidden to all but admins and owners", async () => {
     await using site = await createPageDashboard();
