@@ -50,6 +50,8 @@ export interface App {
 export interface AppOptions {
   background?: (() => Promise<Background>) | undefined;
   passwords?: Passwords | undefined;
+  /** Verifies the passwords of private pages. */
+  visitorPasswords?: Passwords | undefined;
   /** Counts the use of keys; by default into the database. */
   usage?: KeyUsage;
   /** Replaces the limits that this node shares with others. */
@@ -74,6 +76,7 @@ export function createApp(
   {
     background = async () => (await import("./background")).createIdleBackground(ctx),
     passwords,
+    visitorPasswords,
     usage = createKeyUsage(ctx),
     shareLimits = (local) => local,
     elsewhere,
@@ -112,7 +115,7 @@ export function createApp(
     await loadPages();
     other = await import("./other-routes");
     const { monitoring } = await background();
-    const own = { ctx, usage, limiter, metrics, monitoring, counts: routes.counts, openApi };
+    const own = { ctx, usage, limiter, metrics, monitoring, routes, visitorPasswords, openApi };
     addRoutes(other.otherRoutes({ ...pages().shared, ...own }));
   });
   const loadDashboard = once(async () => {

@@ -27,6 +27,7 @@ import type { Monitoring } from "./features/monitors/monitoring";
 import { monitorAdminRoutes } from "./features/monitors/screens/routes";
 import { overviewAdminRoutes } from "./features/overview/screens/overview";
 import { pageAdminRoutes } from "./features/pages/screens/list";
+import type { Visits } from "./features/pages/visits";
 import { searchAdminRoutes } from "./features/search/screens/search";
 import { generalAdminRoutes } from "./features/settings/screens/general";
 import { settingsAdminRoutes } from "./features/settings/screens/settings";
@@ -61,6 +62,8 @@ interface DashboardDependencies {
   imports: ImportJobs;
   egress: Egress;
   fleet?: Fleet | undefined;
+  /** Visits of private pages. */
+  visits: Visits;
   /** Table of all routes. */
   routes: RouteTable;
 }

@@ -3,7 +3,7 @@ import type { Ctx } from "./context";
 import type { EventType } from "./events/outbox";
 import { AlarmEventData } from "./features/alarms/alarms";
 import { analyticsRoutes } from "./features/analytics/api";
-import type { Sessions } from "./features/auth/sessions";
+import type { Passwords } from "./features/auth/passwords";
 import { importedHeartbeatRoutes } from "./features/compat/api";
 import { componentRoutes } from "./features/components/api";
 import { ComponentEventData } from "./features/components/statuses";
@@ -34,6 +34,7 @@ import {
   MonitorEventData,
   MonitorReminderData,
 } from "./features/monitors/wire";
+import type { Visits } from "./features/pages/visits";
 import type { Snapshots } from "./features/status/snapshots";
 import type { MailOf } from "./features/timeline/updates";
 import { webhookRoutes } from "./features/webhooks/api";
@@ -41,6 +42,7 @@ import { TestEventData } from "./features/webhooks/wire";
 import { routesOf } from "./http/elysia";
 import { openApiSteps } from "./http/openapi";
 import type { NewRoute, RouteTable } from "./http/route-table";
+import { accessRoutes } from "./public/access";
 import { gatusRoutes } from "./public/compat/gatus";
 import { kumaMetricsRoutes, kumaRoutes } from "./public/compat/kuma";
 import { v2Routes } from "./public/compat/statuspage";
@@ -56,19 +58,23 @@ import {
 import { alertRoutes, mailRoutes } from "./public/mail";
 import { subscribeRoutes } from "./public/subscribe";
 import { summaryRoutes } from "./public/summary";
+import type { Visitors } from "./public/visitors";
 import { VERSION } from "./version";
 
 /** Dependencies that these routes share with the rest of the application. */
 interface Dependencies {
   ctx: Ctx;
-  sessions: Sessions;
   usage: KeyUsage;
   limiter: Limiter;
   metrics: Metrics;
-  /** Number of responses by route and status. */
-  counts: RouteTable["counts"];
+  /** Table of all routes. */
+  routes: RouteTable;
+  /** Verifies the passwords of pages; with real hashes if omitted. */
+  visitorPasswords: Passwords | undefined;
   monitoring: Monitoring;
   snapshots: Snapshots;
+  visits: Visits;
+  visitors: Visitors;
   readIncidents: ReturnType<typeof createIncidentCache>;
   openApi: () => Generator<number, unknown>;
 }
@@ -78,7 +84,7 @@ interface Dependencies {
  * feeds, badges and files.
  */
 export function otherRoutes(deps: Dependencies): NewRoute[] {
-  const { ctx, sessions, limiter, usage, snapshots, readIncidents } = deps;
+  const { ctx, limiter, usage, snapshots, visitors, readIncidents } = deps;
   const assets = createAllAssets();
   const mailOf: MailOf = (tx, subject) => mailOfChange(ctx, tx, subject);
   deps.metrics.add(
@@ -87,7 +93,7 @@ export function otherRoutes(deps: Dependencies): NewRoute[] {
     ...limiterFamilies(limiter),
     ...monitorFamilies(ctx.db),
     ...webhookFamilies(ctx.db, ctx.clock),
-    ...deps.counts.families(),
+    ...deps.routes.counts.families(),
   );
   return [
     componentRoutes(ctx),
@@ -103,18 +109,19 @@ export function otherRoutes(deps: Dependencies): NewRoute[] {
     docsRoutes(ctx, deps.openApi, assets),
     assetRoutes(assets),
     rootFileRoutes(),
-    feedRoutes(ctx, snapshots, readIncidents),
-    badgeRoutes(ctx, snapshots),
-    summaryRoutes(ctx, snapshots),
-    v2Routes(ctx, snapshots, readIncidents),
+    accessRoutes(ctx, deps),
+    feedRoutes(ctx, snapshots, visitors, readIncidents),
+    badgeRoutes(ctx, snapshots, visitors),
+    summaryRoutes(ctx, snapshots, visitors),
+    v2Routes(ctx, snapshots, visitors, readIncidents),
     gatusRoutes(ctx, snapshots),
     kumaMetricsRoutes(ctx),
     kumaRoutes(ctx, snapshots, readIncidents),
-    subscribeRoutes(ctx, snapshots, sessions),
+    subscribeRoutes(ctx, snapshots, visitors),
     mailRoutes(ctx),
     mailReportRoutes(ctx),
     alertRoutes(ctx),
-    logoRoutes(ctx, snapshots, sessions),
+    logoRoutes(ctx, snapshots, visitors),
   ].flatMap(routesOf);
 }
 

@@ -3,12 +3,14 @@ import { createSessions } from "./features/auth/sessions";
 import { createIncidentCache } from "./features/incidents/records";
 import { createKeyDirectory } from "./features/keys/directory";
 import { createHeartbeatDirectory } from "./features/monitors/tokens";
+import { createVisits } from "./features/pages/visits";
 import { createSnapshots } from "./features/status/snapshots";
 import { statusRoutes } from "./features/status/api";
 import { createBearerReader, routesOf } from "./http/elysia";
 import { createCredentials } from "./http/caller";
 import { createFailurePage } from "./public/failure-page";
 import { publicRoutes } from "./public/routes";
+import { createVisitors } from "./public/visitors";
 
 export type Pages = ReturnType<typeof createPages>;
 
@@ -20,8 +22,10 @@ export function createPages(ctx: Ctx) {
   const sessions = createSessions(ctx);
   const readIncidents = createIncidentCache();
   const snapshots = createSnapshots(ctx, readIncidents);
+  const visits = createVisits(ctx);
+  const visitors = createVisitors(ctx, { snapshots, sessions, visits });
   return {
-    routes: [statusRoutes(ctx, snapshots), publicRoutes(ctx, snapshots, sessions)].flatMap(
+    routes: [statusRoutes(ctx, snapshots), publicRoutes(ctx, snapshots, visitors)].flatMap(
       routesOf,
     ),
     failurePage: createFailurePage(),
@@ -30,6 +34,6 @@ export function createPages(ctx: Ctx) {
       sessions,
       heartbeats: createHeartbeatDirectory(ctx),
     },
-    shared: { sessions, readIncidents, snapshots },
+    shared: { sessions, readIncidents, snapshots, visits, visitors },
   };
 }

@@ -85,7 +85,7 @@ export async function startServer(
     const forReplicas = bound.fleetListen
       ? (await import("./fleet/private-listener")).listenForReplicas(ctx, handle, primary?.handlers)
       : undefined;
-    await app.loadPages();
+    const { visits } = await app.loadPages();
     await nextTurn();
     foreign.begin();
     const { startBackground } = await import("./background");
@@ -125,7 +125,7 @@ export async function startServer(
         const fleetStopped = answered.then(() => fleet?.stop());
         await Promise.all([background.stop(answered), fleetStopped]);
         usage.stop();
-        await usage.flush();
+        await Promise.all([usage.flush(), visits.flush()]);
         installation.close();
         const [isBrokenOff] = await answered;
         if (isBrokenOff) log.warn("requests in progress were broken off after ten seconds");

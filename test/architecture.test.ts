@@ -61,6 +61,7 @@ const DEPENDENCIES: Record<string, readonly string[]> = {
   // Tokens and passwords of visitors are made like those of users, and links expire like keys.
   "pages/access.ts": ["auth", "keys", "settings"],
   "pages/file.ts": ["auth"],
+  "pages/visits.ts": ["auth", "settings"],
   apply: ["pages", "components", "incident-templates", "maintenance", "monitors", "webhooks"],
   imports: [
     "settings",
@@ -243,7 +244,7 @@ describe("the architecture", () => {
     }
     // http/changes runs the handlers of routes that create or change one object.
     const allowed =
-      /^(cli|demo)\/|(routes|api)\.tsx?$|\/screens\/|^first-run\.ts$|^fleet\/(usage|primary\/primaryship)\.ts$|^imports\/history\/write\.ts$|^background\.ts$|^ui\/frame\/changes\.ts$|^public\/(mail|subscribe)\.tsx$|^http\/changes\.ts$|^features\/(alarms\/alarms|keys\/usage|auth\/sessions|maintenance\/clock|mailings\/mailings|mail\/settings|monitors\/(engine\/(incidents|network|results)|rollup)|sending\/(results|loop|waiting-rows)|users\/(mails|letters))\.ts$/;
+      /^(cli|demo)\/|(routes|api)\.tsx?$|\/screens\/|^first-run\.ts$|^fleet\/(usage|primary\/primaryship)\.ts$|^imports\/history\/write\.ts$|^background\.ts$|^ui\/frame\/changes\.ts$|^public\/(mail|subscribe)\.tsx$|^http\/changes\.ts$|^features\/(alarms\/alarms|keys\/usage|auth\/sessions|maintenance\/clock|mailings\/mailings|mail\/settings|pages\/visits|monitors\/(engine\/(incidents|network|results)|rollup)|sending\/(results|loop|waiting-rows)|users\/(mails|letters))\.ts$/;
     expect(openers.filter((file) => !allowed.test(file))).toEqual([]);
   });
 

@@ -8,8 +8,11 @@ export interface ClientAddress {
    * Network that counts as one client: an IPv4 address, or an IPv6 /64 as its first four groups.
    */
   network: string;
-  /** True if the peer is not trusted and sent a forwarding header: the client may be another one behind it. */
-  isDoubtful?: true;
+  /**
+   * True if the client may be another one behind this address, such as that of a proxy. Undefined until all headers are
+   * judged; see `judgeAddress`.
+   */
+  isDoubtful?: boolean;
 }
 
 /**

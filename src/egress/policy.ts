@@ -1,6 +1,6 @@
 import ipaddr from "ipaddr.js";
 import type { Config } from "../base/config/options";
-import type { Network } from "../base/config/parse";
+import { isInNetworks, type Network } from "../base/config/parse";
 import type { PolicyName } from "./model";
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
@@ -65,7 +65,7 @@ function webhookPolicyOf(allowed: () => readonly Network[]): Policy {
         address,
         (parsed) =>
           neverReached(parsed) ??
-          (isAllowed(parsed, allowed()) || isGlobal(parsed) ? undefined : NOT_PUBLIC),
+          (isInNetworks(parsed, allowed()) || isGlobal(parsed) ? undefined : NOT_PUBLIC),
       ),
   };
 }
@@ -85,7 +85,9 @@ function mailPolicy(config: () => MailPolicyConfig | undefined): Policy {
         const { smtpHost, outboundAllow = [] } = config() ?? {};
         const problem = neverReached(parsed);
         if (problem !== undefined || smtpHost !== undefined) return problem;
-        return isAllowed(parsed, outboundAllow) || isGlobal(parsed) ? undefined : NOT_PUBLIC_RELAY;
+        return isInNetworks(parsed, outboundAllow) || isGlobal(parsed)
+          ? undefined
+          : NOT_PUBLIC_RELAY;
       }),
   };
 }
@@ -165,13 +167,6 @@ function metadataProblem(address: Address, range: string = address.range()): str
 function isGlobal(address: Address): boolean {
   if (address.range() !== "unicast") return false;
   return address instanceof ipaddr.IPv4 || address.match(GLOBAL_IPV6, 3);
-}
-
-function isAllowed(address: Address, allowed: readonly Network[]): boolean {
-  return allowed.some(
-    ([network, bits]) =>
-      network.kind() === address.kind() && address.match(network as never, bits as never),
-  );
 }
 
 /** Global unicast address, with the network that is expected to fail as a whole. */

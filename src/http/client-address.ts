@@ -1,7 +1,8 @@
 import ipaddr from "ipaddr.js";
 import { LRUCache } from "lru-cache";
-import type { Ctx } from "../context";
 import { type ClientAddress, parseClientAddress } from "../base/client-address";
+import { isInNetworks } from "../base/config/parse";
+import type { Ctx } from "../context";
 
 /** Requests with forwarding headers after which an untrusted peer is reported as a possible proxy. */
 const SUSPICIOUS_REQUESTS = 20;
@@ -39,7 +40,7 @@ interface Hop {
   isTrusted: boolean;
 }
 
-const UNKNOWN: ClientAddress = { ip: "0.0.0.0", network: "0.0.0.0" };
+const UNKNOWN: ClientAddress = { ip: "0.0.0.0", network: "0.0.0.0", isDoubtful: true };
 
 export function createClientAddresses(ctx: Ctx): ClientAddresses {
   const trusted = ctx.config.trustedProxies;
@@ -49,11 +50,7 @@ export function createClientAddresses(ctx: Ctx): ClientAddresses {
   let untrusted: ReturnType<ClientAddresses["newestUntrusted"]>;
 
   function isTrusted(address: ClientAddress): boolean {
-    if (trusted.length === 0) return false;
-    const parsed = ipaddr.parse(address.ip);
-    return trusted.some(
-      ([network, bits]) => parsed.kind() === network.kind() && parsed.match(network as never, bits),
-    );
+    return trusted.length > 0 && isInNetworks(ipaddr.parse(address.ip), trusted);
   }
 
   /** Parses an address; undefined for other text. */
@@ -88,7 +85,9 @@ export function createClientAddresses(ctx: Ctx): ClientAddresses {
       const socket = parseHop(peer) ?? { address: UNKNOWN, isTrusted: isTrusted(UNKNOWN) };
       const forwarded = headers.get("x-forwarded-for");
       if (socket.isTrusted) {
-        return forwarded === null ? socket.address : walkBack(socket.address, forwarded, parseHop);
+        // Without the header, it may be a proxy that names clients in no way that is read.
+        if (forwarded === null) return { ...socket.address, isDoubtful: true };
+        return walkBack(socket.address, forwarded, parseHop);
       }
       if (forwarded === null && !headers.has("forwarded")) return socket.address;
       noteUntrusted(socket.address);
@@ -97,6 +96,21 @@ export function createClientAddresses(ctx: Ctx): ClientAddresses {
     suspectedProxy: () => suspect,
     newestUntrusted: () => untrusted,
   };
+}
+
+/** Headers of proxies besides `X-Forwarded-For`. That of a peer that is not trusted has made the address doubtful. */
+const OF_PROXIES =
+  /^(?:via|forwarded|x-forwarded(?:-.+)?|(?:x-real|x-client|x-cluster-client|true-client|cf-connecting|fastly-client)-ip)$/;
+
+/**
+ * Returns a client address with the decision about its doubt. It looks at more headers than `of`, which must be quick for
+ * every request: whoever is not a trusted proxy and sends one of them may be a proxy.
+ */
+export function judgeAddress(address: ClientAddress, headers: Headers): ClientAddress {
+  if (address.isDoubtful !== undefined) return address;
+  const isNamed = headers.has("x-forwarded-for");
+  const isDoubtful = !isNamed && [...headers.keys()].some((name) => OF_PROXIES.test(name));
+  return { ...address, isDoubtful };
 }
 
 const PROXY_RANGES = new Set([
@@ -112,18 +126,22 @@ function isProxyLocation({ ip }: ClientAddress): boolean {
   return PROXY_RANGES.has(ipaddr.parse(ip).range());
 }
 
-/** Follows the hops from the right: after each trusted one, the next counts. Stops at an unreadable hop. */
+/**
+ * Follows the hops from the right: after each trusted one, the next counts. Stops at an unreadable hop. The address of a
+ * hop that sent the header itself, and is not trusted, may be that of another proxy.
+ */
 function walkBack(
   socket: ClientAddress,
   forwarded: string,
   parseHop: (text: string) => Hop | undefined,
 ): ClientAddress {
   let client = socket;
-  for (const text of forwarded.split(",").reverse()) {
+  const entries = forwarded.split(",");
+  for (let text = entries.pop(); text !== undefined; text = entries.pop()) {
     const hop = parseHop(stripPort(text.trim()));
-    if (!hop) return client;
+    if (!hop) return { ...client, isDoubtful: true };
     client = hop.address;
-    if (!hop.isTrusted) return client;
+    if (!hop.isTrusted) return entries.length === 0 ? client : { ...client, isDoubtful: true };
   }
   return client;
 }

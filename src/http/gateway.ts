@@ -16,13 +16,14 @@ import {
   isChunked,
   UnfinishedBody,
 } from "./body";
-import { type CallerSources, chargeCaller, createAuthorisation } from "./caller";
+import { type CallerSources, chargeCaller, createAuthorisation, hasTokenInPath } from "./caller";
 import { type Cdn, MISSING_CACHE } from "./cdn";
 import type { ClientAddresses } from "./client-address";
 import { KEPT_FORM_MAX_BYTES } from "./form-body";
 import {
   createHsts,
   NO_STORE,
+  seal,
   setDateOfHead,
   setFixedHeaders,
   setRequestHeaders,
@@ -115,7 +116,10 @@ export function createGateway(deps: GatewayDependencies): Gateway {
   const requestIds = createRequestIds(ctx.random);
   const logsRequests = log.isLevelEnabled("debug");
   const contextDeps: ContextDependencies = {
-    addressOf: (request, peer) => addresses.of(peer(request), request.headers),
+    addressOf(request, peer) {
+      const from = peer(request);
+      return typeof from === "string" ? addresses.of(from, request.headers) : from;
+    },
     confirm: authorisation.confirm,
     hstsOf: createHsts(ctx),
     cdn,
@@ -243,7 +247,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
         repeatedParameterProblem(query, url.query) ??
         (body && bodyHeadersProblem(context.request.headers, body)) ??
         (body && bodies.reserve(context, body)) ??
-        operation.beforeBody?.(context.request, context.address)
+        operation.beforeBody?.(context.request, context.address, context.domain)
       );
     } catch (error) {
       return toProblem(error);
@@ -269,16 +273,19 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     const isUnfinished = failure instanceof UnfinishedBody;
     // Read once: each read of a property of a response is a call into the runtime.
     const status = isUnfinished ? CLIENT_CLOSED : response.status;
+    const { route } = context;
+    const isSealed = context.isSealed || route?.operation.isSealed === true;
     if (failure || !context.hasRequestHeaders) {
       if (context.isMissingPart(status)) response.headers.set("Cache-Control", MISSING_CACHE);
-      setFixedHeaders(response.headers, context.route?.operation);
-      const isShared = cdn?.share(response.headers, context.shownPageId) ?? false;
+      setFixedHeaders(response.headers, route?.operation);
+      const isShared = !isSealed && (cdn?.share(response.headers, context.shownPageId) ?? false);
       setRequestHeaders(response.headers, context, isShared);
     }
+    if (isSealed) seal(response.headers, route !== undefined && hasTokenInPath(route));
     setDateOfHead(context.request, response, answeredAt);
     // The sender may never stop sending.
     if (isUnfinished || context.body?.isUnread) response.headers.set("Connection", "close");
-    routes.counts.record(context.route?.index, status);
+    routes.counts.record(route?.index, status);
     if (context.caller.kind === "key") {
       usage.record(context.caller.credential, status, answeredAt, context);
     }

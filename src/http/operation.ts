@@ -99,9 +99,13 @@ export interface Operation {
   idempotent?: true;
   /**
    * Answers a request before its body is read, once room for the body was reserved; undefined to continue.
-   * For rejections that must be cheap under load.
+   * For rejections that must be cheap under load. `domain` is the page whose custom domain the request was sent to.
    */
-  beforeBody?: (request: Request, address: ClientAddress) => Response | undefined;
+  beforeBody?: (
+    request: Request,
+    address: ClientAddress,
+    domain: DomainPage | undefined,
+  ) => Response | undefined;
   /**
    * True for a form that can be shown again as it was typed. If its session has ended, its fields are kept
    * while the user signs in.
@@ -114,6 +118,8 @@ export interface Operation {
    * pages. See `matchCustomDomain`.
    */
   onCustomDomain?: "page" | "shared";
+  /** True if all answers are those of a private page. See `seal`. */
+  isSealed?: true;
   /** True if only the primary of a fleet knows the answer, such as whether a form can be sent. */
   isOfPrimary?: true;
 }

@@ -116,7 +116,7 @@ export function representOnce<Source extends object>(
 
 /** Creates a variant at the first request for it. Content of a page is requested as such by each request. */
 function createVariant(
-  { cdn, shownPageId }: RequestContext,
+  { cdn, shownPageId, isSealed }: RequestContext,
   bytes: Uint8Array<ArrayBuffer>,
   options: RepresentationOptions,
   variesByEncoding: boolean,
@@ -130,7 +130,7 @@ function createVariant(
     ...options.headers,
   });
   setFixedHeaders(headers, { isCrossOrigin: options.isCrossOrigin ?? false });
-  const isShared = cdn?.share(headers, shownPageId) ?? false;
+  const isShared = !isSealed && (cdn?.share(headers, shownPageId) ?? false);
   return { body: new Blob([bytes]), etag, headers: new ReusedHeaders(headers, isShared) };
 }
 
@@ -288,6 +288,22 @@ export function setFixedHeaders(
     headers.set("Access-Control-Allow-Origin", "*");
     headers.set("Access-Control-Expose-Headers", EXPOSED);
   }
+}
+
+/**
+ * Seals an answer about a private page: no cache stores it, no script of another origin reads it, no search engine lists
+ * it, and other sites do not learn its address. A path with a token is told to no page at all.
+ */
+export function seal(headers: Headers, hasToken: boolean): void {
+  headers.set("Cache-Control", NO_STORE);
+  headers.set("X-Robots-Tag", "noindex");
+  headers.set("Referrer-Policy", hasToken ? "no-referrer" : "same-origin");
+  // Otherwise other sites see by the size of a picture what a visitor's network lets in. Links are made for them.
+  if (!hasToken) headers.set("Cross-Origin-Resource-Policy", "same-origin");
+  headers.delete("Access-Control-Allow-Origin");
+  headers.delete("Access-Control-Expose-Headers");
+  headers.delete("Surrogate-Key");
+  headers.delete("Cache-Tag");
 }
 
 /** Kind of entity tag: made by `versionTag` or by `contentTag`. */

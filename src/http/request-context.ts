@@ -9,6 +9,7 @@ import type { Charge } from "../features/limits/limiter";
 import type { TokenOwner } from "../features/monitors/tokens";
 import type { DomainPage } from "../features/pages/addresses";
 import type { Cdn } from "./cdn";
+import { judgeAddress } from "./client-address";
 import type { DeclaredRoute } from "./operation";
 
 /**
@@ -45,8 +46,11 @@ export interface ContextDependencies {
   hstsOf(url: string, domain: DomainPage | undefined): string | undefined;
 }
 
-/** Returns the address of the socket that a request came from. Costs a system call. */
-export type PeerOf = (request: Request) => string;
+/**
+ * Returns the address of the socket that a request came from, which costs a system call; or the client address that
+ * another node of the fleet has judged.
+ */
+export type PeerOf = (request: Request) => string | ClientAddress;
 
 /** Caller without a credential. */
 export const ADDRESS_ONLY: Caller = { kind: "address" };
@@ -71,6 +75,10 @@ export class RequestContext {
   bodyHash: Buffer | undefined = undefined;
   /** Public page whose content the answer shows, or whose part is missing. Caches drop the answer by its id. */
   shownPageId: string | undefined = undefined;
+  /** True if the answer concerns a private page, or a page that does not exist, which look alike. */
+  isSealed = false;
+  /** Token of the link in the path by which a visitor sees a private page. */
+  link: string | undefined = undefined;
   /** True if the response already has the headers of every response. */
   hasRequestHeaders = false;
   /** Arrival on the monotonic clock; set only if requests are logged. */
@@ -95,6 +103,11 @@ export class RequestContext {
   get address(): ClientAddress {
     this.#address ??= this.#deps.addressOf(this.request, this.#peer);
     return this.#address;
+  }
+
+  /** Client address with the decision if it is certain. Reads all headers. */
+  get judgedAddress(): ClientAddress {
+    return judgeAddress(this.address, this.request.headers);
   }
 
   /** CDN in front of this server; undefined without `--cdn`. */

@@ -160,7 +160,7 @@ const PATH_OF_PAGE = /^\/status\/([^/]*)/;
 
 /**
  * Matches a request to a page's custom domain, which serves the page's public routes and the files that
- * every page needs. Everything else, and all of a private page, is `not_found`.
+ * every page needs. Everything else, and all of a page that is not served there, is `not_found`.
  */
 export function matchCustomDomain(
   page: DomainPage,
@@ -176,7 +176,7 @@ export function matchCustomDomain(
 
 function isOnDomain(page: DomainPage, { operation }: Route, path: string): boolean {
   if (operation.onCustomDomain === "shared") return true;
-  if (operation.onCustomDomain !== "page" || !page.isPublic) return false;
+  if (operation.onCustomDomain !== "page" || !page.isServed) return false;
   const [, slug] = PATH_OF_PAGE.exec(path) ?? [];
   return slug === undefined || page.slugs.has(slug);
 }

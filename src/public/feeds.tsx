@@ -34,12 +34,12 @@ import {
   type Call,
   createFileServer,
   document,
-  readPublic,
   represent,
   type RepresentationOf,
   respond,
 } from "./site";
 import { INCIDENT_WORDS, MAINTENANCE_WORDS } from "./state";
+import type { Visitors } from "./visitors";
 
 /** Library, loaded with the first feed and not at the start of the server. */
 const library = lazy(() => require("feed") as typeof import("feed"));
@@ -173,24 +173,26 @@ function urnOf(id: string): string {
 
 const CALENDAR = "text/calendar";
 
-/** Routes of feeds and calendars of public pages. */
-export function feedRoutes(ctx: Ctx, snapshots: Snapshots, readIncidents: ReadRecords) {
+/** Routes of feeds and calendars of pages. */
+export function feedRoutes(
+  ctx: Ctx,
+  snapshots: Snapshots,
+  visitors: Visitors,
+  readIncidents: ReadRecords,
+) {
   const renderText = createMarkdownCache();
-  /** Reads the snapshot of the same page again. Throws `not_found` if the page is no longer public. */
-  const currentOf = ({ document }: Snapshot) =>
-    readPublic(snapshots, document.page.slug, { now: ctx.clock.now() });
   const feeds = FEEDS.map(({ write, ...feed }) => ({
     ...feed,
     representationOf: makeInSlices(function* (snapshot: Snapshot) {
       // After a change, the first turn builds the snapshot and the second reads records.
       yield WHOLE_TURN;
       // The page may have changed or become private between the turns.
-      const current = currentOf(snapshot);
+      const current = visitors.readAgain(snapshot);
       const entries = listEntries(ctx.db, current, ctx.baseUrl, readIncidents);
       yield WHOLE_TURN;
       const rendered = yield* renderEntries(entries, renderText);
       // Caches may keep the answer, so the page must still be public.
-      currentOf(current);
+      visitors.readAgain(current);
       return represent(write(current.document.page, rendered), feed.mediaType);
     }),
   }));
@@ -198,17 +200,18 @@ export function feedRoutes(ctx: Ctx, snapshots: Snapshots, readIncidents: ReadRe
     const maintenances = listCalendar(ctx.db, snapshot, ctx.baseUrl);
     return represent(writeCalendar(snapshot.document.page, maintenances), CALENDAR);
   });
-  const serve = createFileServer(snapshots);
+  const serve = createFileServer(ctx, snapshots, visitors);
 
   /** Returns the handler of a feed of the default page, or of the page of a custom domain. */
   function serveDefault(representationOf: RepresentationOf) {
-    return ({ request, requestContext }: Omit<Call, "params">) => {
-      const page = requestContext.domain ?? snapshots.defaultPage();
-      if (!page) throw notFound("status page");
-      return snapshots.whenReady(page.slug, requestContext.now, () => {
-        const snapshot = readPublic(snapshots, page.slug, requestContext);
-        return respond(representationOf(snapshot), request, requestContext);
-      });
+    return (call: Omit<Call, "params">) => {
+      const { requestContext } = call;
+      const slug = visitors.homeSlug(requestContext);
+      if (slug === undefined) throw notFound("status page");
+      const look = (now: number) => visitors.getForPrograms(slug, requestContext, now);
+      return snapshots.whenReady(slug, requestContext.now, () =>
+        respond(representationOf(look(requestContext.now)), call, () => look(ctx.clock.now())),
+      );
     };
   }
 
@@ -285,7 +288,8 @@ interface Entry {
 /**
  * Returns the most recently updated incidents and maintenance of a page, latest first, with their times in the
  * page's time zone too. Candidates are the
- * ones on the status page, which shows the next occurrence of each schedule, and the newest others of both.
+ * ones on the status page, which shows the next occurrence of each schedule, and the newest others of both. Their
+ * addresses begin with that of the page in the snapshot.
  */
 export function listEntries(
   reader: Reader,
@@ -296,19 +300,27 @@ export function listEntries(
   const { page, incidents, maintenance } = snapshot.document;
   const timeOf = isUtcZone(page.time_zone) ? exactTime : createPageTimes(page).moment;
   const newest = { pageId: page.id, limit: ENTRIES_MAX };
+  const newestIncidents = listNewestIncidents(reader, newest, readIncidents).map((record) =>
+    presentIncident(record, baseUrl),
+  );
+  const newestMaintenance = listMaintenance(reader, { ...newest, isOccurrence: 0 }).map((record) =>
+    presentMaintenance(record, baseUrl),
+  );
   const entries = [
-    ...incidents.map((incident) => ofIncident(incident, timeOf)),
-    ...listNewestIncidents(reader, newest, readIncidents).map((record) =>
-      ofIncident(presentIncident(record, baseUrl), timeOf),
+    ...[...incidents, ...newestIncidents].map((one) =>
+      ofIncident({ ...one, url: `${page.url}/incidents/${one.id}` }, timeOf),
     ),
-    ...maintenance.map((one) => ofMaintenance(one, timeOf)),
-    ...listMaintenance(reader, { ...newest, isOccurrence: 0 }).map((record) =>
-      ofMaintenance(presentMaintenance(record, baseUrl), timeOf),
+    ...[...maintenance, ...newestMaintenance].map((one) =>
+      ofMaintenance({ ...one, url: maintenanceUrl(page, one) }, timeOf),
     ),
   ];
   return [...new Map(entries.map((entry) => [entry.id, entry])).values()]
     .sort((a, b) => compare(b.lastUpdateAt, a.lastUpdateAt) || compare(b.id, a.id))
     .slice(0, ENTRIES_MAX);
+}
+
+function maintenanceUrl({ url }: Pick<Page, "url">, { id }: Pick<Maintenance, "id">): string {
+  return `${url}/maintenance/${id}`;
 }
 
 function ofIncident(incident: Incident, timeOf: TimeOf): Entry {
@@ -545,7 +557,9 @@ export function listCalendar(reader: Reader, snapshot: Snapshot, baseUrl: string
     ...listPendingMaintenance(reader, { pageId: page.id, limit: UPCOMING_MAX }),
     ...listMaintenance(reader, { pageId: page.id, isUpcoming: 0, limit: NEWEST_MAX }),
   ];
-  const all = [...maintenance, ...records.map((record) => presentMaintenance(record, baseUrl))];
+  const all = [...maintenance, ...records.map((record) => presentMaintenance(record, baseUrl))].map(
+    (one) => ({ ...one, url: maintenanceUrl(page, one) }),
+  );
   return [...new Map(all.map((one) => [one.id, one])).values()].sort((a, b) =>
     a.scheduled_for + a.id < b.scheduled_for + b.id ? -1 : 1,
   );

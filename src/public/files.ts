@@ -7,15 +7,13 @@ import { readFileSync } from "node:fs";
 import { notFound } from "../base/errors";
 import { lazy } from "../base/lazy";
 import type { Ctx } from "../context";
-import type { Sessions } from "../features/auth/sessions";
 import { resolveComponentId } from "../features/components/references";
 import { readLogo } from "../features/pages/logo";
 import type { Snapshot, Snapshots } from "../features/status/snapshots";
 import { IMMUTABLE, WIDGET_CACHE } from "../http/cdn";
-import { findCurrentSession } from "../http/cookies";
 import { declareRoutes } from "../http/elysia";
 import { operation } from "../http/operation";
-import { NO_STORE, Representation, representOnce } from "../http/representation";
+import { Representation, representOnce } from "../http/representation";
 import { type Assets, createAssets, UI_ASSETS } from "../ui/assets";
 import { ringIcon } from "../ui/pictures";
 import { type Badge, componentBadge, endpointBadge, pageBadge, renderBadge } from "./badges";
@@ -31,10 +29,10 @@ import {
   moved,
   PUBLIC_JSON,
   publicJson,
-  readPublic,
   represent,
 } from "./site";
 import { COPY_SCRIPT } from "./subscribe";
+import type { Visitors } from "./visitors";
 
 /** Assets of status pages and of their copies. */
 export const PUBLIC_ASSETS = [PAGE_SCRIPT, STATIC_COPY_SCRIPT, COPY_SCRIPT, ...PREVIEW_PICTURES];
@@ -69,7 +67,7 @@ export const ROOT_FILE_CACHE = "public, max-age=86400";
 
 /**
  * Rules that exclude the dashboard and the API from search engines. Private pages are not named, since
- * the file is public; without a session they are `not_found`.
+ * the file is public; their answers have `noindex`.
  */
 const ROBOTS = "User-agent: *\nDisallow: /admin\nDisallow: /api/\n";
 
@@ -139,19 +137,16 @@ function fileOperation(summary: string) {
   });
 }
 
-/**
- * `/status/{slug}/logo/{file}`: the logo of a page, by a name that contains its hash. The logo of a private
- * page is sent only to signed-in users, and must not be cached.
- */
-export function logoRoutes(ctx: Ctx, snapshots: Snapshots, sessions: Sessions) {
+/** `/status/{slug}/logo/{file}`: the logo of a page, by a name that contains its hash. */
+export function logoRoutes(ctx: Ctx, snapshots: Snapshots, visitors: Visitors) {
   const logoOf = representOnce((snapshot: Snapshot) => {
-    const { id, visibility } = snapshot.document.page;
+    const { id } = snapshot.document.page;
     // Another process may have changed the logo. Its name must not be used for other bytes.
     const logo = readLogo(ctx.db, id, fileOf(snapshot));
     if (!logo) throw notFound("logo");
     return new Representation(new Uint8Array(logo.bytes), {
       mediaType: logo.mediaType,
-      cacheControl: visibility === "public" ? IMMUTABLE : NO_STORE,
+      cacheControl: IMMUTABLE,
       isCompressed: true,
       headers: { "Content-Security-Policy": "default-src 'none'" },
     });
@@ -161,13 +156,8 @@ export function logoRoutes(ctx: Ctx, snapshots: Snapshots, sessions: Sessions) {
     "/status/:slug/logo/:file",
     ({ params, request, requestContext }) =>
       snapshots.whenReady(params.slug, requestContext.now, () => {
-        const snapshot = snapshots.read(params.slug, requestContext.now);
-        const isPublic = snapshot?.document.page.visibility === "public";
-        if (isPublic) requestContext.shownPageId = snapshot.document.page.id;
-        if (!snapshot || fileOf(snapshot) !== params.file) throw notFound("logo");
-        if (!isPublic && !findCurrentSession(ctx, sessions, request, requestContext.now)) {
-          throw notFound("logo");
-        }
+        const snapshot = visitors.get(params.slug, requestContext);
+        if (fileOf(snapshot) !== params.file) throw notFound("logo");
         return logoOf(snapshot).respond(request, requestContext);
       }),
     operation({
@@ -177,7 +167,7 @@ export function logoRoutes(ctx: Ctx, snapshots: Snapshots, sessions: Sessions) {
       onCustomDomain: "page",
       summary: "Read the logo of a page",
       description:
-        "`logo` of a page has its address. The logo of a private page is sent to signed-in users.",
+        "`logo` of a page has its address. The logo of a private page is sent to those who see the page.",
       conditional: "etag",
       path: { file: Type.String({ description: "Name of the file, which contains its hash." }) },
       answers: {
@@ -210,9 +200,9 @@ const EndpointBadge = Type.Object(
   { title: "EndpointBadge" },
 );
 
-/** Routes of pictures and scripts of public pages for other sites. */
-export function badgeRoutes(ctx: Ctx, snapshots: Snapshots) {
-  const serve = createFileServer(snapshots);
+/** Routes of pictures and scripts of pages for other sites. */
+export function badgeRoutes(ctx: Ctx, snapshots: Snapshots, visitors: Visitors) {
+  const serve = createFileServer(ctx, snapshots, visitors);
   const badgeOf = representOnce((snapshot: Snapshot) => picture(pageBadge(snapshot.document)));
   const endpointOf = publicJson((snapshot) => endpointBadge(pageBadge(snapshot.document)));
   const widgetOf = representOnce(
@@ -246,7 +236,14 @@ export function badgeRoutes(ctx: Ctx, snapshots: Snapshots) {
     )
     .get(
       "/status/:slug/widget.js",
-      serve("widget.js", widgetOf),
+      ({ params, request, requestContext }) =>
+        snapshots.whenReady(params.slug, requestContext.now, () => {
+          const snapshot = visitors.getPublic(params.slug, requestContext);
+          const { slug } = snapshot.document.page;
+          return slug === params.slug
+            ? widgetOf(snapshot).respond(request, requestContext)
+            : moved(slug, "widget.js");
+        }),
       document(
         "getWidget",
         "Read the script that shows a page's state on other sites",
@@ -258,7 +255,7 @@ export function badgeRoutes(ctx: Ctx, snapshots: Snapshots) {
       "/status/:slug/badge/:id.svg",
       ({ params, request, requestContext }) =>
         snapshots.whenReady(params.slug, requestContext.now, () => {
-          const snapshot = readPublic(snapshots, params.slug, requestContext);
+          const snapshot = visitors.getForPrograms(params.slug, requestContext);
           const { page, components } = snapshot.document;
           // The parameter is the whole segment, including its ending.
           const [, reference = ""] = /^(.+)\.svg$/.exec(params["id.svg"]) ?? [];

@@ -2,18 +2,17 @@ import { Type } from "@sinclair/typebox";
 import { notFound } from "../base/errors";
 import { OneOf, Text } from "../base/schema";
 import type { Ctx } from "../context";
-import type { Sessions } from "../features/auth/sessions";
 import { createEntryNamesCache } from "../features/status/entries";
 import type { Snapshot, Snapshots } from "../features/status/snapshots";
-import { movedTo, type SentPage } from "../http/answers";
-import { PUBLIC_CACHE } from "../http/cdn";
+import type { SentPage } from "../http/answers";
 import { declareRoutes } from "../http/elysia";
 import { operation } from "../http/operation";
-import { type RequestContext, splitUrl } from "../http/request-context";
+import { splitUrl } from "../http/request-context";
 import { createRowCache, findListedGroup } from "./component-list";
 import { EMBED_THEMES } from "./embed";
 import { CURSOR_PATTERN, MONTH_PATTERN, type Rendering } from "./page-context";
 import { createTimesCache } from "./page-times";
+import { PASSWORD_FORM } from "./password-page";
 import {
   createDocuments,
   createSite,
@@ -32,6 +31,7 @@ import {
   statusPageSteps,
 } from "./status-page";
 import { createMarkdownCache } from "./text";
+import type { Visitors } from "./visitors";
 
 const PAGE = {
   tag: "Pages",
@@ -39,10 +39,11 @@ const PAGE = {
   onCustomDomain: "page",
   conditional: "etag",
   errors: ["not_found"],
-  answers: { 200: HTML_ANSWER, 308: MOVED },
+  answers: { 200: HTML_ANSWER, 308: MOVED, 401: PASSWORD_FORM },
 } as const;
 
-const PRIVATE = "A private page needs a signed-in user; to everyone else it does not exist.";
+const PRIVATE =
+  "A private page is shown to signed-in users and to visitors whom one of its rules admits. All others get the form for its password (401); without a password, it does not exist for them.";
 
 // Other sites append their own parameters to links. These are ignored.
 const ANY_PARAMETERS = { additionalProperties: true };
@@ -68,8 +69,8 @@ const MonthQuery = Type.Object(
 const EmbedQuery = Type.Object({ theme: Type.Optional(OneOf(EMBED_THEMES)) }, ANY_PARAMETERS);
 
 /** The pages that people read: `/` and `/status/{slug}` with what is below it. */
-export function publicRoutes(ctx: Ctx, snapshots: Snapshots, sessions: Sessions) {
-  const site = createSite(ctx, snapshots, sessions);
+export function publicRoutes(ctx: Ctx, snapshots: Snapshots, visitors: Visitors) {
+  const site = createSite(ctx, snapshots, visitors);
   const emptyHome = htmlRepresentation(renderEmptyHome());
   const rows = createRowCache();
   const readNames = createEntryNamesCache();
@@ -128,21 +129,14 @@ export function publicRoutes(ctx: Ctx, snapshots: Snapshots, sessions: Sessions)
     renderingOf,
   );
 
-  /** Returns the slug of the page at `/`: the one of the custom domain, or the default page. */
-  function homeSlug({ domain }: RequestContext): string | undefined {
-    if (domain) return domain.slug;
-    const page = snapshots.defaultPage();
-    return page?.isPublic ? page.slug : undefined;
-  }
-
   return declareRoutes()
     .get(
       "/",
       ({ request, requestContext }) => {
-        const slug = homeSlug(requestContext);
+        const slug = visitors.homeSlug(requestContext);
         if (slug === undefined) return emptyHome.respond(request, requestContext);
         return site.answer(
-          { slug, rest: "", request, requestContext },
+          { slug, rest: "", isHome: true, request, requestContext },
           statusPage,
           statusPageStepsOf,
         );
@@ -151,30 +145,25 @@ export function publicRoutes(ctx: Ctx, snapshots: Snapshots, sessions: Sessions)
         ...PAGE,
         id: "showHome",
         summary: "Show the default page, or the page of a custom domain",
-        answers: { 200: HTML_ANSWER },
-        errors: [],
+        description: PRIVATE,
+        answers: { 200: HTML_ANSWER, 401: PASSWORD_FORM },
       }),
     )
     .get(
       "/status",
       ({ request, requestContext }) => {
-        const slug = homeSlug(requestContext);
+        const slug = visitors.homeSlug(requestContext);
         if (slug === undefined) throw notFound("path");
-        const { now } = requestContext;
-        return snapshots.whenReady(slug, now, () => {
-          const snapshot = snapshots.read(slug, now);
-          if (!snapshot) throw notFound("path");
-          const { page } = snapshot.document;
-          requestContext.shownPageId = page.id;
-          const query = splitUrl(request.url)?.query;
-          return movedTo(`/status/${page.slug}${query ? `?${query}` : ""}`, PUBLIC_CACHE);
-        });
+        const query = splitUrl(request.url)?.query;
+        const pageRequest = { slug, rest: "", isHome: true, request, requestContext } as const;
+        return site.redirect(pageRequest, (current) =>
+          query ? `/status/${current}?${query}` : `/status/${current}`,
+        );
       },
       operation({
         ...PAGE,
         summary: "Redirect to the default page, or to the page of a custom domain",
-        answers: { 308: { description: "Redirects." } },
-        errors: ["not_found"],
+        answers: { 308: { description: "Redirects." }, 401: PASSWORD_FORM },
       }),
     )
     .get(
@@ -196,7 +185,8 @@ export function publicRoutes(ctx: Ctx, snapshots: Snapshots, sessions: Sessions)
         ...PAGE,
         id: "getPageVersion",
         summary: "Read the version of a status page's content",
-        description: `A short text that changes with the content. ${PRIVATE}`,
+        description:
+          "A short text that changes with the content. That of a private page is sent to those who see the page.",
         answers: { 200: { description: "The version.", mediaType: "text/plain" }, 308: MOVED },
       }),
     )
@@ -275,7 +265,13 @@ export function publicRoutes(ctx: Ctx, snapshots: Snapshots, sessions: Sessions)
       "/status/:slug/embed",
       ({ params: { slug }, query: { theme }, request, requestContext }) =>
         site.answer(
-          { slug, rest: `/embed${theme ? `?theme=${theme}` : ""}`, request, requestContext },
+          {
+            slug,
+            rest: `/embed${theme ? `?theme=${theme}` : ""}`,
+            isPublicOnly: true,
+            request,
+            requestContext,
+          },
           (snapshot) => embedPage(theme, snapshot),
         ),
       {
@@ -284,6 +280,8 @@ export function publicRoutes(ctx: Ctx, snapshots: Snapshots, sessions: Sessions)
           ...PAGE,
           id: "showEmbed",
           summary: "Show a small status page for frames of other sites",
+          description: "A private page has none.",
+          answers: { 200: HTML_ANSWER, 308: MOVED },
         }),
       },
     )

@@ -5,7 +5,6 @@ import { makeInSlices, runInSlices } from "../base/in-slices";
 import { plural } from "../base/text";
 import { MINUTE_MS, SECOND_MS } from "../base/time";
 import type { Ctx } from "../context";
-import type { Sessions } from "../features/auth/sessions";
 import { getIncidentPart } from "../features/incidents/records";
 import { presentIncident } from "../features/incidents/wire";
 import { getMaintenancePart } from "../features/maintenance/records";
@@ -13,11 +12,10 @@ import { presentMaintenance } from "../features/maintenance/wire";
 import { historyStartOf, readHistory, readOpenIncidents } from "../features/status/entries";
 import type { Snapshot, Snapshots } from "../features/status/snapshots";
 import type { StatusDocument } from "../features/status/wire";
-import { movedTo, sendHtml, type SentPage } from "../http/answers";
+import { movedTo, type SentPage } from "../http/answers";
 import { PUBLIC_CACHE, RESULTS_CACHE } from "../http/cdn";
-import { findCurrentSession } from "../http/cookies";
 import { type Operation, operation } from "../http/operation";
-import { NO_STORE, Representation, representOnce } from "../http/representation";
+import { Representation, representOnce } from "../http/representation";
 import type { RequestContext } from "../http/request-context";
 import type { HtmlDocument } from "../ui/documents";
 import { type EmbedTheme, renderEmbed } from "./embed";
@@ -30,6 +28,13 @@ import {
 } from "./entry-pages";
 import { contextOf, formatCursor, monthOf, parseCursor, type Rendering } from "./page-context";
 import { renderPage } from "./page-document";
+import {
+  accessPath,
+  createPasswordPages,
+  HOME_ACCESS_PATH,
+  NEXT_MAX_LENGTH,
+} from "./password-page";
+import type { Visitors } from "./visitors";
 
 /** Number of cached further documents of one status page, such as its history. */
 const CACHED_MAX = 32;
@@ -44,6 +49,10 @@ interface PageRequest {
   rest: string;
   /** Name of one of several contents of this path, which are cached separately. */
   variant?: string;
+  /** True for a path without a slug, for the page at `/`. */
+  isHome?: true;
+  /** True for a document that private pages do not have. */
+  isPublicOnly?: true;
   request: Request;
   requestContext: RequestContext;
 }
@@ -51,9 +60,9 @@ interface PageRequest {
 /** Answers requests for the documents of status pages. */
 interface Site {
   /**
-   * Answers with the status page itself or a page below it, which `make` renders. A private page is
-   * shown only to signed-in users and never cached. An earlier slug redirects to the current one. A
-   * public page is cached until the status page changes. Throws `not_found`.
+   * Answers with the status page itself or a page below it, which `make` renders. It is kept until the
+   * status page changes. An earlier slug redirects to the current one. A visitor whom nothing lets in sees
+   * the form for the password of a private page that has one. Throws `not_found`.
    *
    * `stepsOf` prepares parts of an uncached page in slices. The answer is then decided again, since the
    * status page may have changed or become private meanwhile. `make` reads the database in the turn of
@@ -64,23 +73,21 @@ interface Site {
     make: (snapshot: Snapshot) => SentPage,
     stepsOf?: (snapshot: Snapshot) => Generator<number, void>,
   ): Response | Promise<Response>;
-  /**
-   * Answers with the version of the page's content, under the same conditions as the page itself. Throws
-   * `not_found`.
-   */
+  /** Redirects to the page, which has another address. Under the same conditions as the page itself. */
+  redirect(
+    pageRequest: PageRequest,
+    pathOf: (slug: string) => string,
+  ): Response | Promise<Response>;
+  /** Answers with the version of the page's content. Throws `not_found`, also where a form would be shown. */
   answerVersion(pageRequest: PageRequest): Response | Promise<Response>;
 }
 
-/** Returns the version of a page in a few bytes. */
-function versionText(version: string, cacheControl: string): Representation {
-  return new Representation(version, { mediaType: "text/plain;charset=utf-8", cacheControl });
-}
-
 /**
- * Creates the answers, with a cache for each snapshot. Without it, an unchanged public page takes 20 to
- * 100 times the processor time.
+ * Creates the answers, with a cache for each snapshot. Without it, an unchanged page takes 20 to 100 times
+ * the processor time.
  */
-export function createSite(ctx: Ctx, snapshots: Snapshots, sessions: Sessions): Site {
+export function createSite(ctx: Ctx, snapshots: Snapshots, visitors: Visitors): Site {
+  const passwordPage = createPasswordPages();
   const cache = new WeakMap<Snapshot, Map<string, Representation>>();
 
   function cached(snapshot: Snapshot, rest: string, make: () => SentPage): Representation {
@@ -114,28 +121,34 @@ export function createSite(ctx: Ctx, snapshots: Snapshots, sessions: Sessions): 
     return running;
   }
 
-  const publicVersion = representOnce((snapshot: Snapshot) =>
-    versionText(versionOf(snapshot, ctx.clock.now(), ctx.shownAsOf), PUBLIC_CACHE),
+  const versionTextOf = representOnce(
+    (snapshot: Snapshot) =>
+      new Representation(versionOf(snapshot, ctx.clock.now(), ctx.shownAsOf), {
+        mediaType: "text/plain;charset=utf-8",
+        cacheControl: PUBLIC_CACHE,
+      }),
   );
 
-  /** Returns the snapshot that the caller may see at `now`, or a redirect to the current slug. */
-  function open(pageRequest: PageRequest, now: number): Opened | Response {
-    const { slug, rest, request, requestContext } = pageRequest;
-    // The page may have become private while the answer was prepared.
-    requestContext.shownPageId = undefined;
-    const snapshot = snapshots.read(slug, now);
-    if (!snapshot) throw notFound("status page");
-    const { page } = snapshot.document;
-    const isPublic = page.visibility === "public";
-    if (isPublic) requestContext.shownPageId = page.id;
+  /** Returns the snapshot that the visitor sees at `now`, else the form for its password. */
+  function open(pageRequest: PageRequest, now: number): Snapshot | Response {
+    const { slug, rest, isHome, isPublicOnly, request, requestContext } = pageRequest;
+    const found = visitors.find(slug, requestContext, now);
     // The answer does not reveal that there is a private page.
-    if (!isPublic && !findCurrentSession(ctx, sessions, request, now)) {
-      throw notFound("status page");
-    }
-    if (page.slug !== slug) {
-      return movedTo(`/status/${page.slug}${rest}`, isPublic ? PUBLIC_CACHE : NO_STORE);
-    }
-    return { snapshot, isPublic };
+    if (!found || (isPublicOnly && !found.isPublic)) throw notFound("status page");
+    const { snapshot, isAdmitted } = found;
+    if (isAdmitted) return snapshot;
+    if (!visitors.hasPassword(snapshot.document.page)) throw notFound("status page");
+    if (isHome) return passwordPage(request, { action: HOME_ACCESS_PATH, next: "/" });
+    // With the slug that was asked for: of a page with another one, a stranger must not learn it.
+    const path = `/status/${slug}`;
+    const next = path + (rest.length < NEXT_MAX_LENGTH - path.length ? rest : "");
+    return passwordPage(request, { action: accessPath(slug), next });
+  }
+
+  /** Returns the redirect from an earlier slug; undefined for the current one. */
+  function moveFrom({ slug, rest }: PageRequest, { document }: Snapshot): Response | undefined {
+    const current = document.page.slug;
+    return current === slug ? undefined : movedTo(`/status/${current}${rest}`, PUBLIC_CACHE);
   }
 
   return {
@@ -145,8 +158,8 @@ export function createSite(ctx: Ctx, snapshots: Snapshots, sessions: Sessions): 
       const cacheKey = variant === "" ? rest : `${rest} ${variant}`;
       const current = snapshots.current(slug, now);
       const held = current && cache.get(current)?.get(cacheKey);
-      if (held) {
-        // Only public pages are cached, under their current slug.
+      // Pages are cached under their current slug. Who sees a private one is decided at each request.
+      if (held && current.document.page.visibility === "public") {
         requestContext.shownPageId = current.document.page.id;
         return held.respond(request, requestContext);
       }
@@ -154,18 +167,17 @@ export function createSite(ctx: Ctx, snapshots: Snapshots, sessions: Sessions): 
       let preparationsLeft = PREPARATIONS_MAX;
       /** Answers as of `now`, in unix ms. */
       function answerAt(now: number): Response | Promise<Response> {
-        const opened = open(pageRequest, now);
-        if (opened instanceof Response) return opened;
-        const { snapshot, isPublic } = opened;
+        const snapshot = open(pageRequest, now);
+        if (snapshot instanceof Response) return snapshot;
+        const moved = moveFrom(pageRequest, snapshot);
+        if (moved) return moved;
         const isReady = snapshot === prepared || cache.get(snapshot)?.has(cacheKey);
         if (stepsOf && preparationsLeft > 0 && !isReady) {
           prepared = snapshot;
           preparationsLeft -= 1;
           return prepare(snapshot, cacheKey, stepsOf).then(answerReady);
         }
-        return isPublic
-          ? cached(snapshot, cacheKey, () => make(snapshot)).respond(request, requestContext)
-          : sendHtml(request, make(snapshot));
+        return cached(snapshot, cacheKey, () => make(snapshot)).respond(request, requestContext);
       }
       /** Answers as of the time at which the parts of the page are prepared. */
       function answerReady(): Response | Promise<Response> {
@@ -175,26 +187,24 @@ export function createSite(ctx: Ctx, snapshots: Snapshots, sessions: Sessions): 
       return snapshots.whenReady(slug, now, () => answerAt(now));
     },
 
+    redirect(pageRequest, pathOf) {
+      const { now } = pageRequest.requestContext;
+      return snapshots.whenReady(pageRequest.slug, now, () => {
+        const snapshot = open(pageRequest, now);
+        if (snapshot instanceof Response) return snapshot;
+        return movedTo(pathOf(snapshot.document.page.slug), PUBLIC_CACHE);
+      });
+    },
+
     answerVersion(pageRequest) {
       const { slug, request, requestContext } = pageRequest;
-      const { now } = requestContext;
-      return snapshots.whenReady(slug, now, () => {
-        const opened = open(pageRequest, now);
-        if (opened instanceof Response) return opened;
-        const { snapshot, isPublic } = opened;
-        const version = isPublic
-          ? publicVersion(snapshot)
-          : versionText(versionOf(snapshot, now, ctx.shownAsOf), NO_STORE);
-        return version.respond(request, requestContext);
+      return snapshots.whenReady(slug, requestContext.now, () => {
+        const snapshot = visitors.get(slug, requestContext);
+        const moved = moveFrom(pageRequest, snapshot);
+        return moved ?? versionTextOf(snapshot).respond(request, requestContext);
       });
     },
   };
-}
-
-/** Page that the caller may see. */
-interface Opened {
-  snapshot: Snapshot;
-  isPublic: boolean;
 }
 
 /** Number of entries of one page of a month's history. */
@@ -245,9 +255,7 @@ export function createDocuments(ctx: Ctx, renderingOf: (snapshot: Snapshot) => R
     return renderOpenPage(document, openIncidentCount, part, renderingOf(snapshot));
   }
 
-  /** Throws `not_found` for a private page, which no other site may show. */
   function embedPage(theme: EmbedTheme | undefined, snapshot: Snapshot) {
-    if (snapshot.document.page.visibility !== "public") throw notFound("page");
     return renderEmbed(snapshot, theme, renderingOf(snapshot));
   }
 
@@ -332,22 +340,14 @@ function renderOpenPage(
   });
 }
 
-/**
- * Returns the snapshot of a public page at `now`, in unix ms, and notes that the answer shows the page. Throws
- * `not_found`, also for a private page, which callers without a key must not detect.
- */
-export function readPublic(
-  snapshots: Snapshots,
-  slug: string,
-  at: Pick<RequestContext, "now"> & { shownPageId?: string | undefined },
-): Snapshot {
-  const snapshot = snapshots.read(slug, at.now);
+/** Returns the snapshot of a public page at `now`, in unix ms, for a copy of it. Throws `not_found`. */
+export function readPublic(snapshots: Snapshots, slug: string, { now }: { now: number }): Snapshot {
+  const snapshot = snapshots.read(slug, now);
   if (snapshot?.document.page.visibility !== "public") throw notFound("status page");
-  at.shownPageId = snapshot.document.page.id;
   return snapshot;
 }
 
-/** Creates the JSON of a public page once per snapshot. Every origin may read it. */
+/** Creates the JSON of a page once per snapshot. Every origin may read it, unless the page is private. */
 export function publicJson(
   make: (snapshot: Snapshot) => unknown,
 ): (snapshot: Snapshot) => Representation {
@@ -397,18 +397,25 @@ export function htmlRepresentation(document: SentPage): Representation {
 /** Returns the representation of a file, or a promise while it is created. */
 export type RepresentationOf = (snapshot: Snapshot) => Representation | Promise<Representation>;
 
+/**
+ * Answers with a document, also one that takes time. `look` throws `not_found` if the visitor no longer sees the page
+ * then: it may have become private, or the visitor's rule may have ended.
+ */
 export function respond(
   representation: Representation | Promise<Representation>,
-  request: Request,
-  requestContext: RequestContext,
+  { request, requestContext }: Pick<Call, "request" | "requestContext">,
+  look: () => unknown,
 ): Response | Promise<Response> {
   if (representation instanceof Representation) {
     return representation.respond(request, requestContext);
   }
   return representation.then(
-    (made) => made.respond(request, requestContext),
+    (made) => {
+      look();
+      return made.respond(request, requestContext);
+    },
     (error: unknown) => {
-      // The page may have become private meanwhile.
+      look();
       requestContext.shownPageId = undefined;
       throw error;
     },
@@ -422,20 +429,19 @@ export interface Call {
   requestContext: RequestContext;
 }
 
-/**
- * Returns the handler of a file of a public page, such as `feed.atom`. An earlier slug redirects. Throws
- * `not_found` for a private page.
- */
-export function createFileServer(snapshots: Snapshots) {
-  return (file: string, representationOf: RepresentationOf) =>
-    ({ params, request, requestContext }: Call) =>
-      snapshots.whenReady(params.slug, requestContext.now, () => {
-        const snapshot = readPublic(snapshots, params.slug, requestContext);
-        const { slug } = snapshot.document.page;
-        return slug === params.slug
-          ? respond(representationOf(snapshot), request, requestContext)
-          : moved(slug, file);
-      });
+/** Returns the handler of a file of a page, such as `feed.atom`. An earlier slug redirects. Throws `not_found`. */
+export function createFileServer(ctx: Ctx, snapshots: Snapshots, visitors: Visitors) {
+  return (file: string, representationOf: RepresentationOf) => (call: Call) => {
+    const { params, requestContext } = call;
+    return snapshots.whenReady(params.slug, requestContext.now, () => {
+      const snapshot = visitors.getForPrograms(params.slug, requestContext);
+      const { slug } = snapshot.document.page;
+      if (slug !== params.slug) return moved(slug, file);
+      return respond(representationOf(snapshot), call, () =>
+        visitors.getForPrograms(slug, requestContext, ctx.clock.now()),
+      );
+    });
+  };
 }
 
 /** Declares the route of a file. */

@@ -4,7 +4,6 @@ import { type FieldError, notFound } from "../base/errors";
 import { lazy } from "../base/lazy";
 import { parseMailAddress } from "../base/mail-address";
 import type { Ctx } from "../context";
-import type { Sessions } from "../features/auth/sessions";
 import { isRtlLocale } from "../features/mail/letter";
 import { mailReadiness, relayTakesUtf8 } from "../features/mail/settings";
 import { takesSubscribers } from "../features/pages/mail";
@@ -38,6 +37,7 @@ import {
   type SubscribeFormState,
   SubscribeLink,
 } from "./subscription-form";
+import type { Visitors } from "./visitors";
 
 const PAGE = {
   tag: "Pages",
@@ -48,8 +48,8 @@ const PAGE = {
 const SHOWN = { 200: HTML_ANSWER, 308: MOVED };
 
 /** `/status/{slug}/subscribe`: all ways to subscribe to a page, and the form for e-mail. */
-export function subscribeRoutes(ctx: Ctx, snapshots: Snapshots, sessions: Sessions) {
-  const site = createSite(ctx, snapshots, sessions);
+export function subscribeRoutes(ctx: Ctx, snapshots: Snapshots, visitors: Visitors) {
+  const site = createSite(ctx, snapshots, visitors);
 
   const isMailReady = () => mailReadiness(ctx).ready;
   const hasForm = (page: PageRow | undefined): page is PageRow =>
@@ -78,6 +78,7 @@ export function subscribeRoutes(ctx: Ctx, snapshots: Snapshots, sessions: Sessio
   }): Promise<Response> {
     const { params, body: form, requestContext } = call;
     const page = findPageBySlug(ctx.db, { slug: params.slug });
+    requestContext.isSealed = page?.visibility !== "public";
     if (!hasForm(page)) throw notFound("form for e-mail");
     const email = form.text("email");
     const typed = readTypedChoices(form);
@@ -125,9 +126,8 @@ export function subscribeRoutes(ctx: Ctx, snapshots: Snapshots, sessions: Sessio
         // A page with a form and one without are cached separately.
         const variant = isMailReady() ? "with form" : "";
         return site.answer(
-          { slug, rest: "/subscribe", variant, request, requestContext },
+          { slug, rest: "/subscribe", variant, isPublicOnly: true, request, requestContext },
           (snapshot) => {
-            requirePublic(snapshot);
             const form = variant === "" ? undefined : formOf(snapshot);
             return renderSubscribePage(snapshot.document, form);
           },
@@ -166,10 +166,10 @@ export function subscribeRoutes(ctx: Ctx, snapshots: Snapshots, sessions: Sessio
     .get(
       "/status/:slug/subscribe/sent",
       ({ params: { slug }, request, requestContext }) =>
-        site.answer({ slug, rest: "/subscribe/sent", request, requestContext }, (snapshot) => {
-          requirePublic(snapshot);
-          return renderSentPage(snapshot.document);
-        }),
+        site.answer(
+          { slug, rest: "/subscribe/sent", isPublicOnly: true, request, requestContext },
+          ({ document }) => renderSentPage(document),
+        ),
       operation({
         ...PAGE,
         id: "showSubscribed",
@@ -178,11 +178,6 @@ export function subscribeRoutes(ctx: Ctx, snapshots: Snapshots, sessions: Sessio
         answers: SHOWN,
       }),
     );
-}
-
-/** Throws `not_found` for a private page, which has no feeds and takes no subscribers. */
-function requirePublic({ document }: Snapshot): void {
-  if (document.page.visibility !== "public") throw notFound("page");
 }
 
 /** Script that copies addresses. */

@@ -8,7 +8,8 @@ import { INDICATORS } from "../features/status/rules";
 import type { Snapshot, Snapshots } from "../features/status/snapshots";
 import { declareRoutes } from "../http/elysia";
 import { operation } from "../http/operation";
-import { jsonRepresentation, PUBLIC_JSON, readPublic, respond } from "./site";
+import { jsonRepresentation, PUBLIC_JSON, respond } from "./site";
+import type { Visitors } from "./visitors";
 
 /** Six figures of a page. */
 const Summary = Type.Object(
@@ -32,24 +33,26 @@ const Summary = Type.Object(
 );
 
 /** Summary of a page, `/status/{slug}/summary.json`, for widgets that only read flat objects. */
-export function summaryRoutes(ctx: Ctx, snapshots: Snapshots) {
+export function summaryRoutes(ctx: Ctx, snapshots: Snapshots, visitors: Visitors) {
   const jsonOf = makeInSlices(function* (snapshot: Snapshot) {
-    const { components, page } = snapshot.document;
-    for (const { id } of components) {
+    for (const { id } of snapshot.document.components) {
       snapshot.daysOf(id);
       yield 1;
     }
     // Caches may keep the answer, so the page must still be public.
-    readPublic(snapshots, page.slug, { now: ctx.clock.now() });
+    visitors.readAgain(snapshot);
     return jsonRepresentation(summarize(snapshot));
   });
   return declareRoutes().get(
     "/status/:slug/summary.json",
-    ({ params, request, requestContext }) =>
-      snapshots.whenReady(params.slug, requestContext.now, () => {
-        const snapshot = readPublic(snapshots, params.slug, requestContext);
-        return respond(jsonOf(snapshot), request, requestContext);
-      }),
+    (call) => {
+      const { slug } = call.params;
+      const { now } = call.requestContext;
+      const look = (at: number) => visitors.getForPrograms(slug, call.requestContext, at);
+      return snapshots.whenReady(slug, now, () =>
+        respond(jsonOf(look(now)), call, () => look(ctx.clock.now())),
+      );
+    },
     operation({
       ...PUBLIC_JSON,
       id: "getSummary",

@@ -39,8 +39,8 @@ const RULES: readonly [path: RegExp, cacheClass: CacheClass][] = [
 
 /** Returns the class of a route. Only GET of a route that needs no credential may be stored. */
 function classOf({ method, path, operation }: Route): CacheClass {
-  const { kind } = operation.access;
-  if (method !== "GET" || (kind !== "public" && kind !== "file")) return "never";
+  const { access, isSealed } = operation;
+  if (method !== "GET" || !/^(public|file)$/.test(access.kind) || isSealed) return "never";
   const [, cacheClass] = RULES.find(([pattern]) => pattern.test(path)) ?? [];
   if (!cacheClass) throw new Error(`${path} has no class; add it to RULES`);
   return cacheClass;

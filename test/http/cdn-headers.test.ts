@@ -19,7 +19,7 @@ const OF_ONE_VISITOR = [
 
 /** Public routes whose answers show no page. */
 const WITHOUT_PAGE =
-  /^\/(assets|docs|api\/v1$|openapi\.(?:json|yaml)|schema|icon\.svg|robots\.txt|favicon\.ico|apple-touch-icon\.png)|\/api\/entry-page$|\/api\/badge\//;
+  /^\/(assets|docs|api\/v1$|openapi\.(?:json|yaml)|schema|icon\.svg|robots\.txt|favicon\.ico|apple-touch-icon\.png)|\/api\/entry-page$/;
 
 describe("answers with --cdn", () => {
   const shared = shareSite(() => createRouteSite(CDN));

@@ -123,7 +123,7 @@ describe("a page's custom domain", () => {
     let others = 0;
     for (const route of app.app.routes.routes) {
       const isPublic =
-        /^\/($|history\.|robots\.txt|favicon\.ico|icon\.svg|apple-touch-icon\.png|(api\/(v1\/(endpoints|suites|config)|v2|status-page|badge|entry-page|push)|health|compat|ping|status|assets|mail)(\/|$))/.test(
+        /^\/($|access$|history\.|robots\.txt|favicon\.ico|icon\.svg|apple-touch-icon\.png|(api\/(v1\/(endpoints|suites|config)|v2|status-page|badge|entry-page|push)|health|compat|ping|status|assets|mail)(\/|$))/.test(
           route.path,
         );
       if (isPublic) continue;

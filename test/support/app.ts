@@ -158,6 +158,8 @@ export async function createTestApp(
     wrap?: (ctx: Ctx) => AppOptions["wrap"];
     /** Verifies passwords; by default with real hashes. */
     passwords?: Passwords;
+    /** Verifies passwords of private pages; by default with real hashes. */
+    visitorPasswords?: Passwords;
     /** Loads the dashboard's routes before the first request for one of them, for tests that walk all routes. */
     dashboard?: boolean;
   } = {},
@@ -177,7 +179,8 @@ export async function createTestApp(
   const imports = options.imports?.(ctx) ?? ownImports.imports;
   const background = async () => ({ monitoring, backups, imports, egress, fleet });
   const wrap = options.wrap?.(ctx);
-  const app = createApp(ctx, { background, passwords: options.passwords, wrap });
+  const { passwords, visitorPasswords } = options;
+  const app = createApp(ctx, { background, passwords, visitorPasswords, wrap });
   if (options.dashboard) await app.loadRoutes();
 
   async function call(path: string, given: CallOptions = {}): Promise<Answer> {

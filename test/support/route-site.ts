@@ -44,11 +44,12 @@ export async function createRouteSite(env: Record<string, string> = {}): Promise
   const [api = ""] = Object.values(site.components);
   const [group] = (await app.call("/api/v1/status/acme", { key })).body.groups;
   const home = await app.call("/status/acme");
+  const [kumaGroup] = (await app.call("/api/status-page/acme")).body.publicGroupList;
   const values: Record<string, string> = {
     slug: "acme",
     key: "core_api",
     duration: "24h",
-    number: "1",
+    number: String(kumaGroup.monitorList[0].id),
     resource: "incidents",
     name: /\/assets\/(page\.[0-9a-f]{16}\.js)/.exec(home.text)?.[1] ?? "no asset",
     file: logoPath(logo)?.split("/").at(-1) ?? "no logo",

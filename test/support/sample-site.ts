@@ -10,6 +10,7 @@ import type { TestApp } from "./app";
 import { giveImportedTokens } from "./imported-jobs";
 import { listMails } from "./mail-rows";
 import { storeSubscriber } from "./mailed-subscriber";
+import { createPageAccess } from "./page-access";
 import { png } from "./pictures";
 import { linkPath, listRequests, RELAY } from "./subscribing";
 
@@ -75,7 +76,14 @@ export async function createSampleSite(app: TestApp) {
     { kind: "healthchecks", value: "s3cr3t/backup" },
     { kind: "gatus", value: `core_backup\0${push.token}` },
   ]);
-  const tokens = await mailTokens(app, page.id);
+  const rules = createPageAccess(app, page.id);
+  // While the page is public, they lead to it.
+  await rules.password("open sesame 1");
+  const { token: link } = await rules.link("Partner");
+  const tokens: Record<string, string> = {
+    ...(await mailTokens(app, page.id)),
+    "/status/{slug}/with/{token}": link,
+  };
   const webhook = await create("webhooks", {
     url: "https://example.com/hooks/allclear",
     events: ["incident.created"],

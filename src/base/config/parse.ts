@@ -148,6 +148,14 @@ export function isNetwork(text: string): boolean {
   }
 }
 
+/** Returns true for an address in one of the networks. */
+export function isInNetworks(address: Network[0], networks: readonly Network[]): boolean {
+  const kind = address.kind();
+  return networks.some(
+    ([network, bits]) => network.kind() === kind && address.match(network as never, bits as never),
+  );
+}
+
 /** Returns a network in CIDR notation, without bits of hosts; a single address without its length. */
 export function formatNetwork([address, bits]: Network): string {
   const isIpv4 = address.kind() === "ipv4";

@@ -39,6 +39,8 @@ export const pageAddress = {
   slug: pages.slug,
   visibility: pages.visibility,
   customDomains: pages.customDomains,
+  passwordId: pages.passwordId,
+  hasLinks: pages.hasLinks,
 };
 
 export const pageSlugs = sqliteTable("page_slugs", {

@@ -5,6 +5,7 @@ import { LRUCache } from "lru-cache";
 import { type ClientAddress, parseClientAddress, siteOf } from "../../base/client-address";
 import { sha256Hex } from "../../base/hash";
 import { lazy } from "../../base/lazy";
+import { plural } from "../../base/text";
 import { MINUTE_MS } from "../../base/time";
 import type { Ctx } from "../../context";
 import { BucketMap } from "../limits/limiter";
@@ -113,6 +114,11 @@ export function createLoginThrottle(ctx: Ctx): LoginThrottle {
       knownSources.add(address);
     },
   };
+}
+
+/** Returns the sentence for a sign-in or a password check that was attempted too often. */
+export function waitText(seconds: number): string {
+  return `Too many attempts. Wait ${plural(seconds, "second")}, then try again.`;
 }
 
 /** Returns a hash of the email, so that long texts take no memory. */

@@ -11,11 +11,11 @@ import { codePointLength, plural } from "../../base/text";
 import { NameText } from "../../base/texts";
 import type { Valid } from "../../base/validation";
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db/statements";
+import type { Tx } from "../../db/statements";
 import { audit } from "../../events/audit";
 import { generateToken, hashToken } from "../auth/sessions";
 import { decideExpiry } from "../keys/rules";
-import { findSetting, putSetting } from "../settings/store";
+import { putSetting } from "../settings/store";
 import { type PageAddress, pageUrl } from "./addresses";
 import { getPage, touchPage } from "./pages";
 import {
@@ -29,6 +29,7 @@ import {
   type PageRow,
   updatePageRow,
 } from "./store";
+import { findGrantKey, GRANT_KEY } from "./visits";
 
 const PASSWORD_MIN = 8;
 const PASSWORD_MAX = 200;
@@ -211,18 +212,10 @@ function change(
   return getPage(tx, page.id);
 }
 
-/** Name of the setting with the key that signs visits of private pages. */
-const GRANT_KEY = "grant_key";
 const KEY_BYTES = 32;
 
-/** Returns the key that signs visits; undefined until the first page has a password or a link. */
-export function findGrantKey(reader: Reader): Uint8Array | undefined {
-  const value = findSetting(reader, { name: GRANT_KEY })?.value;
-  return typeof value === "string" ? Buffer.from(value, "base64") : undefined;
-}
-
 function ensureGrantKey(ctx: Ctx, tx: Tx): void {
-  if (findSetting(tx, { name: GRANT_KEY })) return;
+  if (findGrantKey(tx)) return;
   const value = Buffer.from(ctx.random(KEY_BYTES)).toString("base64");
   putSetting(tx, { name: GRANT_KEY, value, now: ctx.clock.now() });
 }

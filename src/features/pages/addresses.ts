@@ -61,20 +61,41 @@ export function hostNameOf(url: string): string {
   return name.endsWith(".") ? name.slice(0, -1) : name;
 }
 
+/** Names that are never another site's: of one label, and those of local networks. IPv6 addresses have one label here. */
+const LOCAL_NAME = /^[^.]+$|\.(?:local|localhost|lan|home|internal|corp|home\.arpa)$/;
+
+/**
+ * Returns true if the host of a URL can belong to this installation alone: the one of the public address, an address,
+ * or a name of a local network. Any other name may be that of a site whose pages read this server in a visitor's
+ * browser (DNS rebinding).
+ */
+export function isOwnHost(baseUrl: string, url: string): boolean {
+  const name = hostNameOf(url);
+  return name === hostNameOf(baseUrl) || IPV4.test(name) || LOCAL_NAME.test(name);
+}
+
 /** Properties of a page that its links are built from. */
-export type PageAddress = Pick<PageRow, "slug" | "visibility" | "customDomains">;
+export type PageAddress = Pick<PageRow, "slug" | "customDomains"> & Served;
+
+/** Properties that decide if a page is served at `/` and on its custom domains. */
+type Served = Pick<PageRow, "visibility" | "passwordId" | "hasLinks">;
+
+/**
+ * Returns true for a page that is served on its custom domains and, as the default page, at `/`: a public one, or a
+ * private one with a password or links.
+ */
+export function isServed({ visibility, passwordId, hasLinks }: Served): boolean {
+  return visibility === "public" || passwordId !== null || hasLinks;
+}
 
 /**
  * Returns the start of every absolute link to a page, without a trailing slash: its first custom
  * domain with the scheme of the public address and no port. For a page without custom domains, and
- * for a private page, which is not served on them, it is the public address.
+ * for one that is not served on them, it is the public address.
  */
-export function pageBaseUrl(
-  baseUrl: string,
-  page: Pick<PageAddress, "visibility" | "customDomains">,
-): string {
+export function pageBaseUrl(baseUrl: string, page: Omit<PageAddress, "slug">): string {
   const [domain] = page.customDomains;
-  if (domain === undefined || page.visibility === "private") return baseUrl;
+  if (domain === undefined || !isServed(page)) return baseUrl;
   // The public address now has this host, possibly with a port.
   if (domain === hostNameOf(baseUrl)) return baseUrl;
   return `${baseUrl.slice(0, baseUrl.indexOf(":"))}://${domain}`;
@@ -103,6 +124,7 @@ export function logoSize(path: string): { width: number; height: number } {
 export interface DomainPage {
   slug: string;
   isPublic: boolean;
+  isServed: boolean;
   /** All slugs of the page, including earlier ones. */
   slugs: ReadonlySet<string>;
 }
@@ -127,9 +149,14 @@ export function createDomains(ctx: Ctx): Domains {
 
   function read(): ReadonlyMap<string, DomainPage> {
     const pages = new Map<string, DomainPage>();
-    for (const { slug, visibility, customDomains, slugs } of listPagesWithDomains(ctx.db, {})) {
-      const page = { slug, isPublic: visibility === "public", slugs: new Set(slugs) };
-      for (const domain of customDomains) pages.set(domain, page);
+    for (const row of listPagesWithDomains(ctx.db, {})) {
+      const page = {
+        slug: row.slug,
+        isPublic: row.visibility === "public",
+        isServed: isServed(row),
+        slugs: new Set(row.slugs),
+      };
+      for (const domain of row.customDomains) pages.set(domain, page);
     }
     pages.delete(hostNameOf(ctx.baseUrl));
     return pages;

@@ -1,7 +1,14 @@
 import { and, desc, eq, isNull, lt, ne, sql } from "drizzle-orm";
-import { deleteBy, findBy, listBy } from "../../db/rows";
+import { deleteBy, findBy, listBy, setBy } from "../../db/rows";
 import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db/statements";
-import { pageLinks, pageLogos, pagePasswords, pages, pageSlugs } from "../../db/tables/pages";
+import {
+  pageAddress,
+  pageLinks,
+  pageLogos,
+  pagePasswords,
+  pages,
+  pageSlugs,
+} from "../../db/tables/pages";
 
 export type PageRow = typeof pages.$inferSelect;
 export type LogoRow = typeof pageLogos.$inferSelect;
@@ -72,9 +79,7 @@ export const listPagesWithDomains = selectMany((orm, _$: Record<string, never>) 
   orm
     .select({
       id: pages.id,
-      slug: pages.slug,
-      visibility: pages.visibility,
-      customDomains: pages.customDomains,
+      ...pageAddress,
       slugs: sql`(SELECT json_group_array(slug) FROM page_slugs WHERE page_id = pages.id)`.mapWith(
         (slugs: string): string[] => JSON.parse(slugs),
       ),
@@ -94,6 +99,8 @@ export const insertPageLink = insertInto(pageLinks);
 export const findPageLink = findBy(pageLinks, ["pageId", "id"]);
 export const deletePageLink = deleteBy(pageLinks, ["pageId", "id"]);
 export const deletePageLinks = deleteBy(pageLinks, ["pageId"]);
+
+export const setLinkUse = setBy(pageLinks, ["id"], ["lastUsedAt"]);
 
 /** Lists the links of a page, newest first. */
 export const listLinksOfPage = listBy(pageLinks, ["pageId"], { order: [desc(pageLinks.id)] });

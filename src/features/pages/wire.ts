@@ -89,7 +89,7 @@ export const Page = Type.Object(
     logo: Nullable(Type.String({ description: "URL of the page's logo; null without one." })),
     custom_domains: Type.Array(Type.String({ examples: ["status.acme.com"] }), {
       description:
-        "Host names that serve only this page. Links are built from the first, unless the page is private.",
+        "Host names that serve only this page. Links are built from the first, unless the page is private without a password and a link.",
     }),
     compat: Type.Array(OneOf(COMPAT_PRODUCTS), {
       description: "Products in whose formats the page can be read, while it is public.",

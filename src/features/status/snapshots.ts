@@ -26,6 +26,7 @@ import { listMaintenanceForPage, nextEdge } from "../maintenance/records";
 import { UPCOMING_MS } from "../maintenance/rules";
 import type { MaintenanceRecord } from "../maintenance/store";
 import { presentMaintenance } from "../maintenance/wire";
+import { isServed } from "../pages/addresses";
 import { findDefaultPage, findPageBySlug, type PageRow } from "../pages/store";
 import { presentPage } from "../pages/wire";
 import {
@@ -71,9 +72,12 @@ export interface Snapshots {
   isHolding(): boolean;
 }
 
+/** The default page. A change of a page makes another object. */
 interface DefaultPage {
+  id: string;
   slug: string;
   isPublic: boolean;
+  isServed: boolean;
 }
 
 /**
@@ -180,12 +184,17 @@ export function createSnapshots(
     defaultPage() {
       if (!byDefault) {
         const row = findDefaultPage(ctx.db, {});
-        byDefault = { page: row && { slug: row.slug, isPublic: row.visibility === "public" } };
+        byDefault = { page: row && describeDefault(row) };
       }
       return byDefault.page;
     },
     isHolding: () => bySlug.size > 0,
   };
+}
+
+function describeDefault(row: PageRow): DefaultPage {
+  const { id, slug, visibility } = row;
+  return { id, slug, isPublic: visibility === "public", isServed: isServed(row) };
 }
 
 /**

@@ -2,7 +2,7 @@ import { and, asc, eq, gt, lte, not, sql } from "drizzle-orm";
 import { deleteBy, setBy } from "../../db/rows";
 import { insertInto, mutate, type Reader, selectMany, selectOne } from "../../db/statements";
 import { events } from "../../db/tables/events";
-import { pages } from "../../db/tables/pages";
+import { pageAddress, pages } from "../../db/tables/pages";
 import {
   deliveries,
   deliveryBatches,
@@ -110,12 +110,7 @@ export const listAwaited = selectMany((orm, _$: Record<string, never>) =>
     ),
 );
 
-const pageOfEvent = {
-  name: pages.name,
-  slug: pages.slug,
-  visibility: pages.visibility,
-  customDomains: pages.customDomains,
-};
+const pageOfEvent = { name: pages.name, ...pageAddress };
 
 /**
  * Finds everything that an attempt needs: the delivery, its event, its endpoint, and the event's

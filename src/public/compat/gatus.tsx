@@ -185,9 +185,10 @@ function createReads(ctx: Ctx, snapshots: Snapshots): Read[] {
   function find(call: Call): Snapshot | undefined {
     const { requestContext } = call;
     const slug = slugOf(call);
-    if (slug === undefined) return undefined;
-    const snapshot = findCompatPage(snapshots, "gatus", slug, requestContext);
+    const snapshot =
+      slug === undefined ? undefined : findCompatPage(snapshots, "gatus", slug, requestContext);
     requestContext.shownPageId = snapshot?.document.page.id;
+    requestContext.isSealed = !snapshot;
     return snapshot;
   }
 

@@ -61,6 +61,7 @@ export function kumaRoutes(ctx: Ctx, snapshots: Snapshots, readIncidents: ReadRe
     const { requestContext: at } = call;
     const snapshot = findCompatPage(snapshots, "uptime-kuma", slugOf(call), at);
     at.shownPageId = snapshot?.document.page.id;
+    at.isSealed = !snapshot;
     return snapshot;
   };
   const pageOf = publicJson((snapshot) => pageDocument(ctx.db, snapshot, ctx.clock.now()));
@@ -175,6 +176,7 @@ export function kumaRoutes(ctx: Ctx, snapshots: Snapshots, readIncidents: ReadRe
             return whenEntryReady(ctx.db, snapshots, number, at, (): Answer => {
               const found = findEntry(ctx.db, snapshots, number, at);
               at.shownPageId = found?.snapshot.document.page.id;
+              at.isSealed = !found;
               const { duration } = call.params;
               try {
                 return badge(call, (query) =>
@@ -294,9 +296,11 @@ function declare({ id, summary, description, schema, answers, query, error }: Re
   });
 }
 
-function entryPage(snapshots: Snapshots, { domain, now }: RequestContext) {
+function entryPage(snapshots: Snapshots, at: RequestContext) {
+  const { domain } = at;
   const { slug } = domain ?? snapshots.defaultPage() ?? {};
-  const page = slug && findCompatPage(snapshots, "uptime-kuma", slug, { domain, now });
+  const page = slug && findCompatPage(snapshots, "uptime-kuma", slug, at);
+  at.isSealed = !page;
   if (!page) return { type: "entryPage", entryPage: "dashboard" };
   const current = page.document.page.slug;
   return domain

@@ -24,14 +24,20 @@ import type { Snapshot, Snapshots } from "../../features/status/snapshots";
 import { declareRoutes } from "../../http/elysia";
 import { operation } from "../../http/operation";
 import type { RequestContext } from "../../http/request-context";
-import { PUBLIC_JSON, publicJson, readPublic } from "../site";
+import { PUBLIC_JSON, publicJson } from "../site";
+import type { Visitors } from "../visitors";
 
 /**
  * Atlassian Statuspage's public JSON: `/api/v2/` for the default page or the page of the custom domain,
- * `/status/{slug}/api/v2/` for every public page. Earlier slugs answer too, without a redirect, as under
+ * `/status/{slug}/api/v2/` for every page. Earlier slugs answer too, without a redirect, as under
  * `/api/v1`.
  */
-export function v2Routes(ctx: Ctx, snapshots: Snapshots, readIncidents: ReadRecords) {
+export function v2Routes(
+  ctx: Ctx,
+  snapshots: Snapshots,
+  visitors: Visitors,
+  readIncidents: ReadRecords,
+) {
   const answer = (
     json: ReturnType<typeof publicJson>,
     slug: string,
@@ -39,7 +45,7 @@ export function v2Routes(ctx: Ctx, snapshots: Snapshots, readIncidents: ReadReco
     at: RequestContext,
   ) =>
     snapshots.whenReady(slug, at.now, () =>
-      json(readPublic(snapshots, slug, at)).respond(request, at),
+      json(visitors.getForPrograms(slug, at)).respond(request, at),
     );
   const routes = declareRoutes();
   for (const document of V2_DOCUMENTS) {
@@ -49,9 +55,9 @@ export function v2Routes(ctx: Ctx, snapshots: Snapshots, readIncidents: ReadReco
     routes.get(
       `/api/v2/${document.path}`,
       ({ request, requestContext }) => {
-        const page = requestContext.domain ?? snapshots.defaultPage();
-        if (!page) throw notFound("status page");
-        return answer(json, page.slug, request, requestContext);
+        const slug = visitors.homeSlug(requestContext);
+        if (slug === undefined) throw notFound("status page");
+        return answer(json, slug, request, requestContext);
       },
       declare(document, "Default", "of the default page"),
     );

@@ -9,6 +9,7 @@ import type { LoginThrottle } from "../../features/auth/throttle";
 import type { Backups } from "../../features/backups/backups";
 import type { KeyUsage } from "../../features/keys/usage";
 import type { Monitoring } from "../../features/monitors/monitoring";
+import type { Visits } from "../../features/pages/visits";
 import type { RouteTable } from "../../http/route-table";
 import type { ImportJobs } from "../../imports/jobs";
 import type { Reveals, WriteAs, WriteOnceAs } from "./changes";
@@ -38,6 +39,8 @@ export interface AdminDependencies {
   egress: Egress;
   /** Parts for more than one machine; undefined without their options. */
   fleet: Fleet | undefined;
+  /** Visits of private pages. */
+  visits: Visits;
   /** Table of all routes, complete before the first request. */
   routes: RouteTable;
 }

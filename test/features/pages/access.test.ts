@@ -5,7 +5,6 @@ import { sha256Hex } from "../../../src/base/hash";
 import { validate } from "../../../src/base/validation";
 import {
   createPageLink,
-  findGrantKey,
   PageNetworksInput,
   PagePasswordInput,
   pageLinkUrl,
@@ -20,6 +19,7 @@ import {
   findPagePassword,
   listLinksOfPage,
 } from "../../../src/features/pages/store";
+import { findGrantKey } from "../../../src/features/pages/visits";
 import { createPasswords } from "../../../src/features/auth/passwords";
 import { createTestApp, type TestApp } from "../../support/app";
 import { createPageAccess } from "../../support/page-access";

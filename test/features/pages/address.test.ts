@@ -1,7 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { pageUrl } from "../../../src/features/pages/addresses";
 
-const PAGE = { slug: "acme", visibility: "public", customDomains: ["status.acme.com"] } as const;
+const PAGE = {
+  slug: "acme",
+  visibility: "public",
+  customDomains: ["status.acme.com"],
+  passwordId: null,
+  hasLinks: false,
+} as const;
 const at = (baseUrl: string, more: Partial<Parameters<typeof pageUrl>[1]> = {}) =>
   pageUrl(baseUrl, { ...PAGE, customDomains: [...PAGE.customDomains], ...more });
 
@@ -18,6 +24,14 @@ describe("a link to a page begins with", () => {
     expect(at("https://up.test:8443", { visibility: "private" })).toBe(
       "https://up.test:8443/status/acme",
     );
+  });
+
+  test("its custom domain where it is private and has a password or a link, with which that serves it", () => {
+    for (const rule of [{ passwordId: "pwd_1" }, { hasLinks: true }]) {
+      expect(at("https://up.test:8443", { visibility: "private", ...rule })).toBe(
+        "https://status.acme.com/status/acme",
+      );
+    }
   });
 
   test("the public address, its port included, where that has come to be on the page's domain", () => {

@@ -89,7 +89,13 @@ function incident({ components, name, text, postmortem }: Size) {
       updatedAt: AT,
       deletedAt: null,
     },
-    page: { slug: "acme", visibility: "public", customDomains: [] },
+    page: {
+      slug: "acme",
+      visibility: "public",
+      customDomains: [],
+      passwordId: null,
+      hasLinks: false,
+    },
     components: named.map(({ componentId: id }) => ({ id, name, status: "major_outage" as const })),
   };
   return { record, update };

@@ -1,6 +1,8 @@
 import { listAllPages, listLinksOfPage } from "../../../src/features/pages/store";
 import { asUpload } from "../multipart";
+import { createPageAccess } from "../page-access";
 import { picture } from "../pictures";
+import { PAGE_PASSWORD } from "../private-site";
 import { byForm, type Sent, type ActionInstallation, type Verbs } from "./verb";
 
 /** Returns one of the forms of a page with its current version. */
@@ -28,6 +30,14 @@ async function upload(installation: ActionInstallation): Promise<Sent> {
   return { path: `/admin/pages/${pageId}/logo`, options: { ...options, session } };
 }
 
+/** Returns the form of a visitor of the page, which is private with a password then. */
+async function visitorForm({ app, pageId }: ActionInstallation, path: string): Promise<Sent> {
+  const access = createPageAccess(app, pageId);
+  await access.password(PAGE_PASSWORD);
+  await access.update({ visibility: "private" });
+  return { path, options: { form: { password: PAGE_PASSWORD } } };
+}
+
 const LOOK = { theme: "dark", accent: "#0b6b53" };
 const NEW = { form: "1", slug: "b", visibility: "public" };
 const LINK = { form: "1", name: "Partner", expires: "never" };
@@ -40,8 +50,18 @@ const GENERAL = {
   join_minutes: "10",
 };
 
-/** Dashboard requests that change pages, or the arrangement of their components. */
+/** Dashboard requests that change pages, or the arrangement of their components, and the form of visitors. */
 export const PAGE_VERBS: Verbs = {
+  "POST /access": {
+    leaves: [],
+    because: "A visit changes nothing.",
+    prepare: (installation) => visitorForm(installation, "/access"),
+  },
+  "POST /status/:slug/access": {
+    leaves: [],
+    because: "A visit changes nothing.",
+    prepare: (installation) => visitorForm(installation, "/status/acme/access"),
+  },
   "POST /admin/components/new": {
     leaves: ["component.create"],
     prepare: (installation) =>
@@ -156,7 +176,8 @@ export const PAGE_VERBS: Verbs = {
   },
   "POST /admin/pages/:id/links/new": {
     leaves: ["page.create_link"],
-    prepare: (installation) => byForm(installation, `/pages/${installation.pageId}/links/new`, LINK),
+    prepare: (installation) =>
+      byForm(installation, `/pages/${installation.pageId}/links/new`, LINK),
   },
   "POST /admin/pages/:id/links/:link/revoke": {
     leaves: ["page.revoke_link"],

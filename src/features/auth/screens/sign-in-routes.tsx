@@ -19,8 +19,9 @@ import { renderPlainScreen } from "../../../ui/frame/shell";
 import { screenOperation } from "../../../ui/screens/routes";
 import { authenticate, endOneSession, signIn } from "../../users/sign-in";
 import { isHttps } from "../rules";
+import { waitText } from "../throttle";
 import { readKeptForm, type RefusedForm, RefusedFormPage, safeReturnPath } from "./refused-form";
-import { KEPT_SIGN_IN_PATH, waitText } from "./sign-in";
+import { KEPT_SIGN_IN_PATH } from "./sign-in";
 
 const PUBLIC = { kind: "public" } as const;
 

@@ -4,7 +4,6 @@
  */
 
 import type { Problem } from "../../../base/errors";
-import { plural } from "../../../base/text";
 import type { Ctx } from "../../../context";
 import { acceptsHtml, sendHtml } from "../../../http/answers";
 import { SIGN_IN_PATH } from "../../../http/caller";
@@ -215,9 +214,4 @@ function Refused({ refused, isPartial }: { refused: string; isPartial: boolean }
     default:
       return <>Nothing was changed. Sign in, then try again.</>;
   }
-}
-
-/** Returns the sentence for a sign-in or a password check that was attempted too often. */
-export function waitText(seconds: number): string {
-  return `Too many attempts. Wait ${plural(seconds, "second")}, then try again.`;
 }

@@ -43,7 +43,7 @@ import { type AtPage, PageFrame, pageTabTitle } from "./settings";
 
 /** Adds the tab, and the forms of its rules. */
 export function addPageAccessRoutes(area: Area, deps: AdminDependencies): void {
-  const { ctx, passwords, writeAs } = deps;
+  const { ctx, passwords, visits, writeAs } = deps;
   const back = ({ params }: AtPage) => accessPath(params.id);
 
   function accessScreen(at: AtPage, page: PageRow, states: AccessStates = {}): Screen {
@@ -58,8 +58,11 @@ export function addPageAccessRoutes(area: Area, deps: AdminDependencies): void {
     const access = {
       page,
       forms,
-      address: at.requestContext.address,
-      links: listLinksOfPage(ctx.db, { pageId: page.id }),
+      address: at.requestContext.judgedAddress,
+      links: listLinksOfPage(ctx.db, { pageId: page.id }).map((link) => ({
+        ...link,
+        lastUsedAt: visits.lastUseOf(link.id) ?? link.lastUsedAt,
+      })),
       now: ctx.clock.now(),
     };
     const { role } = sessionOf(at.requestContext).user;
@@ -365,9 +368,9 @@ function SeenAddress({ address: { ip, isDoubtful } }: { address: ClientAddress }
     );
   }
   return (
-    <Notice tone="degraded" title="Your request came through a proxy that is not trusted">
+    <Notice tone="degraded" title="Your request may have come through a proxy that is not trusted">
       Networks do not admit such requests. If <code>{ip}</code> is your reverse proxy, add it to{" "}
-      <code>ALLCLEAR_TRUSTED_PROXIES</code>.
+      <code>ALLCLEAR_TRUSTED_PROXIES</code>, and let it send <code>X-Forwarded-For</code>.
     </Notice>
   );
 }

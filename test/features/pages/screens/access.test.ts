@@ -228,6 +228,14 @@ describe("the links of a page", () => {
     expect(actionsOf(site.app).at(-1)).toBe("page.create_link");
   });
 
+  test("the use of a link is shown at once, though it is written later", async () => {
+    await using site = await createAccessSite();
+    const { link, token } = await site.rules.link("Partner");
+    expect((await site.app.call(`/status/acme/with/${token}`)).status).toBe(303);
+    expect((await site.screen()).texts("#page-links td")[3]).not.toBe("Never");
+    expect(site.links().find(({ id }) => id === link.id)?.lastUsedAt).toBeNull();
+  });
+
   test("a link form that is submitted again shows the same link, and later none", async () => {
     await using site = await createAccessSite();
     const create = `${PAGES}/${site.id}/links/new`;

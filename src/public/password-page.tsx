@@ -1,0 +1,92 @@
+import { sendHtml } from "../http/answers";
+import { linkedAssets } from "../ui/assets";
+import { Notice } from "../ui/blocks";
+import { Button } from "../ui/buttons";
+import {
+  createPageCache,
+  type HtmlDocument,
+  PlainPage,
+  renderLinkedDocument,
+} from "../ui/documents";
+import { Actions, Form, TextField } from "../ui/form";
+
+/** The form for the password of a private page, as the answer of a route. */
+export const PASSWORD_FORM = {
+  description: "The form for the password of a private page.",
+  mediaType: "text/html",
+  headers: { "WWW-Authenticate": "The scheme `Cookie`, with the path of the form." },
+} as const;
+
+/** Path to which the password of the page at `/` is sent. It tells no slug. */
+export const HOME_ACCESS_PATH = "/access";
+
+/** Path to which the password of a page is sent. */
+export function accessPath(slug: string): string {
+  return `/status/${slug}/access`;
+}
+
+interface PasswordForm {
+  /** Path to which it is sent. */
+  action: string;
+  /** Path of the page to open after it. */
+  next: string;
+  error?: string;
+}
+
+/** Longest path that a form keeps. */
+export const NEXT_MAX_LENGTH = 500;
+
+/** Placeholder of the path in a cached form, since strangers can ask for any number of paths. */
+const NEXT_PLACEHOLDER = "{next}";
+
+/**
+ * Creates the answers with the form for the password of a private page: 401, unless it was sent and refused. It shows
+ * nothing of the page.
+ */
+export function createPasswordPages() {
+  const render = createPageCache(renderPasswordPage);
+  return (
+    request: Request,
+    { next, ...form }: PasswordForm,
+    refused?: { status: number; headers?: Record<string, string> },
+  ): Response => {
+    const { html, policy } = render({ ...form, next: NEXT_PLACEHOLDER });
+    const challenge = `Cookie realm="allclear", form-action="${form.action}"`;
+    return sendHtml(
+      request,
+      { html: html.replace(NEXT_PLACEHOLDER, () => Bun.escapeHTML(next)), policy },
+      refused ?? { status: 401, headers: { "WWW-Authenticate": challenge } },
+    );
+  };
+}
+
+function renderPasswordPage({ action, next, error }: PasswordForm): HtmlDocument {
+  const title = "Private status page";
+  return renderLinkedDocument({
+    title,
+    assets: linkedAssets(),
+    children: (
+      <PlainPage title={title}>
+        <p>Enter the password that you were given for this page.</p>
+        {error === undefined ? null : (
+          <div role="alert">
+            <Notice tone="major">{error}</Notice>
+          </div>
+        )}
+        <Form action={action} hidden={{ next }}>
+          <TextField
+            label="Password"
+            name="password"
+            type="password"
+            autocomplete="current-password"
+            required
+            autofocus
+          />
+          <Actions>
+            <Button kind="primary">Open page</Button>
+          </Actions>
+        </Form>
+      </PlainPage>
+    ),
+  });
+}

@@ -1,0 +1,161 @@
+/*
+ * Visitors of status pages: everyone sees a public page, and a private one those whom its rules admit, and users.
+ */
+import { notFound } from "../base/errors";
+import type { Ctx } from "../context";
+import type { Sessions } from "../features/auth/sessions";
+import { isOwnHost } from "../features/pages/addresses";
+import type { VisitedPage, Visits } from "../features/pages/visits";
+import type { Snapshot, Snapshots } from "../features/status/snapshots";
+import { findCurrentSession, readGrants } from "../http/cookies";
+import type { RequestContext } from "../http/request-context";
+
+/** A page as a visitor finds it. */
+interface FoundPage {
+  snapshot: Snapshot;
+  isPublic: boolean;
+  /** False for a private page that the visitor must not see. */
+  isAdmitted: boolean;
+}
+
+export interface Visitors {
+  /**
+   * Finds the page of a slug at `now` (unix ms), and notes in the context what its answer shows. That of a private page
+   * is sealed, like that of a page that does not exist.
+   */
+  find(slug: string, context: RequestContext, now: number): FoundPage | undefined;
+  /** Returns the snapshot of a page that the visitor sees. Throws `not_found` for all others alike. */
+  get(slug: string, context: RequestContext, now?: number): Snapshot;
+  /**
+   * Returns the snapshot of a page for a document that programs read. In that of a visitor with a link in the path,
+   * the addresses of the page contain the link. Throws `not_found`, also for a private page without rules.
+   */
+  getForPrograms(slug: string, context: RequestContext, now?: number): Snapshot;
+  /** Like `get`, but throws `not_found` for a private page. */
+  getPublic(slug: string, context: RequestContext): Snapshot;
+  /**
+   * Reads the page of a snapshot of a document again, in another turn of the event loop. Throws `not_found` if it has
+   * become private or public meanwhile.
+   */
+  readAgain(snapshot: Snapshot): Snapshot;
+  /** Returns true for a private page whose password lets visitors in. */
+  hasPassword(page: VisitedPage): boolean;
+  /**
+   * Returns the slug of the page at `/`: the one of the custom domain, or the default page. Undefined, and the answer is
+   * sealed, without one, and for a private default page of which the visitor must not know.
+   */
+  homeSlug(context: RequestContext): string | undefined;
+}
+
+export function createVisitors(
+  ctx: Ctx,
+  { snapshots, sessions, visits }: { snapshots: Snapshots; sessions: Sessions; visits: Visits },
+): Visitors {
+  const linked = createLinkedSnapshots();
+
+  /** Returns true if a rule or a session lets the visitor see a private page. Only a session reads the database. */
+  function isAdmitted(page: VisitedPage, context: RequestContext, now: number): boolean {
+    const { request, link } = context;
+    if (link !== undefined) return visits.findLink(page, link, now) !== undefined;
+    return (
+      readGrants(ctx, context, page.id).some((grant) => visits.admitsGrant(page, grant, now)) ||
+      isAdmittedByNetwork(page, context) ||
+      findCurrentSession(ctx, sessions, request, now) !== undefined
+    );
+  }
+
+  /** Cookies are those of a host, and an address is not: another name for this server must not show the page. */
+  function isAdmittedByNetwork(page: VisitedPage, context: RequestContext): boolean {
+    const isOwn = context.domain !== undefined || isOwnHost(ctx.baseUrl, context.request.url);
+    return isOwn && visits.admitsAddress(page, context.judgedAddress);
+  }
+
+  const find: Visitors["find"] = (slug, context, now) => {
+    // The page may have changed since it was found before.
+    context.shownPageId = undefined;
+    context.isSealed = true;
+    const snapshot = snapshots.read(slug, now);
+    if (!snapshot) return undefined;
+    const { page } = snapshot.document;
+    if (page.visibility !== "public") {
+      return { snapshot, isPublic: false, isAdmitted: isAdmitted(page, context, now) };
+    }
+    context.shownPageId = page.id;
+    context.isSealed = false;
+    return { snapshot, isPublic: true, isAdmitted: true };
+  };
+
+  function getFound(slug: string, context: RequestContext, now = context.now): FoundPage {
+    const found = find(slug, context, now);
+    if (!found?.isAdmitted) throw notFound("status page");
+    return found;
+  }
+
+  return {
+    find,
+    get: (slug, context, now) => getFound(slug, context, now).snapshot,
+    getForPrograms(slug, context, now) {
+      const { snapshot, isPublic } = getFound(slug, context, now);
+      if (!isPublic && !visits.hasRules(snapshot.document.page)) throw notFound("status page");
+      return context.link === undefined ? snapshot : linked.of(snapshot, context.link);
+    },
+    getPublic(slug, context) {
+      const { snapshot, isPublic } = getFound(slug, context);
+      if (isPublic) return snapshot;
+      throw notFound("status page");
+    },
+    readAgain(snapshot) {
+      const { slug, visibility } = snapshot.document.page;
+      const current = snapshots.read(slug, ctx.clock.now());
+      if (current?.document.page.visibility !== visibility) throw notFound("status page");
+      const token = linked.tokenOf(snapshot);
+      return token === undefined ? current : linked.of(current, token);
+    },
+    hasPassword: visits.hasPassword,
+    homeSlug(context) {
+      // A custom domain serves no page that it must not.
+      if (context.domain) return context.domain.slug;
+      const page = snapshots.defaultPage();
+      const mayKnow = (known: VisitedPage) =>
+        visits.hasPassword(known) || isAdmitted(known, context, context.now);
+      if (page?.isServed && (page.isPublic || mayKnow(page))) return page.slug;
+      context.isSealed = true;
+      return undefined;
+    },
+  };
+}
+
+/** Number of links with whose addresses documents of one snapshot are kept. */
+const LINKS_MAX = 20;
+
+/** Creates the snapshots whose page has the address of a link, so that documents lead on by the link. */
+function createLinkedSnapshots() {
+  const made = new WeakMap<Snapshot, Map<string, Snapshot>>();
+  const tokens = new WeakMap<Snapshot, string>();
+
+  function make(snapshot: Snapshot, token: string): Snapshot {
+    const { document } = snapshot;
+    const page = { ...document.page, url: `${document.page.url}/with/${token}` };
+    // What a snapshot computes at first use stays with the original one.
+    const copy: Snapshot = Object.create(snapshot, { document: { value: { ...document, page } } });
+    tokens.set(copy, token);
+    return copy;
+  }
+
+  return {
+    /** Returns the token in the address of a snapshot's page; undefined for a snapshot without a link. */
+    tokenOf: (snapshot: Snapshot) => tokens.get(snapshot),
+    /** Returns the snapshot for the visitor with a link. */
+    of(snapshot: Snapshot, token: string): Snapshot {
+      let byToken = made.get(snapshot);
+      if (!byToken) made.set(snapshot, (byToken = new Map()));
+      const copy = byToken.get(token) ?? make(snapshot, token);
+      // The last one in order is the one that was used last.
+      byToken.delete(token);
+      byToken.set(token, copy);
+      const [oldest] = byToken.keys();
+      if (byToken.size > LINKS_MAX && oldest !== undefined) byToken.delete(oldest);
+      return copy;
+    },
+  };
+}
