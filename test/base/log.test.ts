@@ -39,6 +39,9 @@ describe("redaction of paths in the log", () => {
     "/admin/setup/short-and-mistyped",
     `/api/v1/heartbeats/${TOKEN}/start?rid=1`,
     "/api/v1/heartbeats/short-and-mistyped/fail",
+    `/status/acme/with/${TOKEN}`,
+    `/status/acme%2Fwith%2F${TOKEN}/feed.atom?x=1`,
+    "/status/acme/with/short-and-mistyped/api/v2/summary.json",
     `/x?access_token=${TOKEN}`,
   ])("the path %s is logged without its token", (path) => {
     expect(redactUrl(path)).not.toContain(TOKEN);
@@ -50,6 +53,7 @@ describe("redaction of paths in the log", () => {
     "/api/v1/components/cmp_01kah2v9w0e0rs6x0h3ye0a1bc",
     "/assets/allclear.0123456789abcdef.css",
     "/status/acme?x=1",
+    "/status/acme/with",
   ])("the path %s is logged unchanged", (path) => {
     expect(redactUrl(path)).toBe(path);
     expect(redactText(path)).toBe(path);
