@@ -99,6 +99,14 @@ const KINDS: Record<CredentialKind, { heading: string; remedies(dataDir: string)
       "Delete the webhook in the dashboard.",
     ],
   },
+  page: {
+    heading: "Pages, with their passwords at the time of the backup",
+    remedies: (dataDir) => [`${PROGRAM} page access SLUG --set-password - ${dataDir}`],
+  },
+  link: {
+    heading: "Links to private pages",
+    remedies: () => ["Revoke the link in the dashboard."],
+  },
   monitor: {
     heading: "Push monitors, with their heartbeat tokens at the time of the backup",
     remedies: () => [

@@ -1,9 +1,9 @@
 /*
  * Credentials and consent to mail across a restore. Changes after the backup stay in force: revocations, ended key
- * values, disabled users, lowered roles, changed passwords, rotated secrets, former destinations of webhooks, ended
- * subscriptions and suppressions are read from the replaced database. `restore.ts` applies the rules. Either database may
- * have an older schema, and the replaced one may be damaged: a table is carried over only if both databases have it and
- * it is undamaged.
+ * values, disabled users, lowered roles, changed passwords, rotated secrets, former destinations of webhooks, rules of
+ * private pages, ended subscriptions and suppressions are read from the replaced database. `restore.ts` applies the
+ * rules. Either database may have an older schema, and the replaced one may be damaged: a table is carried over only if
+ * both databases have it and it is undamaged.
  */
 
 /** A table from which a restore carries changes over. */
@@ -45,7 +45,7 @@ interface Credentials {
   isConfirmed: string;
 }
 
-export type CredentialKind = "key" | "user" | "webhook" | "monitor";
+export type CredentialKind = "key" | "user" | "webhook" | "monitor" | "page" | "link";
 
 /** SQL condition: the replaced database has a newer state of the row than the backup. */
 const IS_LATER = "(o.version > r.version OR o.updated_at > r.updated_at)";
@@ -78,6 +78,10 @@ const IS_KEPT = "o.deleted_at IS NULL AND r.deleted_at IS NULL";
 const CHANGED_MONITORS = `SELECT r.id FROM main.monitors AS r
   JOIN replaced.monitors AS o ON o.id = r.id
   WHERE ${IS_KEPT} AND ${IS_LATER}`;
+
+/** SQL that selects the ids of pages that were changed after the backup, also of those deleted since. */
+const CHANGED_PAGES = `SELECT r.id FROM main.pages AS r
+  JOIN replaced.pages AS o ON o.id = r.id WHERE ${IS_LATER}`;
 
 /** SQL condition: a subscriber of the backup was erased since. One of another page can have the same address. */
 const IS_ERASED = `NOT EXISTS (SELECT 1 FROM replaced.subscribers AS o WHERE o.id = r.id)
@@ -318,6 +322,87 @@ export const CARRIED_TABLES: Readonly<Record<string, CarriedTable>> = {
         label: "ref",
         isLive: "token_hash IS NOT NULL AND deleted_at IS NULL",
         isConfirmed: "deleted_at IS NULL",
+      },
+    ],
+  },
+  // Before the pages, whose rules make them as new. A page without rules is seen by users and keys alone.
+  page_passwords: {
+    columns: ["page_id", "hash"],
+    rules: [
+      {
+        alsoReads: "pages",
+        sql: `DELETE FROM main.page_passwords WHERE page_id IN (${CHANGED_PAGES})`,
+      },
+      {
+        alsoReads: "pages",
+        sql: `INSERT INTO main.page_passwords (page_id, hash)
+          SELECT page_id, hash FROM replaced.page_passwords WHERE page_id IN (${CHANGED_PAGES})`,
+      },
+    ],
+  },
+  page_links: {
+    columns: ["id", "page_id", "name", "hash", "expires_at"],
+    rules: [
+      {
+        what: "revoked link",
+        alsoReads: "pages",
+        sql: `DELETE FROM main.page_links WHERE page_id IN (${CHANGED_PAGES})
+          AND id NOT IN (SELECT id FROM replaced.page_links)`,
+      },
+    ],
+    credentials: [
+      {
+        kind: "link",
+        alsoReads: "pages",
+        label: "name",
+        isLive: "(expires_at IS NULL OR expires_at > $now)",
+        isConfirmed: "TRUE",
+      },
+    ],
+  },
+  pages: {
+    columns: ["id", "slug", "visibility", "version", "updated_at", "deleted_at"],
+    optional: ["networks", "password_id", "has_links"],
+    rules: [
+      {
+        what: "change of a page to private",
+        sql: update(
+          "pages",
+          "visibility = o.visibility",
+          `o.visibility = 'private' AND r.visibility = 'public' AND ${IS_LATER}`,
+        ),
+      },
+      {
+        what: "changed password of a page",
+        alsoReads: "page_passwords",
+        column: "password_id",
+        sql: update(
+          "pages",
+          "password_id = o.password_id",
+          `o.password_id IS NOT r.password_id AND ${IS_LATER}`,
+        ),
+      },
+      {
+        what: "changed list of networks",
+        column: "networks",
+        sql: update("pages", "networks = o.networks", `o.networks <> r.networks AND ${IS_LATER}`),
+      },
+      {
+        alsoReads: "page_links",
+        column: "has_links",
+        sql: `UPDATE main.pages AS r SET has_links = 0 WHERE has_links = 1
+          AND NOT EXISTS (SELECT 1 FROM main.page_links AS l WHERE l.page_id = r.id)`,
+      },
+      equalVersions("pages"),
+    ],
+    credentials: [
+      {
+        kind: "page",
+        alsoReads: "page_passwords",
+        column: "password_id",
+        label: "slug",
+        isLive: "password_id IS NOT NULL AND deleted_at IS NULL",
+        isConfirmed: "TRUE",
       },
     ],
   },

@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { chmodSync, existsSync, linkSync, renameSync } from "node:fs";
 import { dirname } from "node:path";
 import { CLI_ACTOR } from "../base/actor";
+import { type RandomBytes, systemRandom } from "../base/hash";
 import { MAIL_HOLDS_SETTING, type MailHold } from "../base/mail-address";
 import type { DataDirectory } from "./data-directory";
 import {
@@ -26,6 +27,8 @@ import {
   readApplied,
 } from "./open";
 import { CARRIED_TABLES, type CredentialKind } from "./restore-rules";
+
+const GRANT_KEY_BYTES = 32;
 
 /** Outcome of a restore. */
 export interface RestoreReport extends RevivedCredentials {
@@ -73,7 +76,7 @@ interface CarriedOver {
 export function restoreDatabase(
   directory: DataDirectory,
   file: string,
-  { now = Date.now(), busyTimeoutMs = COMMAND_BUSY_TIMEOUT_MS } = {},
+  { now = Date.now(), busyTimeoutMs = COMMAND_BUSY_TIMEOUT_MS, random = systemRandom } = {},
 ): RestoreReport {
   if (!existsSync(file)) throw new OperatorError(`There is no file ${file}.`);
   removeUnfinishedRestore(directory);
@@ -86,7 +89,7 @@ export function restoreDatabase(
     const isVerified = copyDatabaseFiles(file, unfinished);
     const credentials = editSoundDatabase(unfinished, file, (sqlite) => {
       requireKnownHistory(readApplied(sqlite), MIGRATIONS, file);
-      return reconcileCredentials(sqlite, replaced, now);
+      return reconcileCredentials(sqlite, replaced, { now, random });
     });
     chmodSync(unfinished, DATABASE_MODE);
     syncFile(unfinished);
@@ -145,7 +148,7 @@ function checkpointLog(database: string, busyTimeoutMs: number): void {
 function reconcileCredentials(
   sqlite: Database,
   replaced: string | undefined,
-  now: number,
+  { now, random }: { now: number; random: RandomBytes },
 ): Omit<RestoreReport, "kept" | "isVerified"> {
   attachReplaced(sqlite, replaced);
   // What belongs to deleted rows is deleted too.
@@ -154,6 +157,7 @@ function reconcileCredentials(
   endShortLivedCredentials(sqlite);
   cancelMails(sqlite, now);
   const carried = carryOver(sqlite);
+  renewGrantKey(sqlite, random, now);
   const holdsMailings = hasSubscribers(sqlite) && !canReadWhoLeft(sqlite);
   if (holdsMailings) holdMailings(sqlite, now);
   recordRestore(sqlite, carried, now);
@@ -265,6 +269,20 @@ function carryOver(sqlite: Database): CarriedOver[] {
   return carried;
 }
 
+/** Replaces the key that signs visits to private pages, which ends all visits. `now` is in unix ms. */
+function renewGrantKey(sqlite: Database, random: RandomBytes, now: number): void {
+  if (!columnsOf(sqlite, "main", "pages").has("password_id")) return;
+  sqlite.run("DELETE FROM main.settings WHERE name = 'grant_key'");
+  const key = Buffer.from(random(GRANT_KEY_BYTES)).toString("base64");
+  // The first rule of an installation makes the key, and may have been carried over.
+  sqlite
+    .prepare(
+      `INSERT INTO main.settings (name, value, updated_at) SELECT 'grant_key', ?, ?
+       WHERE EXISTS (SELECT 1 FROM main.pages WHERE password_id IS NOT NULL OR has_links = 1)`,
+    )
+    .run(JSON.stringify(key), now);
+}
+
 function hasSubscribers(sqlite: Database): boolean {
   if (!hasTable(sqlite, "main", "subscribers")) return false;
   return (
@@ -354,7 +372,6 @@ function listRevived(sqlite: Database, now: number): RevivedCredentials {
       if (!needed.every((name) => hasTable(sqlite, "main", name))) continue;
       if (column !== undefined && !columnsOf(sqlite, "main", table).has(column)) continue;
       const isKnown = needed.every((name) => hasTable(sqlite, "replaced", name));
-      couldReadReplaced &&= isKnown;
       const confirmed = isKnown
         ? `id IN (SELECT id FROM replaced.${table} WHERE ${isConfirmed})`
         : "FALSE";
@@ -364,6 +381,8 @@ function listRevived(sqlite: Database, now: number): RevivedCredentials {
            WHERE ${isLive} AND NOT (${confirmed}) ORDER BY id`,
         )
         .all({ now });
+      // A table without credentials has none that was revoked since, also if the replaced schema lacks it.
+      couldReadReplaced &&= isKnown || rows.length === 0;
       revived.push(...rows.map((row) => ({ kind, ...row })));
     }
   }

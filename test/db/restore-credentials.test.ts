@@ -400,6 +400,8 @@ test("every column that may hold a credential has a rule for restoring, or a rea
     "form_submissions.hash",
     "idempotent_answers.idempotency_hash",
     "idempotent_answers.body_hash",
+    // It names the password that a page has.
+    "pages.password_id",
     // It recognises what was imported before.
     "import_refs.settings_hash",
     // Credentials for the targets of monitors, which end them; they open nothing here.
