@@ -67,7 +67,7 @@ export async function startServer(
       requests += 1;
       const answer = (app as App).handle(request, peer);
       if (decorate) return decorate(answer);
-      return fleet?.hold ? fleet.hold(request, answer) : answer;
+      return fleet ? fleet.hold(request, answer) : answer;
     };
     const listener = listen(configAtStart, handle);
     // With port 0 the port is known only now. Nothing was awaited since, so no request was handled.

@@ -1,5 +1,5 @@
 /** Parts of the CDN mode that work without requests: purging after changes, and the alarm of untrusted peers. */
-import type { Clock, Timer } from "../base/clock";
+import { type Clock, type Timer, within } from "../base/clock";
 import type { PurgeHeader } from "../base/config/mirror";
 import { MINUTE_MS, SECOND_MS } from "../base/time";
 import type { Ctx, Signals } from "../context";
@@ -7,12 +7,18 @@ import type { Egress } from "../egress/egress";
 import { Fault } from "../egress/model";
 import type { Alarms } from "../features/alarms/alarms";
 import type { CdnState } from "../features/alarms/fleet";
+import { listAllPages } from "../features/pages/store";
 import { Backoff } from "../features/sending/loop";
 import { TAG_OF_ALL, tagOfPage } from "../http/cdn";
 import type { ClientAddresses } from "../http/client-address";
 
 interface RunningCdn {
   state(): CdnState;
+  /**
+   * Resolves once the answers of pages that were deleted or made private are purged, or after ten seconds. Undefined
+   * while no such purge is due.
+   */
+  left(): Promise<void> | undefined;
   stop(): Promise<void>;
 }
 
@@ -35,7 +41,9 @@ export function startCdn(ctx: Ctx, deps: CdnDependencies): RunningCdn {
           send: createPurgeRequests(ctx.clock, egress, { url: purgeUrl, header: purgeHeader }),
           ...(whenApplied && { whenApplied }),
         });
+  const leaving = purger && watchLeaving(ctx, purger.purged);
   return {
+    left: () => leaving?.left(),
     state: () => ({
       seconds,
       ...(purgeUrl !== undefined && { purgeHost: new URL(purgeUrl).host }),
@@ -43,9 +51,37 @@ export function startCdn(ctx: Ctx, deps: CdnDependencies): RunningCdn {
     }),
     async stop() {
       watch.cancel();
+      leaving?.cancel();
       await purger?.stop();
     },
   };
+}
+
+/** Longest time for which an answer of the dashboard waits for a purge. */
+const HOLD_MS = 10 * SECOND_MS;
+
+/** Notices pages that are deleted or made private, and waits for their purge. */
+function watchLeaving(
+  { clock, db, signals }: Ctx,
+  purged: Purger["purged"],
+): Timer & Pick<RunningCdn, "left"> {
+  const readPublicIds = () =>
+    new Set(
+      listAllPages(db, {}).flatMap(({ id, visibility }) => (visibility === "public" ? [id] : [])),
+    );
+  let ids = readPublicIds();
+  let leaving: Promise<void> | undefined;
+  const cancel = signals.addressesChanged.on(() => {
+    const before = ids;
+    ids = readPublicIds();
+    if (before.isSubsetOf(ids)) return;
+    // One deadline from the change on: while purges fail, other forms must not wait.
+    const done = within(clock, HOLD_MS, purged(), () => {}).finally(() => {
+      if (leaving === done) leaving = undefined;
+    });
+    leaving = done;
+  });
+  return { left: () => leaving, cancel };
 }
 
 /** Time for which changes are gathered, such as those of one command. */
@@ -80,6 +116,8 @@ type PublicSignals = {
 
 interface Purger {
   state(): Pick<CdnState, "purgedAt" | "error">;
+  /** Resolves once what has changed just now is purged. */
+  purged(): Promise<void>;
   /** Sends what waits, and gives it 2 seconds. */
   stop(): Promise<void>;
 }
@@ -107,6 +145,8 @@ export function startPurger(
   let timer: Timer | undefined;
   let running: Promise<void> | undefined;
   let isStopped = false;
+  /** Called once the changes that are not purged yet are. */
+  let waiting: (() => void)[] = [];
 
   function add(tag: string): void {
     if (changed.size === 0) changedDueAt = clock.monotonic() + GATHER_MS;
@@ -132,7 +172,9 @@ export function startPurger(
 
   async function purge(): Promise<void> {
     const fresh = changed;
+    const waited = waiting;
     changed = new Set();
+    waiting = [];
     if (fresh.size > 0) await nodesHaveApplied();
     const now = clock.monotonic();
     const again = [...repeats].flatMap(([tag, dueAt]) => (dueAt <= now ? [tag] : []));
@@ -143,6 +185,7 @@ export function startPurger(
     const failure = await send(tags, aborter.signal);
     if (failure) {
       for (const tag of tags) changed.add(tag);
+      waiting.push(...waited);
       changedDueAt = clock.monotonic();
       failed(failure.error, failure.retryAfterMs);
       return;
@@ -152,6 +195,7 @@ export function startPurger(
     error = undefined;
     purgedAt = clock.now();
     alarms.clear("purge_failing");
+    for (const resolve of waited) resolve();
     notBefore = clock.monotonic() + INTERVAL_MS;
     if (fresh.size === 0) return;
     for (const tag of tagsOf([...fresh])) repeats.set(tag, clock.monotonic() + REPEAT_MS);
@@ -191,6 +235,7 @@ export function startPurger(
 
   return {
     state: () => ({ purgedAt, error }),
+    purged: () => new Promise((resolve) => waiting.push(resolve)),
     async stop() {
       for (const remove of removals) remove();
       timer?.cancel();

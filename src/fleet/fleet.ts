@@ -21,10 +21,31 @@ import type { NodeHandlers } from "./private-listener";
 
 export interface RunningFleet extends Fleet {
   metrics: readonly MetricFamily[];
-  /** Delays the answer to a form of the dashboard until its effect has reached the mirror. */
-  hold?: RunningMirror["hold"];
+  /** Delays the answer to a form of the dashboard until pages that it took away have left the mirror and the CDN. */
+  hold: Hold;
   /** Stops the parts. Called once no request is in progress. */
   stop(): Promise<void>;
+}
+
+/** Returns the answer to a request, which it may delay. */
+type Hold = (
+  request: Request,
+  answer: Response | Promise<Response>,
+) => Response | Promise<Response>;
+
+/** Path of a form of the dashboard in a URL. */
+const DASHBOARD = /^[a-z]+:\/\/[^/]*\/admin\//;
+
+/** Delays the answers to forms of the dashboard until these places are left by pages that are deleted or private now. */
+export function holdForms(places: readonly { left(): Promise<void> | undefined }[]): Hold {
+  return (request, answer) => {
+    if (request.method !== "POST" || !DASHBOARD.test(request.url)) return answer;
+    return Promise.resolve(answer).then(async (response) => {
+      // The change is done and answered in any case.
+      await Promise.all(places.map((place) => place.left()?.catch(() => {})));
+      return response;
+    });
+  };
 }
 
 /** Parts of the server that the parts here use. */
@@ -66,7 +87,8 @@ export async function startFleet(
         });
   return {
     alarms,
-    ...(mirror && { mirror: mirror.state, hold: mirror.hold }),
+    hold: holdForms([mirror, cdn].filter((place) => place !== undefined)),
+    ...(mirror && { mirror: mirror.state }),
     ...(cdn && { cdn: cdn.state }),
     ...(primary && { nodes: primary.nodes }),
     metrics: mirror?.metrics ?? [],

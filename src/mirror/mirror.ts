@@ -30,9 +30,6 @@ const HOLD_MS = 10 * SECOND_MS;
 /** Longest time for which a stop waits for the last update. */
 const STOP_MS = 5 * SECOND_MS;
 
-/** Path of a form of the dashboard in a URL. */
-const DASHBOARD = /^[a-z]+:\/\/[^/]*\/admin\//;
-
 interface Dependencies extends UpdateDependencies {
   store: ObjectStore;
   alarms: Pick<Alarms, "raise" | "clear" | "list">;
@@ -44,10 +41,10 @@ export interface RunningMirror {
   metrics: readonly MetricFamily[];
   state(): MirrorState;
   /**
-   * Returns the answer to a form of the dashboard once the mirror has no file of a page that was deleted or made
-   * private, or the removal has failed, or after ten seconds.
+   * Resolves once the mirror has no file of a page that was deleted or made private, or the removal has failed, or after
+   * ten seconds. Undefined while no file is being removed.
    */
-  hold(request: Request, answer: Response | Promise<Response>): Response | Promise<Response>;
+  left(): Promise<void> | undefined;
   /** Resolves when nothing is being written or removed. */
   settled(): Promise<void>;
   /** Writes what has changed and ends. Takes at most five seconds. */
@@ -237,15 +234,7 @@ export function startMirror({ store, alarms, position, ...deps }: Dependencies):
         await work;
       }
     },
-    hold(request, answer) {
-      const isForm = request.method === "POST" && DASHBOARD.test(request.url);
-      if (!isForm) return answer;
-      return Promise.resolve(answer).then(async (response) => {
-        // The change is done and answered in any case.
-        if (removal) await waitFor(removal).catch(() => {});
-        return response;
-      });
-    },
+    left: () => removal && waitFor(removal),
     async stop() {
       isStopped = true;
       for (const end of listeners) end();

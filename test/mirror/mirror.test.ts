@@ -236,7 +236,7 @@ describe("pages that are no longer public", () => {
     const ended: string[] = [];
     const send = (method: string, path: string) =>
       Promise.resolve(
-        site.mirror.hold(
+        site.hold(
           new Request(`http://status.test${path}`, { method }),
           makePrivate(site, site.other).then(() => new Response()),
         ),
@@ -256,7 +256,7 @@ describe("pages that are no longer public", () => {
   test("a removal that fails raises an alarm with the paths and is tried again", async () => {
     await using site = await createShops();
     site.store.faults.remove = true;
-    const answer = site.mirror.hold(
+    const answer = site.hold(
       new Request("http://status.test/admin/pages", { method: "POST" }),
       makePrivate(site, site.other).then(() => new Response("done")),
     );
@@ -276,7 +276,7 @@ describe("pages that are no longer public", () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     site.store.faults.hold = { path: /^mirror\.json$/, until: promise };
     const answer = Promise.resolve(
-      site.mirror.hold(
+      site.hold(
         new Request("http://status.test/admin/pages", { method: "POST" }),
         makePrivate(site, site.other).then(() => new Response("done")),
       ),
@@ -290,7 +290,7 @@ describe("pages that are no longer public", () => {
   test("an answer is sent although the database cannot be read after the removal", async () => {
     await using site = await createShops();
     const { db } = site.app.ctx;
-    const answer = site.mirror.hold(
+    const answer = site.hold(
       new Request("http://status.test/admin/pages", { method: "POST" }),
       makePrivate(site, site.other).then(() => {
         Object.defineProperty(db, "statements", {
@@ -313,7 +313,7 @@ describe("pages that are no longer public", () => {
     site.store.faults.hold = { path: /^status\/other\/index/, until: promise };
     await change(site, site.other, { name: "Renamed" });
     await site.app.clock.advance(SECOND_MS);
-    const answer = site.mirror.hold(
+    const answer = site.hold(
       new Request("http://status.test/admin/pages", { method: "POST" }),
       makePrivate(site, site.other).then(() => new Response("done")),
     );

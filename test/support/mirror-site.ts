@@ -1,5 +1,6 @@
 import type { AlarmKind } from "../../src/features/alarms/kinds";
 import type { Snapshots } from "../../src/features/status/snapshots";
+import { holdForms, type RunningFleet } from "../../src/fleet/fleet";
 import { type RunningMirror, startMirror } from "../../src/mirror/mirror";
 import type { ObjectStore, PutOptions } from "../../src/object-store/object-store";
 import { createTestApp, type TestApp } from "./app";
@@ -33,6 +34,8 @@ export interface MirrorSite extends TestMirror, AsyncDisposable {
   /** Paths of all files, in order. */
   paths(): string[];
   read(path: string): string;
+  /** Delays answers as the server does. */
+  hold: RunningFleet["hold"];
 }
 
 /** A mirror of an application. */
@@ -96,6 +99,7 @@ export async function createMirrorSite({
     ...own,
     app,
     store,
+    hold: holdForms([own.mirror]),
     paths: () => [...store.files.keys()].toSorted(),
     read(path) {
       const file = store.files.get(path);

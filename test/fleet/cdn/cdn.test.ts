@@ -5,12 +5,15 @@ import { touchPage } from "../../../src/features/pages/pages";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { openForCommand } from "../../../src/installation";
 import { startCdn } from "../../../src/fleet/cdn";
+import { holdForms } from "../../../src/fleet/fleet";
 import { startServer } from "../../../src/server";
 import { createTestApp, testConfig } from "../../support/app";
+import { settle } from "../../support/clock";
 import { createTestEgress } from "../../support/egress";
-import { startReceiver } from "../../support/receiver";
+import { type Receiver, startReceiver } from "../../support/receiver";
 import { temporaryFolder } from "../../support/temporary-folder";
-import { createPage } from "../../support/examined";
+import { createPage, updatePage } from "../../support/examined";
+import { until } from "../../support/until";
 
 const CDN = "203.0.113.50";
 const MODE = { ALLCLEAR_CDN: "15", ALLCLEAR_TRUSTED_PROXIES: CDN };
@@ -75,6 +78,69 @@ describe("a forwarding header in CDN mode", () => {
       answers.push(await visit(CDN, { "x-forwarded-for": client }));
     }
     expect(answers).toEqual([200, 200, 429]);
+  });
+});
+
+/** A CDN mode with a purge address that has got its first purge, and a page. */
+async function createPurgedSite(receiver: Receiver) {
+  const site = await createCdnSite({ ALLCLEAR_CDN: "600", ALLCLEAR_PURGE_URL: receiver.url });
+  const { app, cdn } = site;
+  const { page } = await app.page();
+  await app.clock.advance(100);
+  await until(() => cdn.state().purgedAt !== undefined);
+  const hold = holdForms([cdn]);
+  /** Changes the page as a form of the dashboard. Returns a function that is true once the form is answered. */
+  function submit(input: Parameters<typeof updatePage>[3]) {
+    const answer = app.ctx.db
+      .write((tx) => updatePage(app.ctx, tx, page.id, input, CLI_ACTOR))
+      .then(() => new Response());
+    let isAnswered = false;
+    const request = new Request("http://status.test/admin/pages/x/access", { method: "POST" });
+    void Promise.resolve(hold(request, answer)).then(() => (isAnswered = true));
+    return () => isAnswered;
+  }
+  return { ...site, page, submit };
+}
+
+describe("a form that makes a page private", () => {
+  test("is answered once the CDN is purged, and a form that does not is answered at once", async () => {
+    await using receiver = startReceiver();
+    await using site = await createPurgedSite(receiver);
+    const { app } = site;
+    const isRenamed = site.submit({ name: "Renamed" });
+    await settle();
+    expect(isRenamed()).toBe(true);
+    const isPrivate = site.submit({ visibility: "private" });
+    await app.clock.advance(100);
+    expect([isPrivate(), receiver.received.length]).toEqual([false, 1]);
+    await app.clock.advance(1_000);
+    await until(isPrivate);
+    expect(receiver.received.map(({ headers }) => headers["surrogate-key"])).toEqual([
+      "all",
+      "all",
+    ]);
+    const isPublic = site.submit({ visibility: "public" });
+    await settle();
+    expect(isPublic()).toBe(true);
+  });
+
+  test("is answered after ten seconds if the purge fails, and an alarm says so", async () => {
+    await using receiver = startReceiver((_, count) => (count === 1 ? 200 : 503));
+    await using site = await createPurgedSite(receiver);
+    const { app, alarms, cdn } = site;
+    const isPrivate = site.submit({ visibility: "private" });
+    await settle();
+    await app.clock.advance(2_000);
+    await until(() => cdn.state().error !== undefined);
+    await app.clock.advance(2_000);
+    await until(() => alarms.has("purge_failing"));
+    expect(isPrivate()).toBe(false);
+    await app.clock.advance(6_000);
+    await until(isPrivate);
+    // While the purge goes on failing, other forms are answered at once.
+    const isRenamed = site.submit({ name: "Renamed" });
+    await settle();
+    expect(isRenamed()).toBe(true);
   });
 });
 

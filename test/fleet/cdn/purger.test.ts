@@ -186,6 +186,43 @@ describe("a purge address that fails", () => {
   });
 });
 
+describe("waiting for a purge", () => {
+  test("ends with the purge of what has changed before, and goes on while that fails", async () => {
+    const site = createPurger();
+    await site.started();
+    site.failure = FORBIDDEN;
+    const ended: string[] = [];
+    site.signals.pageChanged.emit("pag_1");
+    void site.purger.purged().then(() => ended.push("first"));
+    await site.clock.advance(500);
+    site.signals.pageChanged.emit("pag_2");
+    void site.purger.purged().then(() => ended.push("second"));
+    await site.clock.advance(1_000);
+    expect([site.sent.length, ended]).toEqual([2, []]);
+    site.failure = undefined;
+    await site.clock.advance(10_000);
+    expect(ended.toSorted()).toEqual(["first", "second"]);
+  });
+
+  test("does not end with a purge that began before the change", async () => {
+    const answers: (() => void)[] = [];
+    const site = createPurger({
+      send: () => new Promise((resolve) => answers.push(() => resolve(undefined))),
+    });
+    await site.clock.advance(1_000);
+    site.signals.addressesChanged.emit();
+    let isPurged = false;
+    void site.purger.purged().then(() => (isPurged = true));
+    answers.shift()?.();
+    await site.clock.advance(500);
+    expect(isPurged).toBe(false);
+    await site.clock.advance(1_000);
+    answers.shift()?.();
+    await settle();
+    expect(isPurged).toBe(true);
+  });
+});
+
 describe("purging with several nodes", () => {
   test("a purge waits until every node has the change, and only for the first of two requests", async () => {
     const applied: (() => void)[] = [];
