@@ -1,3 +1,4 @@
+import { parseClientAddress } from "../base/client-address";
 import type { Gateway } from "../http/gateway";
 import { toProblem } from "../http/answers";
 import type { Config } from "../base/config/options";
@@ -6,6 +7,7 @@ import type { Ctx } from "../context";
 import { listen, type Listener } from "../listening";
 import { createUsageHandler } from "./usage";
 import {
+  CERTAIN_HEADER,
   CLIENT_HEADER,
   fleetToken,
   FORWARD_PATH,
@@ -32,7 +34,14 @@ export type NodeHandlers = Readonly<
 >;
 
 /** Headers that a forwarded request carries for this listener alone. */
-const BETWEEN_NODES = [TOKEN_HEADER, ORIGIN_HEADER, CLIENT_HEADER, FORWARDED_HEADER, "host"];
+const BETWEEN_NODES = [
+  TOKEN_HEADER,
+  ORIGIN_HEADER,
+  CLIENT_HEADER,
+  CERTAIN_HEADER,
+  FORWARDED_HEADER,
+  "host",
+];
 
 /** Listens for the other nodes. Throws an OperatorError if the address cannot be used. */
 export function listenPrivately(address: ListenAddress, routes: PrivateRoutes): Listener {
@@ -104,10 +113,10 @@ async function answerForwarded(
   const handle = gateway();
   if (!handle) return refuse(421, "This node is not the primary.");
   const origin = request.headers.get(ORIGIN_HEADER) ?? "";
-  const client = request.headers.get(CLIENT_HEADER) ?? "";
+  const address = parseClientAddress(request.headers.get(CLIENT_HEADER) ?? "");
   const url = URL.parse(origin);
   // A host such as `a\b` would become a path.
-  if (!url || url.href !== `${url.origin}/` || client === "") {
+  if (!url || url.href !== `${url.origin}/` || !address) {
     return refuse(400, "A forwarded request needs its origin and client.");
   }
   const headers = withoutConnection(request.headers, [
@@ -124,6 +133,7 @@ async function answerForwarded(
     ...(body && { body }),
     signal: request.signal,
   });
+  const client = { ...address, isDoubtful: !request.headers.has(CERTAIN_HEADER) };
   const answer = await handle(inner, () => client);
   answer.headers.set(FORWARDED_HEADER, "1");
   return answer;

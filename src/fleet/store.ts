@@ -112,6 +112,8 @@ export const TOKEN_HEADER = "allclear-fleet-token";
 export const ORIGIN_HEADER = "allclear-forwarded-origin";
 /** Client address that the replica found. */
 export const CLIENT_HEADER = "allclear-forwarded-for";
+/** Set if the replica is certain that this is the client, and not a proxy in front of it. */
+export const CERTAIN_HEADER = "allclear-forwarded-certain";
 /** Set on answers of the application, so that no other program's answer passes for one. */
 export const FORWARDED_HEADER = "allclear-forwarded";
 

@@ -58,11 +58,6 @@ export function findSessionOwner(
   return undefined;
 }
 
-/** Returns true if a request carries a session, live or not. */
-export function hasSessionCookie(address: Address, request: Request): boolean {
-  return sessionTokens(address, request).length > 0;
-}
-
 /**
  * Returns the values of the first cookies with the session's name. On plain HTTP, another program on the
  * same host can set one for a longer path, which browsers send first; it must not hide the live one.

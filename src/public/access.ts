@@ -42,6 +42,8 @@ const PAGE = {
   access: { kind: "public" },
   onCustomDomain: "page",
   isSealed: true,
+  // Only the primary notes the use of a link.
+  isOfPrimary: true,
   errors: ["not_found"],
 } as const;
 

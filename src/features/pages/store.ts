@@ -88,6 +88,15 @@ export const listPagesWithDomains = selectMany((orm, _$: Record<string, never>) 
     .where(and(isNull(pages.deletedAt), ne(sql`${pages.customDomains}`, sql`'[]'`))),
 );
 
+/** Lists the slugs of private pages, current and earlier ones. */
+export const listPrivateSlugs = selectMany((orm, _$: Record<string, never>) =>
+  orm
+    .select({ slug: pageSlugs.slug })
+    .from(pageSlugs)
+    .innerJoin(pages, eq(pages.id, pageSlugs.pageId))
+    .where(and(eq(pages.visibility, sql`'private'`), isNull(pages.deletedAt))),
+);
+
 export const findLogo = findBy(pageLogos, ["pageId"]);
 export const deleteLogoRow = deleteBy(pageLogos, ["pageId"]);
 

@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { IncomingMessage } from "node:http";
+import type { ClientAddress } from "../../base/client-address";
 import type { Clock, Timer } from "../../base/clock";
 import { notFound, Problem, unavailable } from "../../base/errors";
 import { sha256Hex } from "../../base/hash";
@@ -7,7 +8,8 @@ import type { Log } from "../../base/log";
 import { MINUTE_MS, SECOND_MS, toIso } from "../../base/time";
 import type { Ctx } from "../../context";
 import type { Limiter } from "../../features/limits/limiter";
-import { findPageBySlug } from "../../features/pages/store";
+import { isServed } from "../../features/pages/addresses";
+import { findDefaultPage, listPrivateSlugs } from "../../features/pages/store";
 import {
   BODY_MAX_BYTES,
   bodyLengthProblem,
@@ -16,7 +18,6 @@ import {
   readBeginning,
   readBytes,
 } from "../../http/body";
-import { hasSessionCookie } from "../../http/cookies";
 import {
   type Elsewhere,
   type ElsewhereOutcome,
@@ -24,9 +25,9 @@ import {
   rateLimited,
 } from "../../http/gateway";
 import { toProblem } from "../../http/answers";
-import { segmentsOf } from "../../http/request-context";
 import { bodyOf, describeRefusal, Overdue, requestNode } from "../node-client";
 import {
+  CERTAIN_HEADER,
   CLIENT_HEADER,
   FORWARD_PATH,
   FORWARDED_HEADER,
@@ -72,8 +73,9 @@ export function createElsewhere(
   ctx: Ctx,
   deps: { limiter: Limiter; forwarder: Forwarder; followed: Followed },
 ): Elsewhere {
-  const { clock, db } = ctx;
+  const { clock } = ctx;
   const { limiter, forwarder, followed } = deps;
+  const isOfPrivatePage = createPrivatePages(ctx);
   /** Hash of an Authorization header → monotonic time until which its reads are forwarded. */
   const writers = new LRUCache<string, number>({ max: WRITERS_MAX });
   let waiting = 0;
@@ -103,7 +105,7 @@ export function createElsewhere(
       pathAndQuery: url.query === "" ? url.path : `${url.path}?${url.query}`,
       headers: request.headers,
       body,
-      client: context.address.ip,
+      client: context.judgedAddress,
     });
     noteWrite(request);
     if (!(answer instanceof NotForwarded)) return answer;
@@ -148,20 +150,6 @@ export function createElsewhere(
     return (await forward(matched)) as Response | Problem;
   }
 
-  /** Returns true if only the primary knows if the caller may see the page. */
-  function isPrivatePage({ context, match }: MatchedRequest): boolean {
-    if (!hasSessionCookie(ctx, context.request)) return false;
-    const at = match.route?.path.split("/").indexOf(":slug") ?? -1;
-    if (at === -1) return false;
-    const slug = segmentsOf(context.request)[at - 1] ?? "";
-    try {
-      return findPageBySlug(db, { slug })?.visibility !== "public";
-    } catch {
-      // The file cannot be read at the moment.
-      return true;
-    }
-  }
-
   return {
     answer(matched) {
       const { context, match, url } = matched;
@@ -178,7 +166,12 @@ export function createElsewhere(
           return readByKey(matched);
         case "public":
         case "file":
-          return operation?.isOfPrimary || isPrivatePage(matched) ? forward(matched) : undefined;
+          if (isOfPrivatePage(matched)) {
+            // For an answer of this node, without a primary or beyond the limit.
+            context.isSealed = true;
+            return forward(matched);
+          }
+          return operation?.isOfPrimary ? forward(matched) : undefined;
         default:
           return forward(matched);
       }
@@ -200,6 +193,45 @@ export function createElsewhere(
       if (time !== shown.time) shown = { time, text: time === undefined ? undefined : toIso(time) };
       return shown.text;
     },
+  };
+}
+
+/** Private pages, as far as the replica knows of them. */
+interface PrivatePages {
+  /** Slugs, current and earlier ones. */
+  slugs: ReadonlySet<string>;
+  /** True if the page at the root of the public address is one of them. */
+  isAtRoot: boolean;
+}
+
+/**
+ * Returns a function that is true for requests of private pages: only the primary knows of sessions, and at once of
+ * links that were revoked. The pages are read again after a change of a page's addresses or rules, not for each request.
+ */
+function createPrivatePages({ db, signals }: Ctx): (matched: MatchedRequest) => boolean {
+  let known: PrivatePages | undefined;
+  let isStale = true;
+  signals.addressesChanged.on(() => (isStale = true));
+
+  function refresh(): void {
+    try {
+      const page = findDefaultPage(db, {});
+      const isAtRoot = page?.visibility === "private" && isServed(page);
+      known = { slugs: new Set(listPrivateSlugs(db, {}).map(({ slug }) => slug)), isAtRoot };
+      isStale = false;
+    } catch {
+      // The earlier pages count until the file can be read again.
+    }
+  }
+
+  return ({ context: { domain }, match }) => {
+    if (match.route === undefined) return false;
+    const { slug } = match.params;
+    if (slug === undefined && match.route.operation.onCustomDomain !== "page") return false;
+    if (isStale) refresh();
+    if (known === undefined) return true;
+    if (slug !== undefined) return known.slugs.has(slug);
+    return domain ? !domain.isPublic : known.isAtRoot;
   };
 }
 
@@ -253,8 +285,7 @@ interface Forwarded {
   headers: Headers;
   /** The whole body; undefined without one. */
   body: Uint8Array | undefined;
-  /** Client address. */
-  client: string;
+  client: ClientAddress;
 }
 
 /** A request that the primary did not answer. */
@@ -357,11 +388,12 @@ class Refused extends Error {}
 
 /** Returns the headers of the client and those between nodes, which replace the client's. */
 function headersFor({ headers, origin, client }: Forwarded): Record<string, string> {
-  const own = ["x-forwarded-for", "forwarded", "host", "content-length"];
+  const own = ["x-forwarded-for", "forwarded", "host", "content-length", CERTAIN_HEADER];
   return {
     ...Object.fromEntries(withoutConnection(headers, own)),
     [ORIGIN_HEADER]: origin,
-    [CLIENT_HEADER]: client,
+    [CLIENT_HEADER]: client.ip,
+    ...(client.isDoubtful === false && { [CERTAIN_HEADER]: "1" }),
   };
 }
 

@@ -140,16 +140,6 @@ describe("a request at a replica", () => {
     expect(answer.status).toBe(403);
   });
 
-  test("a private page is answered by the primary for people with a session, and hidden from others without asking", async () => {
-    await using pair = await createReplicaPair();
-    await pair.primary.page({ slug: "inner", visibility: "private" });
-    const session = await pair.primary.signedIn();
-    expect((await pair.call("/status/inner", { session })).status).toBe(200);
-    expect(pair.received.length).toBe(1);
-    expect((await pair.call("/status/inner")).status).toBe(404);
-    expect(pair.received.length).toBe(1);
-  });
-
   test("a public page is answered by the replica for people with a session too", async () => {
     await using pair = await createReplicaPair();
     await pair.primary.page();

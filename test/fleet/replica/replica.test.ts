@@ -12,6 +12,33 @@ import { applyPage, createKeyAt } from "../../support/fleet/keys";
 const statusOf = async (node: FleetNode, path: string, key?: string) =>
   (await node.call(path, key === undefined ? {} : { key })).status;
 
+const PRIVATE_PAGE = `pages:
+  - slug: inside
+    name: Inside
+    visibility: private
+    access: { password: open sesame 1 }
+`;
+
+/** Makes a private page at the primary, and enters it at the replica by its password. Returns the grant. */
+async function enterPrivatePage(primary: FleetNode, replica: FleetNode): Promise<string> {
+  const file = join(primary.folder, "inside.yaml");
+  writeFileSync(file, PRIVATE_PAGE);
+  expect((await primary.run("apply", file)).code).toBe(0);
+  await eventually(
+    "the replica asks for the password",
+    async () => (await statusOf(replica, "/status/inside")) === 401,
+  );
+  const origin = `http://127.0.0.1:${replica.port}`;
+  const answer = await fetch(`${origin}/status/inside/access`, {
+    method: "POST",
+    redirect: "manual",
+    headers: { origin },
+    body: new URLSearchParams({ password: "open sesame 1" }),
+  });
+  expect(answer.status).toBe(303);
+  return answer.headers.getSetCookie()[0]?.split(";", 1)[0] ?? "";
+}
+
 await describeWithPrograms(
   "a replica in a process of its own",
   { go: ["litestream", "versitygw"] },
@@ -57,6 +84,11 @@ await describeWithPrograms(
         return (database.query<{ uses: number }, []>(sum).get()?.uses ?? 0) >= 2;
       });
 
+      // A private page is the primary's, whose password opens it here too.
+      const cookie = await enterPrivatePage(primary, replica);
+      const inside = await replica.call("/status/inside", { headers: { cookie } });
+      expect([inside.status, inside.headers.has("allclear-as-of")]).toEqual([200, false]);
+
       // The primary knows its replica.
       const headers = { [TOKEN_HEADER]: fleetToken(FLEET_SECRET) };
       await eventually("the primary knows the replica", async () => {
@@ -72,6 +104,7 @@ await describeWithPrograms(
       // Without the primary pages are served and changes are refused.
       await primary.kill();
       expect(await statusOf(replica, "/status/acme")).toBe(200);
+      expect((await replica.call("/status/inside", { headers: { cookie } })).status).toBe(503);
       const refused = await replica.call("/api/v1/incidents", { method: "POST", key, body });
       expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "5"]);
       // Nobody can revoke a key now, and the store can be listed.

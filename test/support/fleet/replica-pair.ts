@@ -60,6 +60,8 @@ export interface ReplicaPair extends AsyncDisposable {
 export async function createReplicaPair(
   options: {
     env?: Record<string, string | undefined>;
+    /** An application that becomes the primary and is disposed of with the pair; by default a new one. */
+    primary?: TestApp;
     /** Token of the replica; by default that of the primary. */
     token?: string;
     monitoring?: Monitoring;
@@ -68,7 +70,8 @@ export async function createReplicaPair(
     logLevel?: "debug" | "info";
   } = {},
 ): Promise<ReplicaPair> {
-  const primary = await createTestApp({ ...(options.env && { env: options.env }) });
+  const primary =
+    options.primary ?? (await createTestApp({ ...(options.env && { env: options.env }) }));
   const { clock } = primary;
   const token = fleetToken(FLEET_SECRET);
   const received: Request[] = [];
