@@ -31,6 +31,7 @@ import { measureMirror } from "./rows/mirror";
 import { measureOneByteChunks } from "./rows/one-byte-chunks";
 import { measureOpenTabs } from "./rows/open-tabs";
 import { measurePeers } from "./rows/peers";
+import { measurePrivatePage } from "./rows/private-page";
 import { measurePublicPage } from "./rows/public-page";
 import { measureRefusedBodies } from "./rows/refused-bodies";
 import { measureReplicaReads } from "./rows/replica-reads";
@@ -56,6 +57,7 @@ export type Row = (workspace: Workspace) => Promise<Figure[]>;
 const ROWS: Readonly<Record<string, Row>> = {
   "status-read": measureStatusRead,
   "public-page": measurePublicPage,
+  "private-page": measurePrivatePage,
   "replica-reads": measureReplicaReads,
   "first-view": measureFirstView,
   "open-tabs": measureOpenTabs,
