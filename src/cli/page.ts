@@ -59,9 +59,7 @@ async function readPasswordHash({ isSet, value, input }: Invocation): Promise<st
   }
   const typed = await input.line();
   const fields = { flags: { password: "The password" } };
-  const { password } = examineFlags(fields, () =>
-    validate(PagePasswordInput, { password: typed }),
-  );
+  const { password } = examineFlags(fields, () => validate(PagePasswordInput, { password: typed }));
   return createPasswords().hash(password);
 }
 

@@ -12,9 +12,6 @@ const TICK_MS = 15_000;
 /** Number of open groups up to which their days are requested, since a filter can open all of them. */
 const DRAWN_AT_ONCE = 5;
 
-/** True for a page that was private when it was opened. */
-const isPrivate = document.querySelector("meta[content=noindex]") !== null;
-
 if (live) keepCurrent();
 
 function keepCurrent() {
@@ -78,7 +75,13 @@ function keepCurrent() {
     const seconds = Number(answer.headers.get("retry-after")) || (left < LOW && Number(refill));
     if (seconds) notBefore = Math.max(notBefore, Date.now() + 1_000 * (seconds + Math.random()));
     // The visit of a private page has ended: the screen must not go on showing it. A 404 of a proxy lacks the header.
-    if (answer.status === 404 && answer.headers.has("x-robots-tag") && isPrivate) location.reload();
+    if (
+      answer.status === 404 &&
+      answer.headers.has("x-robots-tag") &&
+      document.querySelector("[content=noindex]")
+    ) {
+      location.reload();
+    }
     if (!answer.ok && answer.status !== 304) throw new Error(`HTTP ${answer.status}`);
     return answer;
   }

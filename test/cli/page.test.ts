@@ -130,9 +130,17 @@ describe("allclear page access", () => {
 
   test("page access does not take a password as an argument, and does not repeat it", async () => {
     using site = await createSite();
-    const { exitCode, err } = await site.run(["page", "access", "acme", "--set-password", PASSWORD]);
+    const { exitCode, err } = await site.run([
+      "page",
+      "access",
+      "acme",
+      "--set-password",
+      PASSWORD,
+    ]);
     expect(exitCode).toBe(2);
-    expect(err[0]).toStartWith("--set-password must be -, since other processes can read arguments");
+    expect(err[0]).toStartWith(
+      "--set-password must be -, since other processes can read arguments",
+    );
     expect(err.join("\n")).not.toContain(PASSWORD);
     expect(await site.hash()).toBeUndefined();
   });

@@ -15,6 +15,8 @@ export interface RouteSite extends CompatSite {
   key: string;
   incidentId: string;
   pageId: string;
+  /** Returns the path of a route where it finds something. */
+  pathOf(route: Route): string;
   /** Sends a request to a route, at a path and a host where it finds something. */
   read(route: Route, headers?: Record<string, string>): Promise<HostAnswer>;
 }
@@ -70,10 +72,10 @@ export async function createRouteSite(env: Record<string, string> = {}): Promise
       headers,
     });
   const pageId = site.row().id;
-  return { ...site, key, incidentId: incident.id, pageId, read };
+  return { ...site, key, incidentId: incident.id, pageId, pathOf, read };
 }
 
 /** Returns true for paths that exist on custom domains only. */
-function isOfGatus({ path }: Route): boolean {
+export function isOfGatus({ path }: Route): boolean {
   return /^\/(health$|api\/v1\/(endpoints|suites|config)(\/|$))/.test(path);
 }

@@ -17,6 +17,8 @@ export interface ServeOptions {
   imports?: ((ctx: Ctx) => ImportJobs) | undefined;
   /** Parts for more than one machine; by default none. */
   fleet?: Fleet | undefined;
+  /** True to serve over HTTPS, with a certificate that no browser trusts. */
+  isSecure?: boolean | undefined;
   /** Files of the test, by path. The application does not see their requests. */
   routes?: Record<string, () => Response>;
 }
@@ -35,30 +37,36 @@ export async function serveApp({
   monitoring = calmMonitoring,
   imports,
   fleet,
+  isSecure = false,
   routes = {},
 }: ServeOptions): Promise<ServedApp> {
   const options = { clock, env: NO_BASE_URL, monitoring, ...(fleet && { fleet: () => fleet }) };
   const app = await createTestApp({ ...options, ...(imports && { imports }) });
   const { ctx } = app;
+  const pem = isSecure ? await Bun.file(CERTIFICATE).text() : undefined;
+  const scheme = isSecure ? "https" : "http";
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
+    ...(pem && { tls: { cert: pem, key: pem } }),
     maxRequestBodySize: RUNTIME_BODY_MAX_BYTES,
     routes,
     fetch: (request) => app.app.handle(request, () => "127.0.0.1"),
   });
   // Set once the port is known, like at a real start.
   ctx.config = { ...ctx.config, listen: { host: "127.0.0.1", port: Number(server.port) } };
-  ctx.baseUrl = `http://127.0.0.1:${server.port}`;
+  ctx.baseUrl = `${scheme}://127.0.0.1:${server.port}`;
   return {
     app,
-    origin: `http://${host}:${server.port}`,
+    origin: `${scheme}://${host}:${server.port}`,
     async [Symbol.asyncDispose]() {
       await server.stop(true);
       await app[Symbol.asyncDispose]();
     },
   };
 }
+
+const CERTIFICATE = new URL("certificates/good.pem", import.meta.url);
 
 // Removes the public address that the tests set by default.
 const NO_BASE_URL = { ALLCLEAR_BASE_URL: undefined } as unknown as Record<string, string>;

@@ -16,12 +16,7 @@ import { parseYamlText, YamlTooLarge } from "../../base/yaml";
 import type { FileComponent } from "../components/file";
 import { mapDeclaredSecrets, validateDeclaredMonitor } from "../monitors/declared";
 import type { FileMonitor } from "../monitors/file";
-import {
-  type FilePage,
-  mapPagePassword,
-  pageFields,
-  validatePagePassword,
-} from "../pages/file";
+import { type FilePage, mapPagePassword, pageFields, validatePagePassword } from "../pages/file";
 import { validatePageInput } from "../pages/pages";
 import { mapWebhookSecrets, validateDeclaredWebhook } from "../webhooks/file";
 import { ApplyFileError, type Named, nameOf, type Path, pathOf, refOf } from "./run";

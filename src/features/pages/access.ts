@@ -175,13 +175,7 @@ export function createPageLink(
 }
 
 /** Revokes a link: it opens nothing from now on, and visits that began with it end. Throws `not_found`. */
-export function revokePageLink(
-  ctx: Ctx,
-  tx: Tx,
-  pageId: string,
-  id: string,
-  actor: Actor,
-): void {
+export function revokePageLink(ctx: Ctx, tx: Tx, pageId: string, id: string, actor: Actor): void {
   const page = getPage(tx, pageId);
   const link = findPageLink(tx, { pageId, id });
   if (!link) throw notFound("link");

@@ -103,7 +103,10 @@ export async function preparePasswords(
     // oxlint-disable-next-line no-await-in-loop
     const isStored = stored !== undefined && (await passwords.verify(password, stored));
     // oxlint-disable-next-line no-await-in-loop
-    prepared.set(page.slug, isStored ? { matches: stored } : { hash: await passwords.hash(password) });
+    prepared.set(
+      page.slug,
+      isStored ? { matches: stored } : { hash: await passwords.hash(password) },
+    );
   }
   return prepared;
 }

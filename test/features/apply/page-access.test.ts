@@ -45,7 +45,9 @@ describe("the password of a page in a file", () => {
     const { passwordId } = pageOf(app);
     expect((await apply(app, file, false, { PAGE_PASSWORD: PASSWORD })).changes).toEqual([]);
     const changed = await apply(app, file, false, { PAGE_PASSWORD: "battery staple" });
-    expect(linesOf(changed)).toEqual(['~ page acme: access.password "a secret" → "another secret"']);
+    expect(linesOf(changed)).toEqual([
+      '~ page acme: access.password "a secret" → "another secret"',
+    ]);
     expect(pageOf(app).passwordId).not.toBe(passwordId);
     expect(await isPassword(app, "battery staple")).toBe(true);
     const traces = JSON.stringify([set, changed, app.audit(), app.logged]);

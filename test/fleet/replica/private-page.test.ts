@@ -66,7 +66,7 @@ describe("a private page at a replica", () => {
 
   test("public pages and shared files are answered by the replica, also with grants and on the private page's domain", async () => {
     await using site = await createSite();
-    const { pair, primary, access } = site;
+    const { pair, access } = site;
     await access.password(PAGE_PASSWORD);
     const cookie = await enterByPassword(pair.call, "inside");
     const local = await forwardedBy(pair, async () => {
@@ -83,7 +83,7 @@ describe("a private page at a replica", () => {
 
   test("the root and the domain of a private page are the primary's while a password or a link opens the page there", async () => {
     await using site = await createSite();
-    const { pair, primary, access } = site;
+    const { pair, access } = site;
     const roots = ["/", "/status", "/api/v2/summary.json", "/history.atom"];
     const visitAll = () =>
       forwardedBy(pair, async () => {
@@ -106,7 +106,7 @@ describe("a private page at a replica", () => {
 
   test("a visitor enters through the replica by a password and by a link, and a revoked link counts at once", async () => {
     await using site = await createSite();
-    const { pair, primary, access } = site;
+    const { pair, access } = site;
     await access.password(PAGE_PASSWORD);
     const link = await access.link("Partners");
     pair.apply(1);
@@ -149,7 +149,7 @@ describe("a private page at a replica", () => {
 
   test("without a primary, all of a private page is 503, which no cache stores, and public pages stay", async () => {
     await using site = await createSite({ ALLCLEAR_CDN: "15" });
-    const { pair, primary, access } = site;
+    const { pair, access } = site;
     await access.password(PAGE_PASSWORD);
     const cookie = await enterByPassword(pair.call, "inside");
     const { token } = await access.link("Partners");
@@ -176,7 +176,7 @@ describe("a private page at a replica", () => {
 
   test("a network admits the address that the replica found, and none behind a proxy that it does not trust", async () => {
     await using site = await createSite({ ALLCLEAR_TRUSTED_PROXIES: "192.0.2.1" });
-    const { pair, primary, access } = site;
+    const { pair, access } = site;
     await access.networks("10.0.0.0/8");
     pair.apply(1);
     const statusFrom = async (from: string, headers: Record<string, string> = {}) =>

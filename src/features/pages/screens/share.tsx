@@ -23,7 +23,8 @@ export function Share({ page, url, canManage, compat }: ShareProps) {
     return (
       <Notice tone="maint" title="A private page cannot be shared">
         Frames and widgets exist only for public pages. Feeds, calendar and badges of a private page
-        are below its links. {canManage ? <a href={pagePath(page.id, "access")}>Open Access</a> : null}
+        are below its links.{" "}
+        {canManage ? <a href={pagePath(page.id, "access")}>Open Access</a> : null}
       </Notice>
     );
   }

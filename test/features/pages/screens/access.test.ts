@@ -5,13 +5,7 @@ import type { CallOptions } from "../../../support/app";
 import { actionsOf, openForm } from "../../../support/dashboard";
 import { fieldErrorsOn, readHtml, typedIn } from "../../../support/html";
 import { createPageAccess } from "../../../support/page-access";
-import {
-  chosenIn,
-  createPageDashboard,
-  flashAfter,
-  PAGES,
-  READERS,
-} from "../../../support/page-dashboard";
+import { createPageDashboard, flashAfter, PAGES, READERS } from "../../../support/page-dashboard";
 
 const PASSWORD = "correct horse";
 
@@ -25,7 +19,8 @@ async function createAccessSite() {
     ...dashboard,
     path,
     rules,
-    screen: async (options: CallOptions = {}) => readHtml((await dashboard.show(path, options)).text),
+    screen: async (options: CallOptions = {}) =>
+      readHtml((await dashboard.show(path, options)).text),
     hash: () => findPagePassword(app.ctx.db, { pageId: id })?.hash,
     links: () => listLinksOfPage(app.ctx.db, { pageId: id }),
     /** Opens the form for a new link and sends it filled in. */
@@ -73,16 +68,21 @@ describe("the tab Access of a page", () => {
   test("only admins and owners open the tab and use its forms", async () => {
     await using site = await createAccessSite();
     const { link } = await site.rules.link("Partner");
+    const sessions = await Promise.all(READERS.map((role) => site.app.signedIn(role)));
     const before = site.state();
     const base = `${PAGES}/${site.id}`;
-    for (const role of READERS) {
-      // oxlint-disable-next-line no-await-in-loop
-      const session = await site.app.signedIn(role);
+    for (const session of sessions) {
       for (const path of [site.path, `${base}/links/new`, `${base}/links/${link.id}/revoke`]) {
         // oxlint-disable-next-line no-await-in-loop
         expect([path, (await site.show(path, { session })).status]).toEqual([path, 403]);
       }
-      const form = { version: "1", form: "1", password: PASSWORD, networks: "10.0.0.0/8", name: "A" };
+      const form = {
+        version: "1",
+        form: "1",
+        password: PASSWORD,
+        networks: "10.0.0.0/8",
+        name: "A",
+      };
       for (const action of [
         "access",
         "password",
@@ -168,7 +168,7 @@ describe("the form for the networks of a page", () => {
     expect(await flashAfter(site, answer, site.path)).toBe("The networks were changed.");
     expect(site.page().networks).toEqual(["198.51.100.0/24", "2001:db8::/32", "10.0.0.1"]);
     const { text } = await site.show(site.path);
-    expect(chosenIn(text, "networks")).toBe("198.51.100.0/24\n2001:db8::/32\n10.0.0.1");
+    expect(text).toContain("198.51.100.0/24\n2001:db8::/32\n10.0.0.1</textarea>");
     await site.change("networks", { networks: " " });
     expect(site.page().networks).toEqual([]);
   });
@@ -179,7 +179,7 @@ describe("the form for the networks of a page", () => {
     const answer = await site.change("networks", { networks: "10.0.0.0/8\n0.0.0.0/0" });
     expect(answer.status).toBe(422);
     expect(fieldErrorsOn(answer.text)["networks"]).toStartWith("“0.0.0.0/0” is every address");
-    expect(chosenIn(answer.text, "networks")).toBe("10.0.0.0/8\n0.0.0.0/0");
+    expect(answer.text).toContain("10.0.0.0/8\n0.0.0.0/0</textarea>");
     const many = Array.from({ length: 101 }, (_, n) => `10.0.0.${n}`).join("\n");
     const tooMany = await site.change("networks", { networks: many });
     expect(fieldErrorsOn(tooMany.text)).toEqual({ networks: "Networks must be at most 100." });
