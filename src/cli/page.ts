@@ -6,8 +6,9 @@ import { OperatorError } from "../db/errors";
 import type { Reader } from "../db/statements";
 import { createPasswords } from "../features/auth/passwords";
 import { PagePasswordInput, setPagePassword } from "../features/pages/access";
+import { listLinksOfPage } from "../features/pages/access-store";
 import { isPageLinkLive } from "../features/pages/rules";
-import { findPageBySlug, listLinksOfPage, type PageRow } from "../features/pages/store";
+import { findPageBySlug, type PageRow } from "../features/pages/store";
 import { type Command, type Invocation, JSON_FLAG, type Output, UsageError } from "./command";
 import { printJson, printTable } from "./process";
 import { examineFlags, withInstallation } from "./with-installation";
@@ -63,7 +64,7 @@ async function readPasswordHash({ isSet, value, input }: Invocation): Promise<st
   return createPasswords().hash(password);
 }
 
-/** Who sees a page, without secrets. */
+/** Visibility and rules of a page, without secrets. */
 interface PageAccess {
   page: string;
   visibility: PageRow["visibility"];

@@ -106,7 +106,7 @@ const OF_PROXIES =
  * Returns a client address with the decision about its doubt. It looks at more headers than `of`, which must be quick for
  * every request: whoever is not a trusted proxy and sends one of them may be a proxy.
  */
-export function judgeAddress(address: ClientAddress, headers: Headers): ClientAddress {
+export function decideDoubt(address: ClientAddress, headers: Headers): ClientAddress {
   if (address.isDoubtful !== undefined) return address;
   const isNamed = headers.has("x-forwarded-for");
   const isDoubtful = !isNamed && [...headers.keys()].some((name) => OF_PROXIES.test(name));

@@ -2,12 +2,9 @@ import { DAY_MS, SECOND_MS } from "../base/time";
 import type { Ctx } from "../context";
 import { isHttps, SESSION_LIFETIME_MS } from "../features/auth/rules";
 import type { LiveSession, Sessions } from "../features/auth/sessions";
-import { hostNameOf } from "../features/pages/addresses";
-import type { Grant } from "../features/pages/visits";
-import type { RequestContext } from "./request-context";
 
 /** The public address, which decides the name and the attributes of the cookie. */
-interface Address {
+export interface Address {
   baseUrl: string;
 }
 
@@ -67,7 +64,7 @@ function sessionTokens(address: Address, request: Request): string[] {
 }
 
 /** Returns the values of the first cookies with a name. */
-function cookieValues({ headers }: Request, name: string): string[] {
+export function cookieValues({ headers }: Request, name: string): string[] {
   const header = headers.get("cookie");
   if (header === null) return [];
   const start = `${name}=`;
@@ -81,58 +78,17 @@ function cookieValues({ headers }: Request, name: string): string[] {
 
 /** Returns the `Set-Cookie` header of a new session. */
 export function sessionCookie(address: Address, token: string): string {
-  return `${cookieName(address)}=${token}; Max-Age=${MAX_AGE_SECONDS}; ${attributes(isHttps(address.baseUrl))}`;
+  return `${cookieName(address)}=${token}; Max-Age=${MAX_AGE_SECONDS}; ${cookieAttributes(isHttps(address.baseUrl))}`;
 }
 
 /** Returns the `Set-Cookie` header that removes the cookie of an ended session. */
 export function endedSessionCookie(address: Address): string {
-  return `${cookieName(address)}=; Max-Age=0; ${attributes(isHttps(address.baseUrl))}`;
+  return `${cookieName(address)}=; Max-Age=0; ${cookieAttributes(isHttps(address.baseUrl))}`;
 }
 
-function attributes(isSecure: boolean): string {
+/** Returns the attributes of a cookie that no script reads and other sites do not send with their forms. */
+export function cookieAttributes(isSecure: boolean): string {
   return `Path=/; HttpOnly; SameSite=Lax${isSecure ? "; Secure" : ""}`;
-}
-
-/** Request of a visitor, and the page whose custom domain it was sent to. */
-type Visit = Pick<RequestContext, "request" | "domain">;
-
-/** Returns the name of the cookie with a grant. As that of a session, it has a prefix over HTTPS. An id begins with `page_`. */
-function grantName(isSecure: boolean, pageId: string): string {
-  return `${isSecure ? "__Host-" : ""}allclear_${pageId}`;
-}
-
-/** Returns the grants for a private page that a request carries, true ones or not. */
-export function readGrants(address: Address, visit: Visit, pageId: string): string[] {
-  const kinds = isServedAsAddress(address, visit) ? [isHttps(address.baseUrl)] : [true, false];
-  return kinds.flatMap((isSecure) => cookieValues(visit.request, grantName(isSecure, pageId)));
-}
-
-/** Returns the `Set-Cookie` header of a grant for a private page, as the host of the request keeps it. */
-export function grantCookie(
-  address: Address,
-  visit: Visit,
-  pageId: string,
-  { value, maxAgeSeconds }: Grant,
-): string {
-  const isSecure = isSecureHost(address, visit);
-  const name = grantName(isSecure, pageId);
-  return `${name}=${value}; Max-Age=${maxAgeSeconds}; ${attributes(isSecure)}`;
-}
-
-/** Returns true for the host of the public address and for custom domains, which have the scheme of that address. */
-function isServedAsAddress({ baseUrl }: Address, { request, domain }: Visit): boolean {
-  return domain !== undefined || hostNameOf(request.url) === hostNameOf(baseUrl);
-}
-
-/**
- * Returns true if browsers reach the host of a request over HTTPS. For names of this machine that are not known, the
- * browser shows it: a form has its scheme in `Origin`, and of links only those over HTTPS have `Sec-Fetch-Site`.
- */
-function isSecureHost(address: Address, visit: Visit): boolean {
-  if (isServedAsAddress(address, visit)) return isHttps(address.baseUrl);
-  const { request } = visit;
-  const origin = request.headers.get("origin");
-  return origin === null ? request.headers.has("sec-fetch-site") : isHttps(origin);
 }
 
 /** Themes of the dashboard. `system` follows the browser. */

@@ -9,7 +9,7 @@ import type { Charge } from "../features/limits/limiter";
 import type { TokenOwner } from "../features/monitors/tokens";
 import type { DomainPage } from "../features/pages/addresses";
 import type { Cdn } from "./cdn";
-import { judgeAddress } from "./client-address";
+import { decideDoubt } from "./client-address";
 import type { DeclaredRoute } from "./operation";
 
 /**
@@ -106,8 +106,8 @@ export class RequestContext {
   }
 
   /** Client address with the decision if it is certain. Reads all headers. */
-  get judgedAddress(): ClientAddress {
-    return judgeAddress(this.address, this.request.headers);
+  get decidedAddress(): ClientAddress {
+    return decideDoubt(this.address, this.request.headers);
   }
 
   /** CDN in front of this server; undefined without `--cdn`. */

@@ -7,7 +7,8 @@ import type { Sessions } from "../features/auth/sessions";
 import { isOwnHost } from "../features/pages/addresses";
 import type { VisitedPage, Visits } from "../features/pages/visits";
 import type { Snapshot, Snapshots } from "../features/status/snapshots";
-import { findCurrentSession, readGrants } from "../http/cookies";
+import { findCurrentSession } from "../http/cookies";
+import { readGrants } from "../http/grant-cookies";
 import type { RequestContext } from "../http/request-context";
 
 /** A page as a visitor finds it. */
@@ -67,7 +68,7 @@ export function createVisitors(
   /** Cookies are those of a host, and an address is not: another name for this server must not show the page. */
   function isAdmittedByNetwork(page: VisitedPage, context: RequestContext): boolean {
     const isOwn = context.domain !== undefined || isOwnHost(ctx.baseUrl, context.request.url);
-    return isOwn && visits.admitsAddress(page, context.judgedAddress);
+    return isOwn && visits.admitsAddress(page, context.decidedAddress);
   }
 
   const find: Visitors["find"] = (slug, context, now) => {
@@ -116,9 +117,9 @@ export function createVisitors(
       // A custom domain serves no page that it must not.
       if (context.domain) return context.domain.slug;
       const page = snapshots.defaultPage();
-      const mayKnow = (known: VisitedPage) =>
+      const canKnow = (known: VisitedPage) =>
         visits.hasPassword(known) || isAdmitted(known, context, context.now);
-      if (page?.isServed && (page.isPublic || mayKnow(page))) return page.slug;
+      if (page?.isServed && (page.isPublic || canKnow(page))) return page.slug;
       context.isSealed = true;
       return undefined;
     },

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { createPasswords } from "../../src/features/auth/passwords";
-import { findPageBySlug, findPagePassword } from "../../src/features/pages/store";
+import { findPagePassword } from "../../src/features/pages/access-store";
+import { findPageBySlug } from "../../src/features/pages/store";
 import { type Installation, openForCommand } from "../../src/installation";
 import { testConfig } from "../support/app";
 import { commandLine, jsonOf } from "../support/command-line";

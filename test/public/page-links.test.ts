@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { findPageLink } from "../../src/features/pages/store";
+import { findPageLink } from "../../src/features/pages/access-store";
 import { chargeOf, expectProblem } from "../support/app";
 import { settle, TEST_START } from "../support/clock";
 import { visit } from "../support/domains";

@@ -57,18 +57,3 @@ export const pageLogos = sqliteTable("page_logos", {
   height: integer().notNull(),
   bytes: blob({ mode: "buffer" }).notNull(),
 });
-
-export const pagePasswords = sqliteTable("page_passwords", {
-  pageId: text("page_id").primaryKey(),
-  hash: text().notNull(),
-});
-
-export const pageLinks = sqliteTable("page_links", {
-  id: text().primaryKey(),
-  pageId: text("page_id").notNull(),
-  name: text().notNull(),
-  hash: blob({ mode: "buffer" }).notNull(),
-  createdAt: integer("created_at").notNull(),
-  expiresAt: integer("expires_at"),
-  lastUsedAt: integer("last_used_at"),
-});

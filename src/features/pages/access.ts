@@ -26,9 +26,8 @@ import {
   insertPagePassword,
   listLinksOfPage,
   type PageLinkRow,
-  type PageRow,
-  updatePageRow,
-} from "./store";
+} from "./access-store";
+import { type PageRow, updatePageRow } from "./store";
 import { findGrantKey, GRANT_KEY } from "./visits";
 
 const PASSWORD_MIN = 8;

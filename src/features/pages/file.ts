@@ -31,7 +31,8 @@ import {
 } from "./access";
 import { toDomain } from "./addresses";
 import { compatOf, JOIN_MINUTES } from "./rules";
-import { findPageByRef, findPageBySlug, findPagePassword, type PageRow } from "./store";
+import { findPagePassword } from "./access-store";
+import { findPageByRef, findPageBySlug, type PageRow } from "./store";
 import { PageInput, PartialPageInput } from "./wire";
 
 /** Longest password as it is written, in code points: it may be the name of a variable. */

@@ -18,10 +18,9 @@ import { audit } from "../../events/audit";
 import { hostNameOf, toDomain, validateDomains } from "./addresses";
 import { fullMailSettings, type PageMailInput } from "./mail";
 import { compatOf, isReservedSlug, JOIN_MINUTES } from "./rules";
+import { deletePageLinks, deletePagePassword } from "./access-store";
 import {
   clearDefault,
-  deletePageLinks,
-  deletePagePassword,
   deletePageSlug,
   deletePageSlugs,
   erasePage,

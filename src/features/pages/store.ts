@@ -1,18 +1,10 @@
 import { and, desc, eq, isNull, lt, ne, sql } from "drizzle-orm";
-import { deleteBy, findBy, listBy, setBy } from "../../db/rows";
+import { deleteBy, findBy, listBy } from "../../db/rows";
 import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db/statements";
-import {
-  pageAddress,
-  pageLinks,
-  pageLogos,
-  pagePasswords,
-  pages,
-  pageSlugs,
-} from "../../db/tables/pages";
+import { pageAddress, pageLogos, pages, pageSlugs } from "../../db/tables/pages";
 
 export type PageRow = typeof pages.$inferSelect;
 export type LogoRow = typeof pageLogos.$inferSelect;
-export type PageLinkRow = typeof pageLinks.$inferSelect;
 
 export const insertPage = insertInto(pages);
 export const updatePageRow = updateById(pages);
@@ -88,31 +80,8 @@ export const listPagesWithDomains = selectMany((orm, _$: Record<string, never>) 
     .where(and(isNull(pages.deletedAt), ne(sql`${pages.customDomains}`, sql`'[]'`))),
 );
 
-/** Lists the slugs of private pages, current and earlier ones. */
-export const listPrivateSlugs = selectMany((orm, _$: Record<string, never>) =>
-  orm
-    .select({ slug: pageSlugs.slug })
-    .from(pageSlugs)
-    .innerJoin(pages, eq(pages.id, pageSlugs.pageId))
-    .where(and(eq(pages.visibility, sql`'private'`), isNull(pages.deletedAt))),
-);
-
 export const findLogo = findBy(pageLogos, ["pageId"]);
 export const deleteLogoRow = deleteBy(pageLogos, ["pageId"]);
-
-export const insertPagePassword = insertInto(pagePasswords);
-export const findPagePassword = findBy(pagePasswords, ["pageId"]);
-export const deletePagePassword = deleteBy(pagePasswords, ["pageId"]);
-
-export const insertPageLink = insertInto(pageLinks);
-export const findPageLink = findBy(pageLinks, ["pageId", "id"]);
-export const deletePageLink = deleteBy(pageLinks, ["pageId", "id"]);
-export const deletePageLinks = deleteBy(pageLinks, ["pageId"]);
-
-export const setLinkUse = setBy(pageLinks, ["id"], ["lastUsedAt"]);
-
-/** Lists the links of a page, newest first. */
-export const listLinksOfPage = listBy(pageLinks, ["pageId"], { order: [desc(pageLinks.id)] });
 
 export const clearDefault = mutate((orm, $: { now: number }) =>
   orm

@@ -12,7 +12,8 @@ import type { Reader } from "../../db/statements";
 import { hashToken } from "../auth/sessions";
 import { findSetting } from "../settings/store";
 import { isPageLinkLive } from "./rules";
-import { findPage, listLinksOfPage, type PageLinkRow, setLinkUse } from "./store";
+import { listLinksOfPage, type PageLinkRow, setLinkUse } from "./access-store";
+import { findPage } from "./store";
 
 /** Lifetime of a grant. That of a link with an end is shorter. */
 const GRANT_MS = 30 * DAY_MS;

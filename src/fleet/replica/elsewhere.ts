@@ -9,7 +9,8 @@ import { MINUTE_MS, SECOND_MS, toIso } from "../../base/time";
 import type { Ctx } from "../../context";
 import type { Limiter } from "../../features/limits/limiter";
 import { isServed } from "../../features/pages/addresses";
-import { findDefaultPage, listPrivateSlugs } from "../../features/pages/store";
+import { listPrivateSlugs } from "../../features/pages/access-store";
+import { findDefaultPage } from "../../features/pages/store";
 import {
   BODY_MAX_BYTES,
   bodyLengthProblem,
@@ -105,7 +106,7 @@ export function createElsewhere(
       pathAndQuery: url.query === "" ? url.path : `${url.path}?${url.query}`,
       headers: request.headers,
       body,
-      client: context.judgedAddress,
+      client: context.decidedAddress,
     });
     noteWrite(request);
     if (!(answer instanceof NotForwarded)) return answer;

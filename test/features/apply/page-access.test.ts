@@ -3,7 +3,8 @@ import { applyFile, exportFile, writeApplyFile } from "../../../src/features/app
 import { readApplyFile } from "../../../src/features/apply/read";
 import { createPasswords } from "../../../src/features/auth/passwords";
 import { preparePasswords } from "../../../src/features/pages/file";
-import { findPageBySlug, findPagePassword } from "../../../src/features/pages/store";
+import { findPagePassword } from "../../../src/features/pages/access-store";
+import { findPageBySlug } from "../../../src/features/pages/store";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
 import { apply, applyError, linesOf } from "../../support/apply";
@@ -124,11 +125,11 @@ describe("the password of a page in a file", () => {
     await using app = await createTestApp();
     await apply(app, fileWith("{ password: correct horse }"));
     const hash = hashOf(app);
-    const renamed = `pages: [{ slug: new, name: New, ref: acme, visibility: private, access: { password: correct horse } }]`;
+    const renamed = `pages: [{ slug: newer, name: New, ref: acme, visibility: private, access: { password: correct horse } }]`;
     expect(linesOf(await apply(app, renamed))).toEqual([
-      '~ page acme: slug "acme" → "new", name "Acme" → "New"',
+      '~ page acme: slug "acme" → "newer", name "Acme" → "New"',
     ]);
-    const page = findPageBySlug(app.ctx.db, { slug: "new" });
+    const page = findPageBySlug(app.ctx.db, { slug: "newer" });
     expect(page && findPagePassword(app.ctx.db, { pageId: page.id })?.hash).toBe(hash);
   });
 });

@@ -13,12 +13,8 @@ import {
 import { deletePage } from "../../../src/features/pages/deletion";
 import { getPage } from "../../../src/features/pages/pages";
 import { accessKindsOf, isPageLinkLive } from "../../../src/features/pages/rules";
-import {
-  erasePage,
-  findPageOrDeleted,
-  findPagePassword,
-  listLinksOfPage,
-} from "../../../src/features/pages/store";
+import { findPagePassword, listLinksOfPage } from "../../../src/features/pages/access-store";
+import { erasePage, findPageOrDeleted } from "../../../src/features/pages/store";
 import { findGrantKey } from "../../../src/features/pages/visits";
 import { createPasswords } from "../../../src/features/auth/passwords";
 import { createTestApp, type TestApp } from "../../support/app";

@@ -1,4 +1,5 @@
-import { listAllPages, listLinksOfPage } from "../../../src/features/pages/store";
+import { listLinksOfPage } from "../../../src/features/pages/access-store";
+import { listAllPages } from "../../../src/features/pages/store";
 import { asUpload } from "../multipart";
 import { createPageAccess } from "../page-access";
 import { picture } from "../pictures";

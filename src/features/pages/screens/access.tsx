@@ -36,7 +36,8 @@ import {
 } from "../access";
 import { addPageErrors, getPage, updatePage } from "../pages";
 import { accessKindsOf, isPageLinkLive } from "../rules";
-import { findPageLink, listLinksOfPage, type PageLinkRow, type PageRow } from "../store";
+import { findPageLink, listLinksOfPage, type PageLinkRow } from "../access-store";
+import { type PageRow } from "../store";
 import { PartialPageInput } from "../wire";
 import { pageResource, pageVersion, VISIBILITY_FORM } from "./forms";
 import { type AtPage, PageFrame, pageTabTitle } from "./settings";
@@ -58,7 +59,7 @@ export function addPageAccessRoutes(area: Area, deps: AdminDependencies): void {
     const access = {
       page,
       forms,
-      address: at.requestContext.judgedAddress,
+      address: at.requestContext.decidedAddress,
       links: listLinksOfPage(ctx.db, { pageId: page.id }).map((link) => ({
         ...link,
         lastUsedAt: visits.lastUseOf(link.id) ?? link.lastUsedAt,

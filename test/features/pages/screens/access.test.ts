@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createPasswords } from "../../../../src/features/auth/passwords";
-import { findPagePassword, listLinksOfPage } from "../../../../src/features/pages/store";
+import { findPagePassword, listLinksOfPage } from "../../../../src/features/pages/access-store";
 import type { CallOptions } from "../../../support/app";
 import { actionsOf, openForm } from "../../../support/dashboard";
 import { fieldErrorsOn, readHtml, typedIn } from "../../../support/html";
