@@ -34,10 +34,11 @@ import {
   setPageNetworks,
   setPagePassword,
 } from "../access";
+import { findPageLink, listLinksOfPage, type PageLinkRow } from "../access-store";
+import { isOwnHost } from "../addresses";
 import { addPageErrors, getPage, updatePage } from "../pages";
 import { accessKindsOf, isPageLinkLive } from "../rules";
-import { findPageLink, listLinksOfPage, type PageLinkRow } from "../access-store";
-import { type PageRow } from "../store";
+import type { PageRow } from "../store";
 import { PartialPageInput } from "../wire";
 import { pageResource, pageVersion, VISIBILITY_FORM } from "./forms";
 import { type AtPage, PageFrame, pageTabTitle } from "./settings";
@@ -60,6 +61,7 @@ export function addPageAccessRoutes(area: Area, deps: AdminDependencies): void {
       page,
       forms,
       address: at.requestContext.decidedAddress,
+      isHostOwn: isOwnHost(ctx.baseUrl, at.request.url),
       links: listLinksOfPage(ctx.db, { pageId: page.id }).map((link) => ({
         ...link,
         lastUsedAt: visits.lastUseOf(link.id) ?? link.lastUsedAt,
@@ -277,13 +279,15 @@ interface AccessProps {
   forms: Required<AccessStates>;
   /** Address from which the screen is open. */
   address: ClientAddress;
+  /** True if networks count at the host at which the screen is open. */
+  isHostOwn: boolean;
   links: readonly PageLinkRow[];
   /** Unix ms. */
   now: number;
 }
 
 /** Forms for a page's visibility and for the rules of a private page, and the button that makes it the default page. */
-function Access({ page, forms, address, links, now }: AccessProps) {
+function Access({ page, forms, address, isHostOwn, links, now }: AccessProps) {
   const { visibility, password, networks } = forms;
   return (
     <>
@@ -308,12 +312,12 @@ function Access({ page, forms, address, links, now }: AccessProps) {
           )
         }
       >
-        <p class="muted">
-          {page.passwordId === null
-            ? "The page has no password."
-            : "Visitors who enter the password see the page for 30 days."}
-        </p>
         <Form action={pagePath(page.id, "password")}>
+          <p class="muted">
+            {page.passwordId === null
+              ? "The page has no password."
+              : "Visitors who enter the password see the page for 30 days."}
+          </p>
           <FormFields form={PASSWORD_FORM} state={password} />
           <Actions>
             <Button>{page.passwordId === null ? "Set password" : "Change password"}</Button>
@@ -321,8 +325,14 @@ function Access({ page, forms, address, links, now }: AccessProps) {
         </Form>
       </DetailCard>
       <DetailCard title="Networks" liveId="page-networks" isStill>
-        <SeenAddress address={address} />
         <Form action={pagePath(page.id, "networks")} hidden={networks.hidden}>
+          <SeenAddress address={address} />
+          {isHostOwn ? null : (
+            <Notice tone="degraded" title="Networks do not count at this host name">
+              They count at the public address, at custom domains, and at addresses and names of
+              your local network. The public address is set in Settings, under General.
+            </Notice>
+          )}
           <FormFields form={NETWORKS_FORM} state={networks} />
           <Actions>
             <Button>Save networks</Button>

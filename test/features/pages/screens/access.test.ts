@@ -210,6 +210,15 @@ describe("the form for the networks of a page", () => {
   );
 });
 
+test("the form warns if networks do not count at the host at which it is open", async () => {
+  await using site = await createAccessSite();
+  const notices = async (host: string) =>
+    (await site.screen({ host })).texts("#page-networks .notice").join();
+  expect(await notices("other.example")).toContain("do not count at this host name");
+  expect(await notices("status.test")).toBe("");
+  expect(await notices("nas:8080")).toBe("");
+});
+
 describe("the links of a page", () => {
   test("a new link is shown once with the addresses of its documents, and is listed by its name alone", async () => {
     await using site = await createAccessSite();
