@@ -281,7 +281,11 @@ export function createGateway(deps: GatewayDependencies): Gateway {
       const isShared = !isSealed && (cdn?.share(response.headers, context.shownPageId) ?? false);
       setRequestHeaders(response.headers, context, isShared);
     }
-    if (isSealed) seal(response.headers, route !== undefined && hasTokenInPath(route));
+    // A representation of a private page has these headers, apart from those of a path with a token.
+    const isMade = !failure && context.hasRequestHeaders && context.isSealed;
+    if (isSealed && !(isMade && context.link === undefined)) {
+      seal(response.headers, route !== undefined && hasTokenInPath(route));
+    }
     setDateOfHead(context.request, response, answeredAt);
     // The sender may never stop sending.
     if (isUnfinished || context.body?.isUnread) response.headers.set("Connection", "close");

@@ -24,6 +24,12 @@ interface Variant {
   headers: ReusedHeaders;
 }
 
+/** Variants of one content. */
+interface Variants {
+  plain?: Variant;
+  gzip?: Variant;
+}
+
 interface RepresentationOptions {
   mediaType: string;
   cacheControl: string;
@@ -47,8 +53,8 @@ export class Representation {
   readonly #options: RepresentationOptions;
   readonly #isCompressible: boolean;
   // Created at first use, since a page may change before one of them is requested.
-  #plain: Variant | undefined;
-  #gzip: Variant | undefined;
+  readonly #open: Variants = {};
+  readonly #sealed: Variants = {};
 
   constructor(content: string | Uint8Array<ArrayBuffer>, options: RepresentationOptions) {
     this.bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
@@ -70,16 +76,17 @@ export class Representation {
   }
 
   #variantFor(acceptEncoding: string | null, requestContext: RequestContext): Variant {
+    const variants = requestContext.isSealed ? this.#sealed : this.#open;
     if (!this.#isCompressible || acceptEncoding === null || !acceptsGzip(acceptEncoding)) {
-      this.#plain ??= createVariant(
+      variants.plain ??= createVariant(
         requestContext,
         this.bytes,
         this.#options,
         this.#isCompressible,
       );
-      return this.#plain;
+      return variants.plain;
     }
-    this.#gzip ??= createVariant(
+    variants.gzip ??= createVariant(
       requestContext,
       Bun.gzipSync(
         this.bytes,
@@ -91,7 +98,7 @@ export class Representation {
       },
       true,
     );
-    return this.#gzip;
+    return variants.gzip;
   }
 }
 
@@ -130,6 +137,7 @@ function createVariant(
     ...options.headers,
   });
   setFixedHeaders(headers, { isCrossOrigin: options.isCrossOrigin ?? false });
+  if (isSealed) seal(headers, false);
   const isShared = !isSealed && (cdn?.share(headers, shownPageId) ?? false);
   return { body: new Blob([bytes]), etag, headers: new ReusedHeaders(headers, isShared) };
 }
@@ -290,6 +298,8 @@ export function setFixedHeaders(
   }
 }
 
+const RESOURCE_POLICY = "Cross-Origin-Resource-Policy";
+
 /**
  * Seals an answer about a private page: no cache stores it, no script of another origin reads it, no search engine lists
  * it, and other sites do not learn its address. A path with a token is told to no page at all.
@@ -299,7 +309,8 @@ export function seal(headers: Headers, hasToken: boolean): void {
   headers.set("X-Robots-Tag", "noindex");
   headers.set("Referrer-Policy", hasToken ? "no-referrer" : "same-origin");
   // Otherwise other sites see by the size of a picture what a visitor's network lets in. Links are made for them.
-  if (!hasToken) headers.set("Cross-Origin-Resource-Policy", "same-origin");
+  if (hasToken) headers.delete(RESOURCE_POLICY);
+  else headers.set(RESOURCE_POLICY, "same-origin");
   headers.delete("Access-Control-Allow-Origin");
   headers.delete("Access-Control-Expose-Headers");
   headers.delete("Surrogate-Key");
