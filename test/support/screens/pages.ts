@@ -1,4 +1,4 @@
-import { inDemoData, inPage, openDialog, send, type Screen } from "./screen";
+import { inDemoData, inPage, inPrivatePage, openDialog, send, type Screen } from "./screen";
 
 /** Status pages. */
 export const PAGE_SCREENS: readonly Screen[] = [
@@ -36,11 +36,35 @@ export const PAGE_SCREENS: readonly Screen[] = [
     status: 422,
     open: inPage("/access"),
     async reach(page) {
-      await page.getByLabel("Networks").fill("10.0.0.0/8\n0.0.0.0/0");
+      await page.getByRole("textbox", { name: "Networks" }).fill("10.0.0.0/8\n0.0.0.0/0");
       await send(page, "Save networks");
     },
   },
+  {
+    name: "page-access-rules",
+    open: inPrivatePage("/access"),
+    async reach(page) {
+      await page.getByLabel("New password").fill("correct horse battery");
+      await send(page, "Set password");
+      await page.getByRole("textbox", { name: "Networks" }).fill("198.51.100.0/24\n2001:db8::/32");
+      await send(page, "Save networks");
+      await page.getByRole("link", { name: "Create link" }).click();
+      await page.getByLabel("Name", { exact: true }).fill("Auditors");
+      await page.getByLabel("In 90 days").check();
+      await send(page, "Create link");
+      await page.getByRole("link", { name: "I have stored it" }).click();
+      await page.getByRole("link", { name: "Revoke Auditors" }).waitFor();
+    },
+  },
   { name: "page-link-create", open: inPage("/links/new") },
+  {
+    name: "page-link-revealed",
+    open: inPrivatePage("/links/new"),
+    async reach(page) {
+      await page.getByLabel("Name", { exact: true }).fill("Northwind support");
+      await send(page, "Create link");
+    },
+  },
   { name: "page-delete", open: inPage("/delete") },
   {
     name: "page-delete-dialog",

@@ -62,6 +62,12 @@ export function inPage(path: string, role?: Role): Screen["open"] {
     inDemoData(() => `/admin/pages/${pageId(demoSites)}${path}`, role)(demoSites);
 }
 
+/** A screen of the private page. */
+export function inPrivatePage(path: string): Screen["open"] {
+  return (demoSites) =>
+    inDemoData(() => `/admin/pages/${pageId(demoSites, "northwind-internal")}${path}`)(demoSites);
+}
+
 /** A screen of a component of the first page, by its name. */
 export function inComponent(name: string, path: string, role?: Role): Screen["open"] {
   return (demoSites) => {
@@ -132,8 +138,8 @@ function databaseOf({ demoData }: DemoSites) {
   return demoData.app.ctx.db;
 }
 
-function pageId(demoSites: DemoSites): string {
-  return findPageBySlug(databaseOf(demoSites), { slug: "northwind" })?.id ?? "";
+function pageId(demoSites: DemoSites, slug = "northwind"): string {
+  return findPageBySlug(databaseOf(demoSites), { slug })?.id ?? "";
 }
 
 function named(rows: readonly { id: string; name: string }[], name: string): string {

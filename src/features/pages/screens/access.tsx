@@ -313,12 +313,13 @@ function Access({ page, forms, address, isHostOwn, links, now }: AccessProps) {
         }
       >
         <Form action={pagePath(page.id, "password")}>
-          <p class="muted">
-            {page.passwordId === null
-              ? "The page has no password."
-              : "Visitors who enter the password see the page for 30 days."}
-          </p>
-          <FormFields form={PASSWORD_FORM} state={password} />
+          <FormFields form={PASSWORD_FORM} state={password}>
+            <p class="muted">
+              {page.passwordId === null
+                ? "The page has no password."
+                : "Visitors who enter the password see the page for 30 days."}
+            </p>
+          </FormFields>
           <Actions>
             <Button>{page.passwordId === null ? "Set password" : "Change password"}</Button>
           </Actions>
@@ -326,14 +327,15 @@ function Access({ page, forms, address, isHostOwn, links, now }: AccessProps) {
       </DetailCard>
       <DetailCard title="Networks" liveId="page-networks" isStill>
         <Form action={pagePath(page.id, "networks")} hidden={networks.hidden}>
-          <SeenAddress address={address} />
-          {isHostOwn ? null : (
-            <Notice tone="degraded" title="Networks do not count at this host name">
-              They count at the public address, at custom domains, and at addresses and names of
-              your local network. The public address is set in Settings, under General.
-            </Notice>
-          )}
-          <FormFields form={NETWORKS_FORM} state={networks} />
+          <FormFields form={NETWORKS_FORM} state={networks}>
+            <SeenAddress address={address} />
+            {isHostOwn ? null : (
+              <Notice tone="degraded" title="Networks do not count at this host name">
+                They count at the public address, at custom domains, and at addresses and names of
+                your local network. The public address is set in Settings, under General.
+              </Notice>
+            )}
+          </FormFields>
           <Actions>
             <Button>Save networks</Button>
           </Actions>
@@ -407,7 +409,7 @@ function Links({ page, links, now }: LinksProps) {
       {isEmpty ? (
         <p class="muted">
           A link opens the page without a password, and its feeds, calendar and badges in programs.
-          You can give each link to other people and revoke it by itself.
+          Each link has a name and can be revoked by itself.
         </p>
       ) : (
         <DataTable
@@ -453,7 +455,7 @@ function linkColumns(page: PageRow, now: number): DataColumn<PageLinkRow>[] {
         ),
     },
     {
-      label: "Revoke",
+      label: "Actions",
       isHidden: true,
       cell: ({ id, name }) => (
         <ButtonLink href={pagePath(page.id, "links", id, "revoke")} dialog>
