@@ -10,7 +10,7 @@ export interface ClientAddress {
   network: string;
   /**
    * True if the client may be another one behind this address, such as that of a proxy. Undefined until all headers are
-   * judged; see `decideDoubt`.
+   * read; see `visitorAddress`.
    */
   isDoubtful?: boolean;
 }

@@ -98,21 +98,6 @@ export function createClientAddresses(ctx: Ctx): ClientAddresses {
   };
 }
 
-/** Headers of proxies besides `X-Forwarded-For`. That of a peer that is not trusted has made the address doubtful. */
-const OF_PROXIES =
-  /^(?:via|forwarded|x-forwarded(?:-.+)?|(?:x-real|x-client|x-cluster-client|true-client|cf-connecting|fastly-client)-ip)$/;
-
-/**
- * Returns a client address with the decision about its doubt. It looks at more headers than `of`, which must be quick for
- * every request: whoever is not a trusted proxy and sends one of them may be a proxy.
- */
-export function decideDoubt(address: ClientAddress, headers: Headers): ClientAddress {
-  if (address.isDoubtful !== undefined) return address;
-  const isNamed = headers.has("x-forwarded-for");
-  const isDoubtful = !isNamed && [...headers.keys()].some((name) => OF_PROXIES.test(name));
-  return { ...address, isDoubtful };
-}
-
 const PROXY_RANGES = new Set([
   "loopback",
   "private",

@@ -4,7 +4,7 @@ import { isHttps, SESSION_LIFETIME_MS } from "../features/auth/rules";
 import type { LiveSession, Sessions } from "../features/auth/sessions";
 
 /** The public address, which decides the name and the attributes of the cookie. */
-export interface Address {
+interface Address {
   baseUrl: string;
 }
 

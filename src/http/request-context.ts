@@ -9,7 +9,6 @@ import type { Charge } from "../features/limits/limiter";
 import type { TokenOwner } from "../features/monitors/tokens";
 import type { DomainPage } from "../features/pages/addresses";
 import type { Cdn } from "./cdn";
-import { decideDoubt } from "./client-address";
 import type { DeclaredRoute } from "./operation";
 
 /**
@@ -48,7 +47,7 @@ export interface ContextDependencies {
 
 /**
  * Returns the address of the socket that a request came from, which costs a system call; or the client address that
- * another node of the fleet has judged.
+ * another node of the fleet has found, with its doubt.
  */
 export type PeerOf = (request: Request) => string | ClientAddress;
 
@@ -103,11 +102,6 @@ export class RequestContext {
   get address(): ClientAddress {
     this.#address ??= this.#deps.addressOf(this.request, this.#peer);
     return this.#address;
-  }
-
-  /** Client address with the decision if it is certain. Reads all headers. */
-  get decidedAddress(): ClientAddress {
-    return decideDoubt(this.address, this.request.headers);
   }
 
   /** CDN in front of this server; undefined without `--cdn`. */

@@ -16,7 +16,7 @@ import type { Snapshots } from "../features/status/snapshots";
 import { movedTo, seeOther } from "../http/answers";
 import { declareRoutes } from "../http/elysia";
 import { type Form, formBody } from "../http/form-body";
-import { grantCookie } from "../http/grant-cookies";
+import { grantCookie } from "../http/visitor";
 import { answersPrograms, operation } from "../http/operation";
 import { NO_STORE } from "../http/representation";
 import { type RequestContext, segmentsOf, splitUrl } from "../http/request-context";

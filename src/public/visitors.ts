@@ -4,11 +4,10 @@
 import { notFound } from "../base/errors";
 import type { Ctx } from "../context";
 import type { Sessions } from "../features/auth/sessions";
-import { isOwnHost } from "../features/pages/addresses";
 import type { VisitedPage, Visits } from "../features/pages/visits";
 import type { Snapshot, Snapshots } from "../features/status/snapshots";
 import { findCurrentSession } from "../http/cookies";
-import { readGrants } from "../http/grant-cookies";
+import { isOwnHost, readGrants, visitorAddress } from "../http/visitor";
 import type { RequestContext } from "../http/request-context";
 
 /** A page as a visitor finds it. */
@@ -67,8 +66,7 @@ export function createVisitors(
 
   /** Cookies are those of a host, and an address is not: another name for this server must not show the page. */
   function isAdmittedByNetwork(page: VisitedPage, context: RequestContext): boolean {
-    const isOwn = context.domain !== undefined || isOwnHost(ctx.baseUrl, context.request.url);
-    return isOwn && visits.admitsAddress(page, context.decidedAddress);
+    return isOwnHost(ctx, context) && visits.admitsAddress(page, visitorAddress(context));
   }
 
   const find: Visitors["find"] = (slug, context, now) => {

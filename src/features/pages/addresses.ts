@@ -61,19 +61,6 @@ export function hostNameOf(url: string): string {
   return name.endsWith(".") ? name.slice(0, -1) : name;
 }
 
-/** Names that are never another site's: of one label, and those of local networks. IPv6 addresses have one label here. */
-const LOCAL_NAME = /^[^.]+$|\.(?:local|localhost|lan|home|internal|corp|home\.arpa)$/;
-
-/**
- * Returns true if the host of a URL can belong to this installation alone: the one of the public address, an address,
- * or a name of a local network. Any other name may be that of a site whose pages read this server in a visitor's
- * browser (DNS rebinding).
- */
-export function isOwnHost(baseUrl: string, url: string): boolean {
-  const name = hostNameOf(url);
-  return name === hostNameOf(baseUrl) || IPV4.test(name) || LOCAL_NAME.test(name);
-}
-
 /** Properties of a page that its links are built from. */
 export type PageAddress = Pick<PageRow, "slug" | "customDomains"> & Served;
 

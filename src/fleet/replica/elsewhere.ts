@@ -26,6 +26,7 @@ import {
   rateLimited,
 } from "../../http/gateway";
 import { toProblem } from "../../http/answers";
+import { visitorAddress } from "../../http/visitor";
 import { bodyOf, describeRefusal, Overdue, requestNode } from "../node-client";
 import {
   CERTAIN_HEADER,
@@ -106,7 +107,7 @@ export function createElsewhere(
       pathAndQuery: url.query === "" ? url.path : `${url.path}?${url.query}`,
       headers: request.headers,
       body,
-      client: context.decidedAddress,
+      client: visitorAddress(context),
     });
     noteWrite(request);
     if (!(answer instanceof NotForwarded)) return answer;
@@ -225,12 +226,13 @@ function createPrivatePages({ db, signals }: Ctx): (matched: MatchedRequest) => 
     }
   }
 
-  return ({ context: { domain }, match }) => {
+  return ({ context: { domain, request }, match }) => {
     if (match.route === undefined) return false;
     const { slug } = match.params;
     if (slug === undefined && match.route.operation.onCustomDomain !== "page") return false;
     if (isStale) refresh();
-    if (known === undefined) return true;
+    // Without data the replica answers 503, and shows nothing to whoever has no cookie.
+    if (known === undefined) return request.headers.has("cookie");
     if (slug !== undefined) return known.slugs.has(slug);
     return domain ? !domain.isPublic : known.isAtRoot;
   };

@@ -4,6 +4,7 @@ import { plural } from "../../../base/text";
 import { toIso } from "../../../base/time";
 import { schemaErrors, validate } from "../../../base/validation";
 import { actorOf, sessionOf } from "../../../http/request-context";
+import { isOwnHost, visitorAddress } from "../../../http/visitor";
 import { CodeBlock, Notice, Secret } from "../../../ui/blocks";
 import { Button, ButtonLink, PostButton } from "../../../ui/buttons";
 import { DetailCard } from "../../../ui/detail";
@@ -35,7 +36,6 @@ import {
   setPagePassword,
 } from "../access";
 import { findPageLink, listLinksOfPage, type PageLinkRow } from "../access-store";
-import { isOwnHost } from "../addresses";
 import { addPageErrors, getPage, updatePage } from "../pages";
 import { accessKindsOf, isPageLinkLive } from "../rules";
 import type { PageRow } from "../store";
@@ -60,8 +60,8 @@ export function addPageAccessRoutes(area: Area, deps: AdminDependencies): void {
     const access = {
       page,
       forms,
-      address: at.requestContext.decidedAddress,
-      isHostOwn: isOwnHost(ctx.baseUrl, at.request.url),
+      address: visitorAddress(at.requestContext),
+      isHostOwn: isOwnHost(ctx, at.requestContext),
       links: listLinksOfPage(ctx.db, { pageId: page.id }).map((link) => ({
         ...link,
         lastUsedAt: visits.lastUseOf(link.id) ?? link.lastUsedAt,
