@@ -6,6 +6,7 @@ import { loadConfig } from "../../src/base/config/load";
 import { countKeys, listKeyPage } from "../../src/features/keys/records";
 import { KEY_FILTERS } from "../../src/features/keys/rules";
 import { openForCommand } from "../../src/installation";
+import { atOnce } from "../../test/support/turns";
 import { percentile } from "../support/figure";
 
 /** 99th percentiles in milliseconds: a page of keys with its counts, by what was asked. */
@@ -22,13 +23,18 @@ const installation = openForCommand(loaded.config, "bench", { canCreate: false }
 const { db } = installation.ctx;
 
 const now = Date.now();
-const middle = listKeyPage(db, { filter: "all", limit: 500, now }).nextBefore;
+const middle = atOnce(listKeyPage(db, { filter: "all", limit: 500, now })).nextBefore;
 if (middle === null) throw new Error("there are too few keys to measure with");
 const asked: Record<string, Partial<Parameters<typeof listKeyPage>[1]>> = {
   ...Object.fromEntries(KEY_FILTERS.map((filter) => [filter, { filter }])),
   "a page in the middle": { before: middle },
   "a search that finds many": { search: "bench" },
   "a search that finds nothing": { search: "no key is named like this" },
+  "a search that finds many, by last use": { search: "bench", order: "-used" },
+  "a search that finds nothing, by last use": {
+    search: "no key is named like this",
+    order: "-used",
+  },
 };
 
 const cost: KeyListCost = {};
@@ -36,8 +42,8 @@ for (const [what, query] of Object.entries(asked)) {
   const spent: number[] = [];
   for (let round = -REHEARSALS; round < ROUNDS; round++) {
     const since = Bun.nanoseconds();
-    listKeyPage(db, { filter: "all", limit: PAGE_SIZE, now, ...query });
-    countKeys(db, now);
+    atOnce(listKeyPage(db, { filter: "all", limit: PAGE_SIZE, now, ...query }));
+    atOnce(countKeys(db, now));
     if (round >= 0) spent.push((Bun.nanoseconds() - since) / 1e6);
   }
   cost[what] = percentile(spent, 99);

@@ -14,6 +14,12 @@ export interface Place {
   afterId: string | null;
 }
 
+/** Entry of an ordered list, with the value by which it is ordered. */
+interface Ordered {
+  id: string;
+  value: string | number;
+}
+
 /** Parts of the statement of one order. */
 interface OrderParts {
   /** Value by which the list is ordered, which the statement returns. */
@@ -21,6 +27,8 @@ interface OrderParts {
   /** Condition: an entry comes after a place. */
   isAfter: (place: Place) => SQL;
   by: [SQL, SQL];
+  /** Compares entries as the statement does, to merge those of several parts of a table. */
+  compare: (a: Ordered, b: Ordered) => number;
 }
 
 const MISSING = { first: -1, last: Number.MAX_SAFE_INTEGER };
@@ -42,11 +50,19 @@ export function declareOrders<Key extends string, List>(
         isAfter: ({ afterValue, afterId }) =>
           sql`(${afterId} IS NULL OR (${value}, ${id}) ${comparison} (${afterValue}, ${afterId}))`,
         by: [direction(value), direction(id)],
+        compare: (a, b) =>
+          (isDescending ? -1 : 1) * (compareValues(a.value, b.value) || compareValues(a.id, b.id)),
       });
       return [isDescending ? `-${key}` : key, list];
     }),
   );
   return Object.fromEntries(lists) as Record<Order<Key>, List>;
+}
+
+/** Compares values as SQLite does: numbers before texts, and texts by their bytes in UTF-8. */
+function compareValues(a: string | number, b: string | number): number {
+  if (typeof a === "number") return typeof b === "number" ? a - b : -1;
+  return typeof b === "number" ? 1 : Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
 /** Reads a place from an address. An invalid one stands for the beginning of the list. */

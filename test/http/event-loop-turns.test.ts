@@ -10,21 +10,7 @@ import { createUpdates } from "../../src/mirror/mirror";
 import { createTestApp } from "../support/app";
 import { createLargePage } from "../support/large-page";
 import { updatePage } from "../support/examined";
-
-/** Returns the number of turns of the event loop that other work gets until a request is answered. */
-async function turnsDuring(request: () => Promise<unknown>): Promise<number> {
-  let turns = 0;
-  let isOver = false;
-  const count = () => {
-    if (isOver) return;
-    turns += 1;
-    setImmediate(count);
-  };
-  setImmediate(count);
-  await request();
-  isOver = true;
-  return turns;
-}
+import { turnsDuring } from "../support/turns";
 
 test.each([
   ["a status page of 1,000 components", 5, "/status/large"],

@@ -1,5 +1,6 @@
 import type { Reader } from "../../src/db/statements";
 import { type KeyListing, listKeyPage } from "../../src/features/keys/records";
+import { atOnce } from "./turns";
 
 /** Lists all keys that match a query by following its pages. */
 export function listEveryKey(
@@ -9,7 +10,7 @@ export function listEveryKey(
   const found: KeyListing[] = [];
   let before: string | undefined;
   do {
-    const page = listKeyPage(reader, { ...query, before });
+    const page = atOnce(listKeyPage(reader, { ...query, before }));
     found.push(...page.keys);
     before = page.nextBefore ?? undefined;
   } while (before !== undefined);

@@ -1,4 +1,5 @@
 import { and, asc, desc, eq, getTableColumns, isNull, lt, sql } from "drizzle-orm";
+import { declareParts } from "../../db/parts";
 import { findBy, listBy, setBy } from "../../db/rows";
 import {
   insertInto,
@@ -14,7 +15,7 @@ import {
 } from "../../db/statements";
 import { componentGroups, components } from "../../db/tables/components";
 import { pages } from "../../db/tables/pages";
-import { declareSearch, isFound, type PartSearch } from "../../db/word-search";
+import { isFound, type PartSearch } from "../../db/word-search";
 
 export type GroupRow = typeof componentGroups.$inferSelect;
 
@@ -228,7 +229,7 @@ function compare(a: Found, b: Found): number {
 /**
  * Lists the components whose name, page, ref or id contains the words (`wordsOf`), by name, in several turns.
  */
-export const searchComponents = declareSearch(components, searchPart, compare);
+export const searchComponents = declareParts(components, searchPart, compare);
 
 /** Lists the components of all pages except the sample page, by page, in the order of the page. */
 export const listWatchedComponents = selectMany((orm, _$: Record<string, never>) =>

@@ -13,6 +13,7 @@ import {
 } from "drizzle-orm";
 import { type Impact, IMPACTS, INCIDENT_STATUSES, type IncidentStatus } from "../../base/status";
 import { declareOrders, type Place, rankAmong } from "../../db/orders";
+import { declareParts } from "../../db/parts";
 import { deleteBy, findBy } from "../../db/rows";
 import {
   insertAllInto,
@@ -27,7 +28,7 @@ import {
 } from "../../db/statements";
 import { incidents, incidentUpdateComponents, incidentUpdates } from "../../db/tables/incidents";
 import { pageAddress, pages } from "../../db/tables/pages";
-import { declareSearch, type PartSearch } from "../../db/word-search";
+import type { PartSearch } from "../../db/word-search";
 import {
   isAmongNewest,
   isFoundOnPages,
@@ -574,4 +575,4 @@ const searchPart = selectMany((orm, $: PartSearch) =>
  * Lists the incidents, drafts included, whose name, page or id contains the words (`wordsOf`), newest first, in
  * several turns.
  */
-export const searchIncidents = declareSearch(incidents, searchPart);
+export const searchIncidents = declareParts(incidents, searchPart);

@@ -2,12 +2,14 @@
  * Keys as they are read: one, all, and the pages of the dashboard's list with filters, search and usage.
  */
 import { notFound, Problem } from "../../base/errors";
-import { containsKeyShape, NEWEST } from "../../base/ids";
+import { containsKeyShape } from "../../base/ids";
+import { sum } from "../../base/numbers";
 import { NAME_MAX } from "../../base/texts";
 import { HOUR_MS } from "../../base/time";
 import { partOf, readPlace } from "../../db/orders";
 import type { Reader } from "../../db/statements";
 import {
+  KEY_FILTERS,
   KEY_PREFIX,
   type KeyFilter,
   type KeyOrder,
@@ -17,6 +19,7 @@ import {
   stateOfKey,
   timesOfFilters,
 } from "./rules";
+import { SCOPE_NAMES } from "./scopes";
 import {
   countKeysByFilter,
   countRequestsOfKeys,
@@ -27,10 +30,10 @@ import {
   LIST_KEYS_IN,
   listKeyHoursSince,
   listKeys,
-  listKeysBefore,
   listKeyValues,
   listLimitedKeys,
   listLiveKeyIds,
+  listNewestKeys,
   listValuesOfKey,
   listValuesOfKeys,
 } from "./store";
@@ -143,21 +146,25 @@ interface KeyPage {
 }
 
 /**
- * Returns one page of keys. Newest first, continuing with `nextBefore` returns every key that existed
- * at the start exactly once, even if keys are created meanwhile. So do the other orders, unless the value by
- * which a key is sorted changes.
+ * Returns one page of keys, in several turns of the event loop (`runInSlices`). Newest first, continuing with
+ * `nextBefore` returns every key that existed at the start exactly once, even if keys are created meanwhile. So do the
+ * other orders, unless the value by which a key is sorted changes.
  */
-export function listKeyPage(
+export function* listKeyPage(
   reader: Reader,
   query: KeyQuery,
   pendingUse?: (hash: string) => LastUse | undefined,
-): KeyPage {
+): Generator<number, KeyPage> {
   const { search = "", filter, order, before, limit, now } = query;
   const matching = { ...readSearch(search), ...timesOfFilters(now), filter, limit: limit + 1 };
   const { shown, nextBefore } =
     order === undefined
-      ? newestPart(listKeysBefore(reader, { ...matching, before: before ?? NEWEST }), limit)
-      : partOf(LIST_KEYS_IN[order](reader, { ...matching, ...readPlace(before) }), limit, idOf);
+      ? newestPart(yield* listNewestKeys(reader, { ...matching, before }), limit)
+      : partOf(
+          yield* LIST_KEYS_IN[order](reader, { ...matching, ...readPlace(before) }),
+          limit,
+          idOf,
+        );
   const keys = presentListings(reader, shown, now, pendingUse);
   return { keys, nextBefore: nextBefore ?? null };
 }
@@ -169,13 +176,13 @@ function newestPart(rows: readonly KeyRow[], limit: number) {
   return { shown, nextBefore: rows.length > limit ? shown.at(-1)?.id : undefined };
 }
 
-/** Lists the ids of the live keys that match, newest first, at most `limit`. */
-export function listMatchingLiveKeys(
+/** Lists the ids of the live keys that match, newest first, at most `limit`, in several turns. */
+export function* listMatchingLiveKeys(
   reader: Reader,
   { search = "", filter, limit, now }: Pick<KeyQuery, "search" | "filter" | "limit" | "now">,
-): string[] {
+): Generator<number, string[]> {
   const query = { ...readSearch(search), ...timesOfFilters(now), filter, limit };
-  return listLiveKeyIds(reader, query).map(({ id }) => id);
+  return (yield* listLiveKeyIds(reader, query)).map(({ id }) => id);
 }
 
 /** Characters kept of a name that gets a number. */
@@ -214,11 +221,11 @@ export function listKeysById(
 
 export type KeyCounts = Record<KeyFilter, number>;
 
-/** Counts the keys that each filter of `listKeyPage` finds at `now` (unix ms). */
-export function countKeys(reader: Reader, now: number): KeyCounts {
-  const counts = countKeysByFilter(reader, timesOfFilters(now));
-  if (!counts) throw new Error("counting answered nothing");
-  return counts;
+/** Counts the keys that each filter of `listKeyPage` finds at `now` (unix ms), in several turns. */
+export function* countKeys(reader: Reader, now: number): Generator<number, KeyCounts> {
+  const parts = yield* countKeysByFilter(reader, { ...timesOfFilters(now), limit: Infinity });
+  const counts = KEY_FILTERS.map((filter) => [filter, sum(parts.map((part) => part[filter]))]);
+  return Object.fromEntries(counts) as KeyCounts;
 }
 
 function presentListings(
@@ -264,7 +271,7 @@ function findOldValue({ values }: KeyResource, now: number): KeyListing["old_val
  */
 const SEARCH_MAX = 1_000;
 
-const EVERY_KEY: KeySearch = { text: null, contains: "", start: null };
+const EVERY_KEY: KeySearch = { text: null, contains: "", scope: null, start: null };
 
 /**
  * Prepares a search. A pasted key value, alone or within other text, is replaced by its start, so
@@ -276,10 +283,13 @@ function readSearch(typed: string): KeySearch {
   // SQLite's LIKE ends a pattern at NUL, which no name contains.
   const text = (startOfValueIn(trimmed) ?? trimmed.slice(0, SEARCH_MAX)).replaceAll("\0", "\uFFFD");
   // All values start with the prefix, so a shorter text would match every key.
-  const isStart = text.toLowerCase().startsWith(KEY_PREFIX);
+  const folded = text.toLowerCase();
+  const isStart = folded.startsWith(KEY_PREFIX);
+  const scope = SCOPE_NAMES.find((name) => name === folded);
   return {
     text,
     contains: `%${escapeLike(text)}%`,
+    scope: scope === undefined ? null : JSON.stringify(scope),
     start: isStart ? `${escapeLike(keyValueStart(text))}%` : null,
   };
 }

@@ -13,6 +13,7 @@ import {
 } from "drizzle-orm";
 import { DAY_MS } from "../../base/time";
 import { declareOrders, type Place } from "../../db/orders";
+import { declareParts, isInPart, type Part } from "../../db/parts";
 import { findBy, listBy } from "../../db/rows";
 import {
   insertInto,
@@ -126,6 +127,8 @@ export interface KeySearch {
   /** NULL matches all keys. */
   text: string | null;
   contains: string;
+  /** The text as an element of a JSON list; NULL if it is no scope. */
+  scope: string | null;
   /** NULL if the text cannot be the start of a value. */
   start: string | null;
 }
@@ -134,27 +137,27 @@ const isFound = ($: KeySearch): SQL => sql`(${$.text} IS NULL
   OR api_keys.name LIKE ${$.contains} ESCAPE '\\'
   OR api_keys.created_by_label LIKE ${$.contains} ESCAPE '\\'
   OR api_keys.id = ${$.text} COLLATE NOCASE
-  OR EXISTS (SELECT 1 FROM json_each(api_keys.scopes) AS s WHERE s.value = ${$.text} COLLATE NOCASE)
-  OR EXISTS (SELECT 1 FROM api_key_values AS v
-    WHERE v.key_id = api_keys.id AND v.start LIKE ${$.start} ESCAPE '\\'))`;
+  OR instr(api_keys.scopes, ${$.scope}) > 0
+  OR (${$.start} IS NOT NULL AND EXISTS (SELECT 1 FROM api_key_values AS v
+    WHERE v.key_id = api_keys.id AND v.start LIKE ${$.start} ESCAPE '\\')))`;
 
-/** Condition for the keys that match a filter and a search. */
-const isListed = ($: KeySearch & KeyFilterTimes & { filter: KeyFilter }): SQL => {
+type PartQuery = Part & KeyFilterTimes;
+type PartSearch = PartQuery & KeySearch & { filter: KeyFilter; limit: number };
+
+/** Condition for the keys of a part that match a filter and a search. */
+const isListed = ($: PartSearch): SQL => {
   const passes = Object.entries(conditions($)).map(
     ([filter, condition]) => sql` WHEN ${filter} THEN ${condition}`,
   );
-  return sql`CASE ${$.filter}${sql.join(passes)} END AND ${isFound($)}`;
+  return sql`${isInPart(apiKeys.id, $)} AND CASE ${$.filter}${sql.join(passes)} END AND ${isFound($)}`;
 };
 
-/** Lists the keys with ids below `before` that match filter and search, newest first. */
-export const listKeysBefore = selectMany(
-  (orm, $: KeySearch & KeyFilterTimes & { filter: KeyFilter; before: string; limit: number }) =>
-    orm
-      .select()
-      .from(apiKeys)
-      .where(sql`api_keys.id < ${$.before} AND ${isListed($)}`)
-      .orderBy(desc(apiKeys.id))
-      .limit($.limit),
+/** Lists the keys that match filter and search, newest first. */
+export const listNewestKeys = declareParts(
+  apiKeys,
+  selectMany((orm, $: PartSearch) =>
+    orm.select().from(apiKeys).where(isListed($)).orderBy(desc(apiKeys.id)).limit($.limit),
+  ),
 );
 
 /** Lists of the keys after a place that match filter and search, by their order. */
@@ -169,27 +172,32 @@ export const LIST_KEYS_IN = declareOrders(
     created: sql`api_keys.created_at`,
     expires: sql`coalesce(api_keys.revoked_at, api_keys.expires_at)`,
   },
-  ({ value, isAfter, by }) =>
-    selectMany(
-      (orm, $: KeySearch & KeyFilterTimes & Place & { filter: KeyFilter; limit: number }) =>
+  ({ value, isAfter, by, compare }) =>
+    declareParts(
+      apiKeys,
+      selectMany((orm, $: PartSearch & Place) =>
         orm
           .select({ ...getTableColumns(apiKeys), value })
           .from(apiKeys)
-          .where(sql`${isAfter($)} AND ${isListed($)}`)
+          .where(sql`${isListed($)} AND ${isAfter($)}`)
           .orderBy(...by)
           .limit($.limit),
+      ),
+      compare,
     ),
 );
 
 /** Lists the ids of the live keys that match filter and search, newest first. */
-export const listLiveKeyIds = selectMany(
-  (orm, $: KeySearch & KeyFilterTimes & { filter: KeyFilter; limit: number }) =>
+export const listLiveKeyIds = declareParts(
+  apiKeys,
+  selectMany((orm, $: PartSearch) =>
     orm
       .select({ id: apiKeys.id })
       .from(apiKeys)
       .where(sql`${conditions($).live} AND ${isListed($)}`)
       .orderBy(desc(apiKeys.id))
       .limit($.limit),
+  ),
 );
 
 /** Finds the highest number that follows `start` in the name of a key; null without such a name. */
@@ -202,15 +210,21 @@ export const findHighestNumber = selectOne((orm, $: { start: string }) =>
     .where(sql`substr(name, 1, length(${$.start})) = ${$.start}`),
 );
 
-/** Counts the keys that pass each filter. */
-export const countKeysByFilter = selectOne((orm, $: KeyFilterTimes) => {
-  const passes = conditions($);
-  const counts = KEY_FILTERS.map((filter) => [
-    filter,
-    sql<number>`count(*) FILTER (WHERE ${passes[filter]})`,
-  ]);
-  return orm.select(Object.fromEntries(counts) as Record<KeyFilter, SQL<number>>).from(apiKeys);
-});
+/** Counts the keys that pass each filter, in a row for each part of the table. */
+export const countKeysByFilter = declareParts(
+  apiKeys,
+  selectMany((orm, $: PartQuery) => {
+    const passes = conditions($);
+    const counts = KEY_FILTERS.map((filter) => [
+      filter,
+      sql<number>`count(*) FILTER (WHERE ${passes[filter]})`,
+    ]);
+    return orm
+      .select(Object.fromEntries(counts) as Record<KeyFilter, SQL<number>>)
+      .from(apiKeys)
+      .where(isInPart(apiKeys.id, $));
+  }),
+);
 
 /** Lists the values of keys (`keyIds`: a JSON array), newest first. */
 export const listValuesOfKeys = selectMany((orm, $: { keyIds: string }) =>

@@ -12,6 +12,7 @@ import {
 } from "drizzle-orm";
 import { MAINTENANCE_STATUSES, type MaintenanceStatus } from "../../base/status";
 import { declareOrders, type Place, rankAmong } from "../../db/orders";
+import { declareParts } from "../../db/parts";
 import { deleteBy } from "../../db/rows";
 import {
   insertAllInto,
@@ -31,7 +32,7 @@ import {
   maintenanceUpdates,
 } from "../../db/tables/maintenances";
 import { pageAddress, pages } from "../../db/tables/pages";
-import { declareSearch, type PartSearch } from "../../db/word-search";
+import type { PartSearch } from "../../db/word-search";
 import type { PageAddress } from "../pages/addresses";
 import {
   isAmongNewest,
@@ -569,4 +570,4 @@ const searchPart = selectMany((orm, $: PartSearch) =>
 /**
  * Lists the maintenances whose name, page or id contains the words (`wordsOf`), newest first, in several turns.
  */
-export const searchMaintenances = declareSearch(maintenances, searchPart);
+export const searchMaintenances = declareParts(maintenances, searchPart);

@@ -7,12 +7,13 @@ import { and, asc, desc, eq, isNull, sql } from "drizzle-orm";
 import type { MonitorState, MonitorType } from "../../base/status";
 import { MINUTE_MS } from "../../base/time";
 import { declareOrders, type Place, rankAmong } from "../../db/orders";
+import { declareParts } from "../../db/parts";
 import { selectMany, selectOne } from "../../db/statements";
 import { components } from "../../db/tables/components";
 import { incidents } from "../../db/tables/incidents";
 import { incidentOutages, monitors, monitorSpans, monitorStates } from "../../db/tables/monitors";
 import { pages } from "../../db/tables/pages";
-import { declareSearch, isFound, type PartSearch } from "../../db/word-search";
+import { isFound, type PartSearch } from "../../db/word-search";
 import { hasTag, isInGroup } from "./store";
 
 /** States in the order of the list, worst first. */
@@ -253,7 +254,7 @@ function compare(a: Found, b: Found): number {
  * Lists the monitors whose name, address, id or components contain the words (`wordsOf`), worst first, in several
  * turns.
  */
-export const searchMonitors = declareSearch(monitors, searchPart, compare);
+export const searchMonitors = declareParts(monitors, searchPart, compare);
 
 /* Incidents of a monitor, for its screen. */
 

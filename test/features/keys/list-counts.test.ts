@@ -5,6 +5,7 @@ import { countKeys } from "../../../src/features/keys/records";
 import { KEY_FILTERS, type KeyFilter } from "../../../src/features/keys/rules";
 import { addToHour, insertKey, insertKeyValue } from "../../../src/features/keys/store";
 import { createTestApp, type TestApp } from "../../support/app";
+import { atOnce } from "../../support/turns";
 import { TEST_START } from "../../support/clock";
 import { listEveryKey } from "../../support/key-pages";
 
@@ -93,7 +94,7 @@ test("each filter lists the matching keys, and its count is the length of that l
       await using app = await createTestApp();
       const made: { id: string; sketch: Sketch }[] = [];
       for (const sketch of given) made.unshift({ id: await insertSketch(app, sketch), sketch });
-      const counts = countKeys(app.ctx.db, TEST_START);
+      const counts = atOnce(countKeys(app.ctx.db, TEST_START));
       for (const filter of KEY_FILTERS) {
         const shown = listEveryKey(app.ctx.db, { filter, limit: 4, now: TEST_START });
         const expected = made.filter(({ sketch }) => EXPECTED[filter](sketch));

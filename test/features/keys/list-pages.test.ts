@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { countKeys, listKeyPage } from "../../../src/features/keys/records";
 import { createTestApp, type TestApp } from "../../support/app";
+import { atOnce } from "../../support/turns";
 
 async function createMany(app: TestApp, count: number): Promise<string[]> {
   const made = await Promise.all(
@@ -10,7 +11,8 @@ async function createMany(app: TestApp, count: number): Promise<string[]> {
 }
 
 function page(app: TestApp, limit: number, before?: string) {
-  return listKeyPage(app.ctx.db, { filter: "all", limit, before, now: app.clock.now() });
+  const query = { filter: "all", limit, before, now: app.clock.now() } as const;
+  return atOnce(listKeyPage(app.ctx.db, query));
 }
 
 test("the pages of 1,000 keys contain every key exactly once, newest first", async () => {
@@ -27,7 +29,7 @@ test("the pages of 1,000 keys contain every key exactly once, newest first", asy
   } while (before !== undefined);
   expect(shown).toEqual(made.toReversed());
   expect(pages).toBe(16);
-  expect(countKeys(app.ctx.db, app.clock.now()).all).toBe(1_000);
+  expect(atOnce(countKeys(app.ctx.db, app.clock.now())).all).toBe(1_000);
 });
 
 test("keys created between two pages neither repeat nor hide another", async () => {
@@ -43,7 +45,7 @@ test("keys created between two pages neither repeat nor hide another", async () 
     await app.clock.advance(1);
   } while (before !== undefined);
   expect(shown).toEqual(made.toReversed());
-  expect(countKeys(app.ctx.db, app.clock.now()).all).toBe(1_060);
+  expect(atOnce(countKeys(app.ctx.db, app.clock.now())).all).toBe(1_060);
 });
 
 test("a page that ends with the last key has no next page", async () => {
@@ -58,7 +60,7 @@ test("a page that ends with the last key has no next page", async () => {
 test("an installation without keys has an empty page and counts of 0", async () => {
   await using app = await createTestApp();
   expect(page(app, 50)).toEqual({ keys: [], nextBefore: null });
-  expect(countKeys(app.ctx.db, app.clock.now())).toEqual({
+  expect(atOnce(countKeys(app.ctx.db, app.clock.now()))).toEqual({
     all: 0,
     live: 0,
     expiring: 0,

@@ -4,6 +4,7 @@
  */
 import type { ComponentChildren } from "preact";
 import type { Actor } from "../../../base/actor";
+import { runInSlices } from "../../../base/in-slices";
 import { sum } from "../../../base/numbers";
 import type { Tone } from "../../../base/status";
 import { plural } from "../../../base/text";
@@ -85,25 +86,28 @@ export function keyAdminRoutes(deps: AdminDependencies) {
   const { ctx, usage } = deps;
   const area = createArea(deps, KEYS_PATH, "admin");
 
-  area.screen("", (at) => {
-    const now = ctx.clock.now();
-    const query = readKeyQuery(at.query);
-    const request = { ...query, limit: PAGE_SIZE, now };
-    const { keys, nextBefore } = listKeyPage(ctx.db, request, usage.pendingLastUse);
-    const counts = countKeys(ctx.db, now);
-    const isWhole = nextBefore === null && query.before === undefined;
-    const matching = isWhole ? 0 : countMatching(query, counts, now);
-    const list = { query, keys, nextBefore, matching, counts, now };
+  area.screen("", async (at) => {
+    const list = await runInSlices(readKeyList(readKeyQuery(at.query), ctx.clock.now()));
     return {
       title: "API Keys",
-      children: <KeyList {...list} links={creatorLinks(ctx, at, keys)} />,
+      children: <KeyList {...list} links={creatorLinks(ctx, at, list.keys)} />,
     };
   });
 
+  function* readKeyList(query: KeyListQuery, now: number) {
+    const request = { ...query, limit: PAGE_SIZE, now };
+    const { keys, nextBefore } = yield* listKeyPage(ctx.db, request, usage.pendingLastUse);
+    const counts = yield* countKeys(ctx.db, now);
+    const isWhole = nextBefore === null && query.before === undefined;
+    const matching = isWhole ? 0 : yield* countMatching(query, counts, now);
+    return { query, keys, nextBefore, matching, counts, now };
+  }
+
   /** Counts the live keys that match; 1,001 stands for more. All filters but "all" find live keys only. */
-  function countMatching({ search, filter }: KeyListQuery, counts: KeyCounts, now: number): number {
+  function* countMatching({ search, filter }: KeyListQuery, counts: KeyCounts, now: number) {
     if (search === "") return counts[filter === "all" ? "live" : filter];
-    return listMatchingLiveKeys(ctx.db, { search, filter, limit: SELECTION_MAX + 1, now }).length;
+    const query = { search, filter, limit: SELECTION_MAX + 1, now };
+    return (yield* listMatchingLiveKeys(ctx.db, query)).length;
   }
 
   area.secretForm("/new", {
@@ -420,7 +424,9 @@ function addSelectionRoutes(area: Area, deps: AdminDependencies): void {
     const list = readKeyQuery(at.query);
     const ids =
       at.sent.text("all") === "1"
-        ? listMatchingLiveKeys(ctx.db, { ...list, limit: SELECTION_MAX + 1, now })
+        ? await runInSlices(
+            listMatchingLiveKeys(ctx.db, { ...list, limit: SELECTION_MAX + 1, now }),
+          )
         : [...new Set(at.sent.all("id"))];
     const error = selectionError(ids, "key");
     if (error !== undefined) return back(at, { tone: "major", text: error });

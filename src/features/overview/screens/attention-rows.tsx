@@ -29,7 +29,6 @@ import type { CauseRow } from "../../components/cause-store";
 import type { listFailingWithoutIncident } from "../../incidents/outage-store";
 import { presetOf } from "../../incidents/screens/list";
 import type { OpenIncident } from "../../incidents/store";
-import { listKeyPage } from "../../keys/records";
 import { KeyExpiry } from "../../keys/screens/detail";
 import type {
   listOpenIncidentsOfMonitors,
@@ -38,6 +37,7 @@ import type {
 import { getMonitorRecord, type MonitorRecord } from "../../monitors/records";
 import { latencyInWords, targetOf, UnreachableThrough } from "../../monitors/screens/words";
 import { findMonitor } from "../../monitors/store";
+import { listExpiringKeyRows } from "../../users/store";
 import { lastFailure } from "../../webhooks/health";
 import { describeFailure } from "../../webhooks/screens/delivery";
 import { type DeliveryTrouble, readDeliveryTroubles } from "../../webhooks/screens/read";
@@ -698,28 +698,24 @@ function webhookRow(
 /** Entries of API keys that expire soon, for roles that may open them. */
 export function keyRows({ reader, role, now }: AttentionSource): AttentionEntry[] {
   if (!roleAllows(role, "admin")) return [];
-  const { keys } = listKeyPage(reader, { filter: "expiring", limit: KEYS_READ, now });
-  return keys.flatMap(({ id, name, expires_at: expiresAt }): AttentionEntry[] => {
-    if (expiresAt === null) return [];
-    const at = Date.parse(expiresAt);
-    return [
-      {
-        kind: "key",
-        tone: "degraded",
-        since: at - EXPIRES_SOON_MS,
-        read: () => ({
-          name,
-          href: keyPath(id),
-          state: `Expires ${relativeTime(at, now)}`,
-          note: (
-            <>
-              API key · valid until <KeyExpiry at={expiresAt} now={now} />. Programs that use it are
-              rejected afterwards.
-            </>
-          ),
-          action: { href: keyPath(id), label: "Open key" },
-        }),
-      },
-    ];
-  });
+  const soon = { now, until: now + EXPIRES_SOON_MS, limit: KEYS_READ };
+  return listExpiringKeyRows(reader, soon).map(
+    ({ id, name, expiresAt }): AttentionEntry => ({
+      kind: "key",
+      tone: "degraded",
+      since: expiresAt - EXPIRES_SOON_MS,
+      read: () => ({
+        name,
+        href: keyPath(id),
+        state: `Expires ${relativeTime(expiresAt, now)}`,
+        note: (
+          <>
+            API key · valid until <KeyExpiry at={toIso(expiresAt)} now={now} />. Programs that use
+            it are rejected afterwards.
+          </>
+        ),
+        action: { href: keyPath(id), label: "Open key" },
+      }),
+    }),
+  );
 }

@@ -19,7 +19,7 @@ import {
 } from "../../../ui/frame/paths";
 import { Icon } from "../../../ui/icons";
 import { findComponentAt, listComponentsOfPage } from "../../components/store";
-import { countKeys } from "../../keys/records";
+import { listKeyIdsAfter } from "../../keys/store";
 import { countMonitorsByState } from "../../monitors/store";
 import { areFirstStepsHidden } from "../../settings/settings";
 import { countAttempts } from "../../webhooks/health";
@@ -124,7 +124,7 @@ function stepsOf(reader: Reader, now: number): FirstStep[] {
     {
       title: "Create an API key",
       note: "Report incidents from a script or a pipeline. Optional.",
-      isDone: countKeys(reader, now).all > 0,
+      isDone: listKeyIdsAfter(reader, { after: "", limit: 1 }).length > 0,
       isOptional: true,
       action: {
         href: withQuery(`${KEYS_PATH}/new`, { preset: "ci-incident-bot" }),

@@ -324,7 +324,7 @@ function* objectsFor(
     },
   ];
   if (roleAllows(role, "admin")) {
-    const keys = keysWith(reader, search, now);
+    const keys = yield* keysWith(reader, search, now);
     const webhooks = listAllWebhooks(reader, {}).filter((webhook) =>
       containsWords(`${webhookName(webhook)} ${webhook.ref} ${webhook.id}`, search),
     );
@@ -368,12 +368,15 @@ function* objectsFor(
 const KEYS_COMPARED = 200;
 
 /** Lists the keys that their own list finds, else the newest whose names contain all the words. */
-function keysWith(reader: Reader, search: string, now: number): KeyListing[] {
-  const { keys } = listKeyPage(reader, { search, filter: "all", limit: RESULTS_MAX, now });
+function* keysWith(reader: Reader, search: string, now: number): Generator<number, KeyListing[]> {
+  const query = { search, filter: "all", limit: RESULTS_MAX, now } as const;
+  const { keys } = yield* listKeyPage(reader, query);
   const { words, longest } = wordsOf(search);
   if (keys.length > 0 || words === JSON.stringify([longest])) return keys;
-  return listKeyPage(reader, { search: longest, filter: "all", limit: KEYS_COMPARED, now })
-    .keys.filter(({ name }) => containsWords(name, search))
+  const broader = { ...query, search: longest, limit: KEYS_COMPARED };
+  const compared = yield* listKeyPage(reader, broader);
+  return compared.keys
+    .filter(({ name }) => containsWords(name, search))
     .slice(0, RESULTS_MAX);
 }
 

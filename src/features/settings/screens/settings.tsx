@@ -4,6 +4,7 @@
 import type { ComponentChildren } from "preact";
 import { ROLES } from "../../../base/actor";
 import { PRODUCTS } from "../../../base/import-report";
+import { runInSlices } from "../../../base/in-slices";
 import { formatBytes, percent } from "../../../base/numbers";
 import { capitalised, plural } from "../../../base/text";
 import { DAY_MS, EXPIRES_SOON_MS, toIso } from "../../../base/time";
@@ -34,8 +35,9 @@ import { createArea } from "../../../ui/screens/area";
 import { RelativeTime, relativeTime } from "../../../ui/times";
 import type { Fleet } from "../../alarms/fleet";
 import { readLastBackup } from "../../backups/backups";
-import { countKeys, listKeyPage } from "../../keys/records";
+import { countKeys } from "../../keys/records";
 import { describeMissing, findRelayRecord, mailReadiness } from "../../mail/settings";
+import { listExpiringKeyRows } from "../../users/store";
 import { listUsers } from "../../users/users";
 import { listAllWebhooks } from "../../webhooks/store";
 import { diskUse } from "./general";
@@ -126,14 +128,13 @@ interface NoteSource {
 const NOTES: Readonly<
   Record<string, (source: NoteSource) => ComponentChildren | Promise<ComponentChildren>>
 > = {
-  [KEYS_PATH]: ({ ctx: { db }, now }) => {
-    const { live, expiring } = countKeys(db, now);
-    const [key] = expiring === 1 ? listKeyPage(db, { filter: "expiring", limit: 1, now }).keys : [];
-    const at = key?.expires_at ?? null;
-    const when =
-      at === null
-        ? `expire within ${plural(EXPIRES_SOON_MS / DAY_MS, "day")}`
-        : `expires ${relativeTime(Date.parse(at), now)}`;
+  [KEYS_PATH]: async ({ ctx: { db }, now }) => {
+    const { live, expiring } = await runInSlices(countKeys(db, now));
+    const soon = { now, until: now + EXPIRES_SOON_MS, limit: 1 };
+    const [key] = expiring === 1 ? listExpiringKeyRows(db, soon) : [];
+    const when = key
+      ? `expires ${relativeTime(key.expiresAt, now)}`
+      : `expire within ${plural(EXPIRES_SOON_MS / DAY_MS, "day")}`;
     return (
       <>
         {live === 0 ? "No key that works" : plural(live, "key")}

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { wordsOf } from "../../../../src/db/word-search";
 import { searchEverything } from "../../../../src/features/search/screens/search";
+import { takeAll } from "../../../support/turns";
 import { openMonitorStore } from "../../../support/monitor-store";
 
 /** Opens a database with this many incidents and components, the oldest of which is "Number 1". */
@@ -22,17 +23,11 @@ async function openLargeStore(count: number) {
   return store;
 }
 
-type Steps = ReturnType<typeof searchEverything>;
-
 /** Takes all steps of a search, and returns their number and what was found under each title. */
-function runAll(steps: Steps) {
-  for (let turns = 1; ; turns++) {
-    const { done, value } = steps.next();
-    if (done) {
-      const found = value.map(({ title, results }) => [title, results.map(({ name }) => name)]);
-      return { turns, found: Object.fromEntries(found) as Record<string, string[]> };
-    }
-  }
+function runAll(steps: ReturnType<typeof searchEverything>) {
+  const { turns, result } = takeAll(steps);
+  const found = result.map(({ title, results }) => [title, results.map(({ name }) => name)]);
+  return { turns, found: Object.fromEntries(found) as Record<string, string[]> };
 }
 
 const searcher = { role: "owner", timeZone: "UTC", places: [], now: 0 } as const;
