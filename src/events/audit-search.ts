@@ -1,5 +1,7 @@
 import { asc, desc, sql } from "drizzle-orm";
-import { type Reader, selectMany } from "../db/statements";
+import { WHOLE_TURN } from "../base/in-slices";
+import { ROWS_PER_TURN } from "../db/parts";
+import { type Reader, selectMany, selectOne } from "../db/statements";
 import { auditLog } from "../db/tables/events";
 
 /** An entry of the audit log. Its address is deleted after a while. */
@@ -31,63 +33,111 @@ export interface AuditQuery {
 /** Limit of characters of a text to search for. */
 const TEXT_MAX = 1_000;
 
-interface SearchParams {
+/** Part of the log: the entries after a place, in the order of reading. */
+interface PartParams {
+  /** First and last time. */
+  from: number;
+  until: number;
+  placeAt: number;
+  placeId: number;
+}
+
+interface SearchParams extends PartParams {
   text: string | null;
   actor: string | null;
   action: string | null;
   target: string | null;
-  from: number;
-  until: number;
-  beforeAt: number;
-  beforeId: number;
+  /** Number of entries that are looked at, and of those that are returned. */
+  examined: number;
   limit: number;
 }
 
-// Sorted as the index of times, so that entries outside the range are not read.
-const listStatement = (isOldestFirst: boolean) =>
-  selectMany((orm, $: SearchParams) => {
-    const { text, actor, action, target } = $;
-    const holds = (column: unknown) => sql`instr(lower(${column}), lower(${text})) > 0`;
-    const direction = isOldestFirst ? asc : desc;
-    return orm
-      .select()
-      .from(auditLog)
-      .where(
-        sql`(${auditLog.at}, ${auditLog.id}) ${sql.raw(isOldestFirst ? ">" : "<")} (${$.beforeAt}, ${$.beforeId})
-        AND ${auditLog.at} >= ${$.from} AND ${auditLog.at} < ${$.until}
-        AND (${actor} IS NULL OR ${auditLog.actorId} = ${actor} OR ${auditLog.actorKind} = ${actor})
-        AND (${target} IS NULL OR ${auditLog.targetId} = ${target})
-        AND (${action} IS NULL OR ${auditLog.action} = ${action}
-          OR substr(${auditLog.action}, 1, length(${action}) + 1) = ${action} || '.')
-        AND (${text} IS NULL OR ${holds(auditLog.summary)} OR ${holds(auditLog.actorLabel)}
-          OR ${holds(auditLog.action)} OR ${holds(auditLog.targetId)} OR ${holds(auditLog.ip)})`,
-      )
-      .orderBy(direction(auditLog.at), direction(auditLog.id))
-      .limit($.limit);
-  });
+/** Declares the statements of one order. Both begin at the place in the index of times, and end with the range. */
+function statementsFor(isOldestFirst: boolean) {
+  const direction = isOldestFirst ? asc : desc;
+  const order = [direction(auditLog.at), direction(auditLog.id)];
+  const isInPart = ($: PartParams) => {
+    const place = sql`(${$.placeAt}, ${$.placeId})`;
+    return isOldestFirst
+      ? sql`(${auditLog.at}, ${auditLog.id}) > ${place} AND ${auditLog.at} < ${$.until}`
+      : sql`(${auditLog.at}, ${auditLog.id}) < ${place} AND ${auditLog.at} >= ${$.from}`;
+  };
+  return {
+    /** Lists the entries that match among the first ones of a part. */
+    list: selectMany((orm, $: SearchParams) => {
+      const { text, actor, action, target } = $;
+      const part = orm
+        .select()
+        .from(auditLog)
+        .where(isInPart($))
+        .orderBy(...order)
+        .limit($.examined)
+        .as("part");
+      const holds = (column: unknown) => sql`instr(lower(${column}), lower(${text})) > 0`;
+      return orm
+        .select()
+        .from(part)
+        .where(
+          sql`(${actor} IS NULL OR ${part.actorId} = ${actor} OR ${part.actorKind} = ${actor})
+          AND (${target} IS NULL OR ${part.targetId} = ${target})
+          AND (${action} IS NULL OR ${part.action} = ${action}
+            OR substr(${part.action}, 1, length(${action}) + 1) = ${action} || '.')
+          AND (${text} IS NULL OR ${holds(part.summary)} OR ${holds(part.actorLabel)}
+            OR ${holds(part.action)} OR ${holds(part.targetId)} OR ${holds(part.ip)})`,
+        )
+        .limit($.limit);
+    }),
+    /** Finds the entry of a part that has `skipped` entries before it. */
+    findEnd: selectOne((orm, $: PartParams & { skipped: number }) =>
+      orm
+        .select({ at: auditLog.at, id: auditLog.id })
+        .from(auditLog)
+        .where(isInPart($))
+        .orderBy(...order)
+        .limit(1)
+        .offset($.skipped),
+    ),
+  };
+}
 
-const listNewestFirst = listStatement(false);
-const listOldestFirst = listStatement(true);
+const NEWEST_FIRST = statementsFor(false);
+const OLDEST_FIRST = statementsFor(true);
 
 const LAST = Number.MAX_SAFE_INTEGER;
 
-/** Returns entries of the audit log, by default newest first. Paging by `before` is not affected by new entries. */
-export function searchAudit(reader: Reader, query: AuditQuery): AuditRow[] {
-  const { from = 0, until = LAST, isOldestFirst = false, limit } = query;
-  const start = isOldestFirst ? 0 : LAST;
-  const { before = { at: start, id: start } } = query;
-  return (isOldestFirst ? listOldestFirst : listNewestFirst)(reader, {
+/**
+ * Returns entries of the audit log, by default newest first, in several turns of the event loop (`runInSlices`). Paging by
+ * `before` is not affected by new entries.
+ */
+export function* searchAudit(reader: Reader, query: AuditQuery): Generator<number, AuditRow[]> {
+  const { from = 0, until = LAST, before, isOldestFirst = false, limit } = query;
+  const { list, findEnd } = isOldestFirst ? OLDEST_FIRST : NEWEST_FIRST;
+  const filters = {
     text: query.text?.trim().slice(0, TEXT_MAX) || null,
     actor: query.actor ?? null,
     action: query.action ?? null,
     target: query.target ?? null,
-    from,
-    until,
-    beforeAt: before.at,
-    beforeId: before.id,
-    limit,
-  });
+  };
+  const isWithin = before && (isOldestFirst ? before.at >= from : before.at < until);
+  // Ids begin at 1.
+  let place = isWithin ? before : { at: isOldestFirst ? from : until, id: 0 };
+  const found: AuditRow[] = [];
+  for (;;) {
+    const part = { from, until, placeAt: place.at, placeId: place.id };
+    const wanted = { examined: ROWS_PER_TURN, limit: limit - found.length };
+    found.push(...list(reader, { ...filters, ...part, ...wanted }));
+    if (found.length === limit) return found;
+    const end = findEnd(reader, { ...part, skipped: ROWS_PER_TURN - 1 });
+    if (end === undefined) return found;
+    place = end;
+    yield WHOLE_TURN;
+  }
 }
+
+/** Lists the newest entries of the audit log: those that few reads show. */
+export const listNewestAudits = selectMany((orm, $: { limit: number }) =>
+  orm.select().from(auditLog).orderBy(desc(auditLog.at), desc(auditLog.id)).limit($.limit),
+);
 
 /** Longest time between a row and its entry, which are written in the same transaction. */
 const LOGGED_WITHIN_MS = 1_000;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { searchAudit } from "../../src/events/audit-search";
+import { listNewestAudits } from "../../src/events/audit-search";
 import { openForCommand } from "../../src/installation";
 import { testConfig } from "../support/app";
 import { commandLine, installedCommandLine } from "../support/command-line";
@@ -55,7 +55,7 @@ describe("allclear mail test", () => {
     const data = openForCommand(testConfig({ ALLCLEAR_DATA_DIR: folder.path }), "test", {
       canCreate: false,
     });
-    const [entry] = searchAudit(data.ctx.db, { limit: 10 });
+    const [entry] = listNewestAudits(data.ctx.db, { limit: 10 });
     data.close();
     expect(entry).toMatchObject({
       actorKind: "cli",

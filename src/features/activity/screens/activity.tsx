@@ -1,5 +1,6 @@
 import type { ActorKind } from "../../../base/actor";
 import { toCsv, toCsvLine } from "../../../base/csv";
+import { runInSlices } from "../../../base/in-slices";
 import { parseDay, toIso } from "../../../base/time";
 import { daysIn, endOfDay, localTime, zoneLabel } from "../../../base/zones";
 import type { Reader } from "../../../db/statements";
@@ -49,7 +50,7 @@ export function activityAdminRoutes({ ctx, render }: AdminDependencies) {
     .get(
       ACTIVITY_PATH,
       async ({ request, requestContext, query }) => {
-        const list = readActivity(ctx.db, query, zoneOf(requestContext));
+        const list = await readActivity(ctx.db, query, zoneOf(requestContext));
         const { role } = sessionOf(requestContext).user;
         const targets = list.entries.map(({ targetId }) => targetId);
         const page = { list, links: linksOf(ctx.db, targets, role), now: requestContext.now };
@@ -389,12 +390,17 @@ function toAuditQuery(
 }
 
 /** Reads the entries of one screen. */
-function readActivity(reader: Reader, query: Query, timeZone: string): ActivityListing {
+async function readActivity(
+  reader: Reader,
+  query: Query,
+  timeZone: string,
+): Promise<ActivityListing> {
   const filter = readFilter(query);
   const before = readCursor(query["before"] ?? "");
   const order = query["sort"] === "time" ? "time" : undefined;
   const position = { before, isOldestFirst: order === "time", limit: PAGE_SIZE + 1 };
-  const rows = searchAudit(reader, { ...toAuditQuery(filter, timeZone), ...position });
+  const search = searchAudit(reader, { ...toAuditQuery(filter, timeZone), ...position });
+  const rows = await runInSlices(search);
   const entries = rows.slice(0, PAGE_SIZE);
   return {
     filter,
@@ -439,8 +445,10 @@ function auditCsv(
   let before: AuditCursor | undefined;
   let header = toCsv(CSV_COLUMNS, []);
   return new ReadableStream({
-    pull(controller) {
-      const rows = searchAudit(reader, { ...query, before, limit: ROWS_PER_BATCH });
+    async pull(controller) {
+      const rows = await runInSlices(
+        searchAudit(reader, { ...query, before, limit: ROWS_PER_BATCH }),
+      );
       before = rows.at(-1);
       const text = header + rows.map((row) => toCsvLine(cellsOf(row))).join("");
       header = "";

@@ -9,7 +9,7 @@ import type { Ctx } from "../../../context";
 import { STORAGE_FAULTS, type StorageFault } from "../../../db/errors";
 import type { Reader } from "../../../db/statements";
 import type { StorageState } from "../../../db/storage-watch";
-import { type AuditRow, searchAudit } from "../../../events/audit-search";
+import { type AuditRow, listNewestAudits } from "../../../events/audit-search";
 import { declareRoutes } from "../../../http/elysia";
 import { formBody } from "../../../http/form-body";
 import { session } from "../../../http/operation";
@@ -131,7 +131,7 @@ export function overviewAdminRoutes(deps: AdminDependencies) {
 }
 
 function readChanges(reader: Reader, role: Role): OverviewData["changes"] {
-  const entries = searchAudit(reader, { limit: CHANGES_SHOWN });
+  const entries = listNewestAudits(reader, { limit: CHANGES_SHOWN });
   const ids = entries.map(({ targetId }) => targetId);
   return { entries, links: linksOf(reader, ids, role) };
 }

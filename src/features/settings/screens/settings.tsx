@@ -9,7 +9,7 @@ import { formatBytes, percent } from "../../../base/numbers";
 import { capitalised, plural } from "../../../base/text";
 import { DAY_MS, EXPIRES_SOON_MS, toIso } from "../../../base/time";
 import type { Ctx } from "../../../context";
-import { searchAudit } from "../../../events/audit-search";
+import { listNewestAudits } from "../../../events/audit-search";
 import { sessionOf } from "../../../http/request-context";
 import { State } from "../../../ui/blocks";
 import { DetailRow } from "../../../ui/detail";
@@ -157,7 +157,7 @@ const NOTES: Readonly<
   },
 
   [ACTIVITY_PATH]: ({ ctx: { db }, now }) => {
-    const [last] = searchAudit(db, { limit: 1 });
+    const [last] = listNewestAudits(db, { limit: 1 });
     if (!last) return "No changes yet";
     return (
       <>

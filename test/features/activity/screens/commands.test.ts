@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { listCommands } from "../../../../src/cli/main";
-import { type AuditRow, searchAudit } from "../../../../src/events/audit-search";
+import { type AuditRow, listNewestAudits } from "../../../../src/events/audit-search";
 import { openForCommand } from "../../../../src/installation";
 import { testConfig } from "../../../support/app";
 import { type CommandLine, installedCommandLine, jsonOf } from "../../../support/command-line";
@@ -33,7 +33,7 @@ function installation() {
     entries(): AuditRow[] {
       const data = openForCommand(testConfig(env), "test", { canCreate: false });
       try {
-        return searchAudit(data.ctx.db, { limit: 1_000 }).toReversed();
+        return listNewestAudits(data.ctx.db, { limit: 1_000 }).toReversed();
       } finally {
         data.close();
       }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { searchAudit } from "../../../../src/events/audit-search";
+import { listNewestAudits } from "../../../../src/events/audit-search";
 import { type Answer, createTestApp, type TestApp } from "../../../support/app";
 import { NO_BASE_URL, setUpPath } from "../../../support/dashboard";
 import { readHtml } from "../../../support/html";
@@ -18,7 +18,7 @@ const ADDRESS = "203.0.113.7";
 const SECRET = /allclear_\w{20}|whsec_|horse battery/;
 
 /** The newest entries first. */
-const entriesOf = ({ ctx }: TestApp) => searchAudit(ctx.db, { limit: 1_000 });
+const entriesOf = ({ ctx }: TestApp) => listNewestAudits(ctx.db, { limit: 1_000 });
 
 /** Does a verb, and answers what it left in the log, the first entry first. */
 async function entriesAfter(installation: ActionInstallation, name: string) {
