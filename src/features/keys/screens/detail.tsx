@@ -375,11 +375,18 @@ export function LastUse({ listing, now }: { listing: KeyListing; now: number }) 
   );
 }
 
+/** Screen to which a shown value leads, with its name if that is not the list of keys. */
+interface NextScreen {
+  href: string;
+  label?: string;
+}
+
 /** Returns the screen that shows the value of a new or rotated key once. */
 export function revealValue(
   { ctx, routes }: AdminDependencies,
   reveal: Reveal<RevealedKey>,
   title: string,
+  next: NextScreen = { href: KEYS_PATH },
 ): Screen {
   if ("shownBefore" in reveal) {
     return shownBefore({
@@ -391,13 +398,14 @@ export function revealValue(
   }
   const endpoints = endpointsByScope(routes);
   const { baseUrl, clock } = ctx;
-  const page = { title, revealed: reveal.revealed, endpoints, baseUrl, now: clock.now() };
+  const page = { title, revealed: reveal.revealed, next, endpoints, baseUrl, now: clock.now() };
   return { title, isSecret: true, children: <RevealedValue {...page} /> };
 }
 
 interface RevealedValueProps {
   title: string;
   revealed: RevealedKey;
+  next: NextScreen;
   /** Endpoints that each scope opens. */
   endpoints: ReadonlyMap<Scope, readonly string[]>;
   baseUrl: string;
@@ -406,7 +414,7 @@ interface RevealedValueProps {
 
 /** Value of a key, with a command that uses it. */
 function RevealedValue(props: RevealedValueProps) {
-  const { title, revealed, baseUrl, now } = props;
+  const { title, revealed, next, baseUrl, now } = props;
   const { key, value } = revealed;
   const curl = `curl -H "Authorization: Bearer ${value}" ${baseUrl}/api/v1/key`;
   return (
@@ -445,7 +453,8 @@ function RevealedValue(props: RevealedValueProps) {
         </div>
         <div class="actions">
           <TestKey />
-          <ButtonLink href={KEYS_PATH}>I have stored it</ButtonLink>
+          <ButtonLink href={next.href}>I have stored it</ButtonLink>
+          {next.label === undefined ? null : <span class="quiet-text">{next.label}</span>}
         </div>
       </section>
       <Abilities {...props} />

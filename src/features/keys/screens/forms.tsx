@@ -28,6 +28,8 @@ interface KeyFormContext {
   now: number;
   /** Endpoints that each scope opens, such as `GET /api/v1/status/{slug}`. */
   endpoints: ReadonlyMap<Scope, readonly string[]>;
+  /** Path that the form is sent to. */
+  action: string;
 }
 
 export const KEY_FORM = defineForm<CreateKeyBody, KeyFormContext>()({
@@ -247,7 +249,7 @@ export function CreateKey({ state }: { state: StateOf<typeof KEY_FORM> }) {
     <>
       <PageHead title="Create API Key" crumbs={crumbsTo(KEYS_PATH)} />
       <Columns aside={<ScopeSummary scopes={state.values.scopes} />}>
-        <Form action={`${KEYS_PATH}/new`} hidden={state.hidden} enter={{}}>
+        <Form action={state.context.action} hidden={state.hidden} enter={{}}>
           <FormFields form={KEY_FORM} state={state}>
             <Presets />
           </FormFields>

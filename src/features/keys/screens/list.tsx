@@ -18,7 +18,7 @@ import { Sparkline } from "../../../ui/charts";
 import { DialogForm } from "../../../ui/form";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import type { FlashMessage } from "../../../ui/frame/flashes";
-import { keyPath, KEYS_PATH, withQuery } from "../../../ui/frame/paths";
+import { HOME_PATH, keyPath, KEYS_PATH, withQuery } from "../../../ui/frame/paths";
 import { crumbsAbove } from "../../../ui/frame/places";
 import type { ScreenRequest } from "../../../ui/frame/render";
 import { Icon } from "../../../ui/icons";
@@ -38,6 +38,7 @@ import { type Area, createArea } from "../../../ui/screens/area";
 import { NoMatch, NoOlder, readOrder } from "../../../ui/screens/list";
 import { changeSelected, SELECTION_MAX, selectionError } from "../../../ui/screens/selection";
 import { RelativeTime } from "../../../ui/times";
+import { nextStepLink, STEP } from "../../overview/screens/first-steps";
 import { createKey, revokeKey, validateNewKey } from "../keys";
 import {
   countKeys,
@@ -119,14 +120,22 @@ export function keyAdminRoutes(deps: AdminDependencies) {
       const at = { now: ctx.clock.now(), timeZone: zoneOf(requestContext) };
       return valuesLike(row, freeNameLike(ctx.db, row.name), at);
     },
-    load: () => ({ now: ctx.clock.now(), endpoints: endpointsByScope(deps.routes) }),
+    load: (_, { query }) => ({
+      now: ctx.clock.now(),
+      endpoints: endpointsByScope(deps.routes),
+      action: withQuery(`${KEYS_PATH}/new`, { [STEP]: query[STEP] }),
+    }),
     show: (state) => ({ title: "Create API Key", children: <CreateKey state={state} /> }),
     redisplay: fillInPreset,
     create(tx, body, actor) {
       const made = createKey(ctx, tx, validateNewKey(body, ctx.clock.now()), actor);
       return { made, subjectId: made.key.id };
     },
-    reveal: (reveal) => revealValue(deps, reveal, "Your new key"),
+    reveal(reveal, { query, requestContext }) {
+      const isStep = query[STEP] !== undefined;
+      const next = isStep ? (nextStepLink(ctx.db, requestContext) ?? { href: HOME_PATH }) : undefined;
+      return revealValue(deps, reveal, "Your new key", next);
+    },
   });
 
   addSelectionRoutes(area, deps);

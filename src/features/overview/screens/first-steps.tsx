@@ -28,6 +28,9 @@ import { countAttempts } from "../../webhooks/health";
 export const HIDE_STEPS_PATH = "/admin/first-steps/hide";
 export const SHOW_STEPS_PATH = "/admin/first-steps/show";
 
+/** Query parameter of a form that was opened as one of the first steps, and of what it is sent to. */
+export const STEP = "step";
+
 /** One of the first steps after the set-up. */
 interface FirstStep {
   title: string;
@@ -127,7 +130,7 @@ function stepsOf(reader: Reader, now: number): FirstStep[] {
       isDone: listKeyIdsAfter(reader, { after: "", limit: 1 }).length > 0,
       isOptional: true,
       action: {
-        href: withQuery(`${KEYS_PATH}/new`, { preset: "ci-incident-bot" }),
+        href: withQuery(`${KEYS_PATH}/new`, { preset: "ci-incident-bot", [STEP]: "key" }),
         label: "Create API Key",
       },
     },

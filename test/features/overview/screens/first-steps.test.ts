@@ -5,7 +5,7 @@ import type { CreateWebhookBody } from "../../../../src/features/webhooks/wire";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../../support/app";
 import { openOverview } from "../../../support/overview";
-import { openForm } from "../../../support/dashboard";
+import { KEY_FIELDS, NEW_KEY, openForm } from "../../../support/dashboard";
 import { createMonitor, createWebhook } from "../../../support/examined";
 import { readHtml } from "../../../support/html";
 
@@ -112,6 +112,48 @@ describe("the first steps", () => {
     expect(await create("First")).toEqual([["Next: Create monitor", "/admin/monitors/new"]]);
     await app.call(HIDE, { session, form: {} });
     expect(await create("Second")).toEqual([]);
+  });
+
+  test("a new key leads on to the next step, then to the overview, and without the steps to the list", async () => {
+    await using app = await createTestApp();
+    const session = await app.signedIn("owner");
+    await app.page({ slug: "acme" });
+    await addMonitor(app);
+    const { page } = await openOverview(app, session);
+    const [step = ""] = page
+      .attributes("#first-steps a", "href")
+      .filter((href) => href.startsWith(NEW_KEY));
+    const leave = async (path: string) => {
+      const form = await openForm(app, path, session);
+      const [action = ""] = readHtml((await app.call(path, { session })).text).attributes(
+        "main form[method=post]",
+        "action",
+      );
+      const answer = await app.call(action, { session, form: { form, ...KEY_FIELDS } });
+      expect(answer.status).toBe(200);
+      const shown = readHtml(answer.text);
+      const labels = shown.texts(".reveal .actions a");
+      const at = labels.indexOf("I have stored it");
+      return [
+        shown.attributes(".reveal .actions a", "href")[at],
+        ...shown.texts(".reveal .actions span.quiet-text"),
+      ];
+    };
+    expect(await leave(step)).toEqual(["/admin/settings/webhooks/new", "Next: Create webhook"]);
+    expect(await leave(NEW_KEY)).toEqual(["/admin/settings/keys"]);
+    await addWebhook(app);
+    expect(await leave(step)).toEqual(["/admin"]);
+    expect(await leave(NEW_KEY)).toEqual(["/admin/settings/keys"]);
+  });
+
+  test("a rejected form of a step stays one", async () => {
+    await using app = await createTestApp();
+    const session = await app.signedIn("owner");
+    const path = `${NEW_KEY}?step=key`;
+    const form = await openForm(app, path, session);
+    const rejected = await app.call(path, { session, form: { form, ...KEY_FIELDS, name: "" } });
+    expect(rejected.status).toBe(422);
+    expect(readHtml(rejected.text).attributes("main form[method=post]", "action")).toContain(path);
   });
 
   test("the form of the first monitor starts with the first component of the page", async () => {
