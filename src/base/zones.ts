@@ -37,6 +37,11 @@ function spellingOf(name: string): string | undefined {
   }
 }
 
+/** Returns a stored time zone; UTC for one of another build that this one does not know. */
+export function knownZone(name: string): string {
+  return isTimeZone(name) ? name : "UTC";
+}
+
 /** Returns the name of a time zone as screens write it. UTC has many names. */
 export function zoneLabel(timeZone: string): string {
   return isUtcZone(timeZone) ? "UTC" : timeZone;

@@ -94,7 +94,13 @@ const LETTERS: Record<string, string> = {
   invitation: accountHtml(invitationLetter({ ...ACCOUNT_FACTS, by: LONG, role: "editor" })),
   reset: accountHtml(resetLetter(ACCOUNT_FACTS)),
   "changed password": accountHtml(
-    passwordChangedLetter({ ...ACCOUNT_FACTS, by: "link", at: AT, resetUrl: ACCOUNT_FACTS.url }),
+    passwordChangedLetter({
+      ...ACCOUNT_FACTS,
+      by: "link",
+      at: AT,
+      timeZone: "America/Argentina/ComodRivadavia",
+      resetUrl: ACCOUNT_FACTS.url,
+    }),
   ),
   "expiring keys": accountHtml(
     expiringKeysLetter({
@@ -103,6 +109,7 @@ const LETTERS: Record<string, string> = {
         { name: LONG, expiresAt: AT },
       ],
       now: AT - 60_000,
+      timeZone: "UTC",
       isCreator: false,
       keysUrl: ACCOUNT_FACTS.url,
       accountUrl: ACCOUNT_FACTS.url,

@@ -5,7 +5,7 @@ import { LRUCache } from "lru-cache";
 import type { Role } from "../../base/actor";
 import { encodeBase62, type RandomBytes, sha256 } from "../../base/hash";
 import { lazy } from "../../base/lazy";
-import { isTimeZone } from "../../base/zones";
+import { knownZone } from "../../base/zones";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { isHttps, isSessionLive, isTouchDue, SESSION_IDLE_MS, SESSION_LIFETIME_MS } from "./rules";
@@ -140,8 +140,7 @@ function presentSession(row: SessionRow): LiveSession {
       email: row.userEmail,
       name: row.userName,
       role: row.userRole,
-      // Another build may have stored a time zone that this one does not know.
-      timeZone: isTimeZone(row.userTimeZone) ? row.userTimeZone : "UTC",
+      timeZone: knownZone(row.userTimeZone),
     },
     createdAt: row.createdAt,
     lastSeenAt: row.lastSeenAt,

@@ -4,6 +4,7 @@
 import { type Role, ROLE_SENTENCES, roleAllows } from "../../base/actor";
 import { plural } from "../../base/text";
 import { DAY_MS, HOUR_MS } from "../../base/time";
+import { knownZone } from "../../base/zones";
 import { addLink } from "../auth/links";
 import {
   composeMail,
@@ -38,7 +39,8 @@ import { findUser, type UserRow } from "./store";
 /** Maximum length of a subject, in code points. */
 const SUBJECT_MAX = 150;
 
-const { moment } = createMoments({ locale: "en", timeZone: "UTC" });
+const momentsIn = (timeZone: string) =>
+  createMoments({ locale: "en", timeZone: knownZone(timeZone) });
 
 /** A letter with its subject. */
 interface UserLetter {
@@ -115,9 +117,12 @@ export function passwordChangedLetter(facts: {
   publicAddress: string;
   by: PasswordChange;
   at: number;
+  /** Time zone of the user. */
+  timeZone: string;
   resetUrl: string | null;
 }): UserLetter {
-  const { email, publicAddress, by, at, resetUrl } = facts;
+  const { email, publicAddress, by, at, timeZone, resetUrl } = facts;
+  const { moment } = momentsIn(timeZone);
   return letterOf("Your Allclear password was changed", {
     preheader: "If it was not you, act now.",
     tone: "degraded",
@@ -152,12 +157,15 @@ interface ExpiringKey {
 export function expiringKeysLetter(facts: {
   keys: readonly ExpiringKey[];
   now: number;
+  /** Time zone of the user. */
+  timeZone: string;
   isCreator: boolean;
   /** Null for a user who may not open the list of keys. */
   keysUrl: string | null;
   accountUrl: string;
 }): UserLetter {
-  const { keys, now, isCreator, keysUrl, accountUrl } = facts;
+  const { keys, now, timeZone, isCreator, keysUrl, accountUrl } = facts;
+  const { moment } = momentsIn(timeZone);
   const isOne = keys.length === 1;
   const days = (key: ExpiringKey) =>
     plural(Math.max(1, Math.ceil((key.expiresAt - now) / DAY_MS)), "day");
@@ -226,10 +234,10 @@ const WRITERS: { [Name in UserMail["template"]]: Write<ParamsOf<Name>> } = {
     return resetLetter({ email: user.email, publicAddress: ctx.baseUrl, url });
   },
 
-  password_changed({ params }, { email }, ctx) {
+  password_changed({ params }, { email, timeZone }, ctx) {
     const publicAddress = ctx.baseUrl;
     const resetUrl = canResetByMail(ctx) ? publicAddress + FORGOT_PATH : null;
-    return passwordChangedLetter({ ...params, email, publicAddress, resetUrl });
+    return passwordChangedLetter({ ...params, email, publicAddress, timeZone, resetUrl });
   },
 
   expiring_keys({ params }, user, ctx) {
@@ -241,6 +249,7 @@ const WRITERS: { [Name in UserMail["template"]]: Write<ParamsOf<Name>> } = {
     return expiringKeysLetter({
       keys,
       now,
+      timeZone: user.timeZone,
       isCreator,
       keysUrl: isAdmin ? `${ctx.baseUrl}${KEYS_PATH}?show=expiring` : null,
       accountUrl: ctx.baseUrl + ACCOUNT_PATH,

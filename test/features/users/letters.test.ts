@@ -3,6 +3,7 @@ import type { MailRow } from "../../../src/features/mail/store";
 import { toMessage } from "../../../src/features/mail/compose";
 import { inviteUser } from "../../../src/features/users/invitations";
 import { expiringKeysLetter, USER_TEMPLATES } from "../../../src/features/users/letters";
+import { findUser, updateUserRow } from "../../../src/features/users/store";
 import { userActor } from "../../../src/base/actor";
 import { DAY_MS, MINUTE_MS, toIso } from "../../../src/base/time";
 import {
@@ -112,6 +113,7 @@ describe("the mails to users", () => {
     const { subject, letter } = expiringKeysLetter({
       keys: [{ name, expiresAt: DAY_MS }],
       now: 0,
+      timeZone: "UTC",
       isCreator: true,
       keysUrl: null,
       accountUrl: "https://status.test/admin/settings/account",
@@ -126,13 +128,47 @@ describe("the mails to users", () => {
       name: `Key number ${index + 1}.`,
       expiresAt: DAY_MS,
     }));
-    const facts = { keys, now: 0, isCreator: false, keysUrl: null, accountUrl: "https://a.test" };
-    const { subject, letter } = expiringKeysLetter(facts);
+    const { subject, letter } = expiringKeysLetter({
+      keys,
+      now: 0,
+      timeZone: "UTC",
+      isCreator: false,
+      keysUrl: null,
+      accountUrl: "https://a.test",
+    });
     expect(subject).toBe("23 API keys expire soon");
     const text = JSON.stringify(letter);
     expect(text).toContain("Key number 20.");
     expect(text).not.toContain("Key number 21.");
     expect(text).toContain("And 3 more.");
+  });
+
+  test.each([
+    ["Europe/Berlin", "9 Apr 2026, 14:00 CEST (UTC+2)", "10 Mar 2026, 13:00 CET (UTC+1)"],
+    ["Asia/Kathmandu", "9 Apr 2026, 17:45 UTC+5:45", "10 Mar 2026, 17:45 UTC+5:45"],
+    ["UTC", "9 Apr 2026, 12:00 UTC", "10 Mar 2026, 12:00 UTC"],
+    ["Mars/Olympus_Mons", "9 Apr 2026, 12:00 UTC", "10 Mar 2026, 12:00 UTC"],
+  ])("give times in the zone of their reader: %s", async (zone, expiry, change) => {
+    await using site = await createAccountMailSite();
+    const { app, grace, session } = site;
+    const { ctx } = app;
+    await ctx.db.write((tx) => {
+      const user = findUser(tx, { id: grace.id });
+      if (user) updateUserRow(tx, { ...user, timeZone: zone });
+      const expires = toIso(ctx.clock.now() + 30 * DAY_MS);
+      const input = { name: "Bot", scopes: ["read:status" as const], expires };
+      createKey(ctx, tx, input, userActor(grace));
+    });
+    await app.call(await makeLink(app, session, grace.id), {
+      form: { name: "", password: `${PASSWORD} 2` },
+    });
+    const changed = await written(site.compose());
+    expect(changed.text).toContain(`was changed on ${change},`);
+    app.clock.setWallClock(app.clock.now() + 17 * DAY_MS);
+    await app.clock.advance(10 * MINUTE_MS);
+    const [warning] = site.mails("expiring_keys");
+    expect(warning?.recipient).toBe(GRACE);
+    expect((await written(site.compose(warning))).text).toContain(`, on ${expiry}.`);
   });
 
   test("use the sender's name and the address for replies of the settings", async () => {
