@@ -42,6 +42,38 @@ describeWithBrowser("an open screen of the dashboard", (browser) => {
     expect(errors).toEqual([]);
   }, 600_000);
 
+  test("the first monitor appears in an empty list with tabs and a search, and the next one while it is typed", async () => {
+    await using site = await openSite(browser());
+    const key = await site.app.keyWith("manage:monitors");
+    const create = async (name: string) => {
+      const json = { type: "http", name, config: { url: "https://shop.example.com/" } };
+      const answer = await site.app.call("/api/v1/monitors", { method: "POST", key, json });
+      expect(answer.status).toBe(201);
+    };
+    const screens = [];
+    for (const role of ["admin", "viewer"] as const) {
+      screens.push(await openScreen(site, "/admin/monitors", await site.app.signedIn(role)));
+    }
+    for (const { page } of screens) {
+      await page.getByRole("heading", { name: "No monitors yet" }).waitFor();
+    }
+    await create("Shop");
+    for (const { page, errors } of screens) {
+      await turn(page);
+      await page.getByRole("row").filter({ hasText: "Shop" }).waitFor();
+      expect(await page.getByRole("heading", { name: "No monitors yet" }).count()).toBe(0);
+      expect(await page.locator("#monitor-states a").allTextContents()).toHaveLength(2);
+      expect(errors).toEqual([]);
+    }
+    const { page } = screens[0] ?? expect.unreachable();
+    const search = page.getByRole("searchbox");
+    await search.fill("half a wo");
+    await create("Checkout");
+    await turn(page);
+    await page.getByRole("row").filter({ hasText: "Checkout" }).waitFor();
+    expect(await search.inputValue()).toBe("half a wo");
+  }, 600_000);
+
   test("a form that is filled in is not replaced while the blocks around it change", async () => {
     await using site = await openSite(browser());
     const { session, report, update } = await openAcme(site);

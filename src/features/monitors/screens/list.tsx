@@ -36,6 +36,7 @@ import {
 import { PageHead, Pagination, Tabs } from "../../../ui/navigation";
 import {
   countFilters,
+  ListContent,
   type ListQuery,
   NoMatch,
   pageSelect,
@@ -77,7 +78,9 @@ export function MonitorList(props: { list: MonitorListing; role: Role; now: numb
     return (
       <>
         <PageHead title="Monitors" isList />
-        <NoMonitors canCreate={canChange} />
+        <ListContent>
+          <NoMonitors canCreate={canChange} />
+        </ListContent>
       </>
     );
   }
@@ -86,22 +89,26 @@ export function MonitorList(props: { list: MonitorListing; role: Role; now: numb
   return (
     <>
       <PageHead title="Monitors" isList actions={canChange ? <CreateLink /> : undefined} />
-      <StateTabs list={list} />
-      <ListCard>
-        <MonitorToolbar list={list} table={table} />
-        {records.length === 0 ? (
-          <NoMatch title="No monitors match these filters" home={MONITORS_PATH} />
-        ) : canChange ? (
-          <SelectionForm list={list}>{rows}</SelectionForm>
-        ) : (
-          <div>{rows}</div>
-        )}
-        <Pagination
-          isOrdered
-          newestHref={list.before === undefined ? undefined : filteredPath(list)}
-          olderHref={list.nextBefore ? filteredPath(list, { before: list.nextBefore }) : undefined}
-        />
-      </ListCard>
+      <ListContent>
+        <StateTabs list={list} />
+        <ListCard>
+          <MonitorToolbar list={list} table={table} />
+          {records.length === 0 ? (
+            <NoMatch title="No monitors match these filters" home={MONITORS_PATH} />
+          ) : canChange ? (
+            <SelectionForm list={list}>{rows}</SelectionForm>
+          ) : (
+            <div>{rows}</div>
+          )}
+          <Pagination
+            isOrdered
+            newestHref={list.before === undefined ? undefined : filteredPath(list)}
+            olderHref={
+              list.nextBefore ? filteredPath(list, { before: list.nextBefore }) : undefined
+            }
+          />
+        </ListCard>
+      </ListContent>
     </>
   );
 }
