@@ -31,6 +31,7 @@ export function contextFor(name: WebhookFormat): FormatContext {
     ...DESTINATIONS[name],
     pageName: "Acme",
     pageUrl: "https://status.test/status/acme",
+    baseUrl: "https://status.test",
     statusOf: () => undefined,
   };
 }

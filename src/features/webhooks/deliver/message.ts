@@ -80,6 +80,7 @@ export function contextOf(
     gathered,
     pageName: page?.name ?? new URL(baseUrl).host,
     pageUrl: page ? addressOf(baseUrl, page) : baseUrl,
+    baseUrl,
     statusOf: (componentId) => findShownStatus(db, { id: componentId })?.status,
     get headline() {
       return pageId === null ? undefined : readHeadline?.(db, pageId);

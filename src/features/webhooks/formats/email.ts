@@ -80,13 +80,16 @@ export function alertLetter(
         ? [heading("Components"), { type: "components", entries } as const]
         : []),
       muted({ name: source }),
-      button(buttonOf(event), url),
+      button(buttonOf(event, url), url),
     ],
     footer: [],
   };
 }
 
-function buttonOf({ type, data }: RecordedEvent): string {
+function buttonOf({ type, data }: RecordedEvent, url: string): string {
+  if (type.startsWith("monitor.")) {
+    return url.endsWith("/monitors") ? "View the monitors" : "View the monitor";
+  }
   if (textOf(data, "url") === undefined) return "View the status page";
   if (type === "fleet.alarm") return "View the alarms";
   return type.startsWith("maintenance.") ? "View the maintenance" : "View the incident";

@@ -28,6 +28,8 @@ export interface FormatContext {
   /** Sender: the page's name, or this installation's address for an event without a page. */
   pageName: string;
   pageUrl: string;
+  /** Public address of this installation, at which the dashboard is. */
+  baseUrl: string;
   /**
    * Headline of the page in Atlassian Statuspage's words, if known. Without it a format that needs
    * one uses the severity of the event.

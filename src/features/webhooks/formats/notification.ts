@@ -156,21 +156,36 @@ const NOTIFICATION_BUILDERS: Readonly<Record<EventType, NotificationBuilder>> = 
  * has `notify: false`.
  */
 export function buildNotification(
-  { type, at, data }: RecordedEvent,
-  { gathered, pageName, pageUrl }: FormatContext,
+  event: RecordedEvent,
+  { gathered, pageName, pageUrl, baseUrl }: FormatContext,
 ): EventNotification | undefined {
+  const { type, at, data } = event;
   if (data["notify"] === false) return undefined;
   const text: NotificationText = gathered
     ? gatheredText(gathered)
     : NOTIFICATION_BUILDERS[type](data);
   const { what, name = nameOf(data) } = text;
+  const path = monitorsPath(gathered?.events ?? [event]);
+  const url = path === undefined ? text.url : `${baseUrl}${path}`;
   return {
     ...text,
     name: cleanLine(name),
     title: cleanLine(text.title ?? `${what}: ${name}`),
-    url: webAddress(text.url ?? "") ?? webAddress(pageUrl) ?? "",
+    url: webAddress(url ?? "") ?? webAddress(pageUrl) ?? "",
     source: `${cleanLine(pageName)} · ${moment(toIso(at))}`,
   };
+}
+
+const MONITORS_PATH = "/admin/monitors";
+
+/**
+ * Returns the path in the dashboard of the monitors that events are about; undefined for other events. The status page
+ * does not show monitors, and their messages are for the team.
+ */
+function monitorsPath(events: readonly RecordedEvent[]): string | undefined {
+  if (!events.every(({ type }) => type.startsWith("monitor."))) return undefined;
+  const [id, ...others] = new Set(events.map(({ subjectId }) => subjectId));
+  return others.length > 0 ? MONITORS_PATH : `${MONITORS_PATH}/${id}`;
 }
 
 function componentNotification(data: Data): NotificationText {
