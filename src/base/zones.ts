@@ -37,6 +37,14 @@ function spellingOf(name: string): string | undefined {
   }
 }
 
+/** Stored time zone of users who never chose one. */
+export const UNCHOSEN_ZONE = "UTC";
+
+/** Returns a chosen time zone as it is stored: UTC by another of its names. */
+export function chosenZone(name: string): string {
+  return name === UNCHOSEN_ZONE ? "Etc/UTC" : name;
+}
+
 /** Returns a stored time zone; UTC for one of another build that this one does not know. */
 export function knownZone(name: string): string {
   return isTimeZone(name) ? name : "UTC";

@@ -5,7 +5,7 @@ import { LRUCache } from "lru-cache";
 import type { Role } from "../../base/actor";
 import { encodeBase62, type RandomBytes, sha256 } from "../../base/hash";
 import { lazy } from "../../base/lazy";
-import { knownZone } from "../../base/zones";
+import { knownZone, UNCHOSEN_ZONE, zoneLabel } from "../../base/zones";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { isHttps, isSessionLive, isTouchDue, SESSION_IDLE_MS, SESSION_LIFETIME_MS } from "./rules";
@@ -35,6 +35,8 @@ interface SessionUser {
   role: Role;
   /** IANA time zone in which the dashboard shows times and reads those that the user types. */
   timeZone: string;
+  /** False while it is UTC because the user never chose one. */
+  isZoneChosen: boolean;
 }
 
 /** A valid session with its current user. Times in unix ms. */
@@ -140,7 +142,8 @@ function presentSession(row: SessionRow): LiveSession {
       email: row.userEmail,
       name: row.userName,
       role: row.userRole,
-      timeZone: knownZone(row.userTimeZone),
+      timeZone: zoneLabel(knownZone(row.userTimeZone)),
+      isZoneChosen: row.userTimeZone !== UNCHOSEN_ZONE,
     },
     createdAt: row.createdAt,
     lastSeenAt: row.lastSeenAt,

@@ -5,7 +5,7 @@
 import type { Actor, Role } from "../../base/actor";
 import { conflict, type FieldError, invalidFields, notFound } from "../../base/errors";
 import { schemaErrors, validate } from "../../base/validation";
-import { isTimeZone, TIME_ZONE_MAX } from "../../base/zones";
+import { chosenZone, isTimeZone, TIME_ZONE_MAX, UNCHOSEN_ZONE } from "../../base/zones";
 import type { Ctx } from "../../context";
 import { changedRow, type Reader, type Tx } from "../../db/statements";
 import { audit } from "../../events/audit";
@@ -90,7 +90,7 @@ export function addUser(
   tx: Tx,
   input: NewUser,
   passwordHash: string | null,
-  timeZone = "UTC",
+  timeZone = UNCHOSEN_ZONE,
 ): UserRow {
   const fields = validateNewUser(input);
   const isWrong = (pointer: string) => fields.some((field) => field.pointer === pointer);
@@ -230,15 +230,16 @@ export function setTimeZone(ctx: Ctx, tx: Tx, id: string, timeZone: string, acto
     throw invalidFields([{ pointer: "#/time_zone", detail }]);
   }
   const before = getUserRow(tx, id);
-  if (before.timeZone === timeZone) return;
-  changeUser(ctx, tx, before, { timeZone });
+  const chosen = chosenZone(timeZone);
+  if (before.timeZone === chosen) return;
+  changeUser(ctx, tx, before, { timeZone: chosen });
   const summary = `Changed the time zone of “${before.name}” to ${timeZone}`;
   audit(ctx, tx, actor, "user.time_zone", id, summary);
 }
 
-/** Returns the time zone that a browser names; UTC if this build does not know it. */
+/** Returns the time zone that a browser names, as chosen by its user; none is if this build does not know it. */
 export function browserZone(named: string): string {
-  return named.length <= TIME_ZONE_MAX && isTimeZone(named) ? named : "UTC";
+  return named.length <= TIME_ZONE_MAX && isTimeZone(named) ? chosenZone(named) : UNCHOSEN_ZONE;
 }
 
 /** Returns which mails a user gets. Throws `not_found`. */

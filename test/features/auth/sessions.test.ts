@@ -41,6 +41,7 @@ describe("a session", () => {
         name: "Ada",
         role: "admin",
         timeZone: "UTC",
+        isZoneChosen: false,
       },
       createdAt: TEST_START,
       lastSeenAt: TEST_START,

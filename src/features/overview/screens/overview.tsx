@@ -18,7 +18,7 @@ import { Notice } from "../../../ui/blocks";
 import { ButtonLink, safeHref } from "../../../ui/buttons";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { FirstPage } from "../../../ui/frame/page-choice";
-import { FLEET_PATH, HOME_PATH, PLAN_PATH } from "../../../ui/frame/paths";
+import { ACCOUNT_PATH, FLEET_PATH, HOME_PATH, PLAN_PATH } from "../../../ui/frame/paths";
 import { shareRead } from "../../../ui/frame/shared-read";
 import { Icon } from "../../../ui/icons";
 import { PageHead } from "../../../ui/navigation";
@@ -104,7 +104,7 @@ export function overviewAdminRoutes(deps: AdminDependencies) {
       HOME_PATH,
       async ({ request, requestContext }) => {
         const { now } = requestContext;
-        const { role } = sessionOf(requestContext).user;
+        const { role, isZoneChosen } = sessionOf(requestContext).user;
         const data = await readers[role](now);
         const isForRole = ({ kind }: Alarm) => kind === "network_lost" || roleAllows(role, "admin");
         const alarms = (fleet?.alarms.list() ?? []).filter(isForRole);
@@ -114,7 +114,9 @@ export function overviewAdminRoutes(deps: AdminDependencies) {
           { request, requestContext },
           {
             title: "Overview",
-            children: <Overview {...{ data, storage, isTooBusy, alarms, role, now }} />,
+            children: (
+              <Overview {...{ data, storage, isTooBusy, alarms, role, isZoneChosen, now }} />
+            ),
           },
         );
       },
@@ -156,19 +158,23 @@ interface OverviewProps {
   /** Alarms that hold; for roles below admin, that of the network only. */
   alarms: readonly Alarm[];
   role: Role;
+  /** False if the reader never chose a time zone. */
+  isZoneChosen: boolean;
   now: number;
 }
 
 /** `/admin`: everything that needs attention, then the health of the installation. */
-function Overview({ data, storage, isTooBusy, alarms, role, now }: OverviewProps) {
+function Overview(props: OverviewProps) {
+  const { data, storage, isTooBusy, alarms, role, isZoneChosen, now } = props;
   const { state, attention, health, day, mail, firstSteps, changes } = data;
   const { pages } = state;
   const steps = firstSteps?.isHidden === false ? firstSteps : undefined;
   const again = firstSteps?.isHidden ? <ShowFirstSteps /> : null;
+  const hint = isZoneChosen ? undefined : <ZoneHint />;
   if (pages.length === 0) {
     return (
       <>
-        <PageHead title="Overview" />
+        <PageHead title="Overview">{hint}</PageHead>
         <StorageNotice storage={storage} />
         <BusyNotice isTooBusy={isTooBusy} />
         <AlarmNotices alarms={alarms} now={now} />
@@ -190,7 +196,9 @@ function Overview({ data, storage, isTooBusy, alarms, role, now }: OverviewProps
     health.monitors.size === 0;
   return (
     <>
-      <PageHead title="Overview" actions={<Actions role={role} hasSteps={steps !== undefined} />} />
+      <PageHead title="Overview" actions={<Actions role={role} hasSteps={steps !== undefined} />}>
+        {hint}
+      </PageHead>
       <StorageNotice storage={storage} />
       <BusyNotice isTooBusy={isTooBusy} />
       <AlarmNotices alarms={alarms} now={now} />
@@ -218,6 +226,16 @@ function Overview({ data, storage, isTooBusy, alarms, role, now }: OverviewProps
       )}
       {isUnused && pages.length === 1 ? null : <PagesBlock pages={pages} />}
       {again}
+    </>
+  );
+}
+
+/** Line for a reader who never chose a time zone, such as one from before the dashboard had them. */
+function ZoneHint() {
+  return (
+    <>
+      Times are in UTC. Set your time zone in{" "}
+      <a href={safeHref(`${ACCOUNT_PATH}#account-zone`)}>Account</a>.
     </>
   );
 }

@@ -6,7 +6,7 @@ import { seeOther } from "../../../http/answers";
 import { readTheme, type Theme, themeCookie, themeOf, THEMES } from "../../../http/cookies";
 import { formBody } from "../../../http/form-body";
 import { session } from "../../../http/operation";
-import { actorOf, type RequestContext, sessionOf, zoneOf } from "../../../http/request-context";
+import { actorOf, type RequestContext, sessionOf } from "../../../http/request-context";
 import { Chip, Columns, WithChip } from "../../../ui/blocks";
 import { Button, PostButton, safeHref } from "../../../ui/buttons";
 import { DetailCard } from "../../../ui/detail";
@@ -286,11 +286,11 @@ export function accountAdminRoutes(deps: AdminDependencies) {
   area.editForm("/time-zone", {
     form: ZONE_FORM,
     back: () => ACCOUNT_PATH,
-    load: (_, { requestContext }) => ({
-      resource: { time_zone: zoneOf(requestContext) },
-      version: null,
-      context: {},
-    }),
+    load(_, { requestContext }) {
+      const { timeZone, isZoneChosen } = sessionOf(requestContext).user;
+      // Saving UTC is a choice too, although it is shown.
+      return { resource: { time_zone: isZoneChosen ? timeZone : "-" }, version: null, context: {} };
+    },
     show: (zone, at) => account(at, { zone }),
     update(tx, { time_zone = "" }, actor, { requestContext }) {
       setTimeZone(ctx, tx, sessionOf(requestContext).user.id, time_zone, actor);

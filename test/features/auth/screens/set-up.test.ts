@@ -78,6 +78,7 @@ describe("the set-up link", () => {
   test.each([
     ["Europe/Berlin", "Europe/Berlin"],
     ["Asia/Calcutta", "Asia/Calcutta"],
+    ["UTC", "UTC"],
     // Without a script.
     ["", "UTC"],
     ["Mars/Base", "UTC"],
@@ -90,6 +91,10 @@ describe("the set-up link", () => {
     );
     const session = sessionIn(await app.call(path, { form: { ...OWNER, time_zone: named } }));
     expect(typedIn((await app.call(ACCOUNT, { session })).text, "time_zone")).toEqual([zone]);
+    // Who has a zone is not asked to set one, also if it is UTC.
+    const overview = readHtml((await app.call("/admin", { session })).text);
+    const isKnown = zone !== "UTC" || named === "UTC";
+    expect(overview.texts("header.screen-head .muted a")).toEqual(isKnown ? [] : ["Account"]);
   });
 
   test("the set-up link works once, then shows that it has ended and writes nothing", async () => {

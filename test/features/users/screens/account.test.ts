@@ -66,6 +66,26 @@ describe("one's own time zone", () => {
     expect(typedIn((await app.call(ACCOUNT, { session })).text, "time_zone")).toEqual([zone]);
   });
 
+  test("is asked for on the overview until one is chosen, also if that is UTC", async () => {
+    await using app = await createTestApp();
+    await app.page();
+    const hintFor = async (session: string) =>
+      readHtml((await app.call("/admin", { session })).text).texts("header.screen-head .muted");
+    const hint = "Times are in UTC. Set your time zone in Account.";
+    for (const zone of ["UTC", "Europe/Berlin"]) {
+      const session = await app.signedIn("viewer");
+      expect(await hintFor(session)).toEqual([hint]);
+      const save = () => app.call(PATH, { session, form: { time_zone: zone } });
+      expect((await save()).status).toBe(303);
+      expect(await hintFor(session)).toEqual([]);
+      expect(typedIn((await app.call(ACCOUNT, { session })).text, "time_zone")).toEqual([zone]);
+      expect(app.audit().at(-1)?.summary).toEndWith(` to ${zone}`);
+      const before = app.audit();
+      await save();
+      expect(app.audit()).toEqual(before);
+    }
+  });
+
   test.each(["Mars/Base", ""])(
     "is not changed to “%s”, which is an error of its field",
     async (typed) => {
