@@ -60,7 +60,7 @@ export function declareOrders<Key extends string, List>(
 }
 
 /** Compares values as SQLite does: numbers before texts, and texts by their bytes in UTF-8. */
-function compareValues(a: string | number, b: string | number): number {
+export function compareValues(a: string | number, b: string | number): number {
   if (typeof a === "number") return typeof b === "number" ? a - b : -1;
   return typeof b === "number" ? 1 : Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

@@ -1,13 +1,13 @@
 /*
  * Statements of the dashboard: the list of monitors and its search, the incidents of a monitor, and what needs
- * attention. The list and its counts read every monitor once, and the search reads them in parts. The times of the last
- * 30 days are summed over at most `spansMax` spans of each listed monitor.
+ * attention. The list, its counts and the search read every monitor once, in parts. The times of the last 30 days are
+ * summed over at most `spansMax` spans of each listed monitor.
  */
 import { and, asc, desc, eq, isNull, sql } from "drizzle-orm";
 import type { MonitorState, MonitorType } from "../../base/status";
 import { MINUTE_MS } from "../../base/time";
-import { declareOrders, type Place, rankAmong } from "../../db/orders";
-import { declareParts } from "../../db/parts";
+import { compareValues, declareOrders, type Place, rankAmong } from "../../db/orders";
+import { declareParts, isInPart, type Part } from "../../db/parts";
 import { selectMany, selectOne } from "../../db/statements";
 import { components } from "../../db/tables/components";
 import { incidents } from "../../db/tables/incidents";
@@ -35,7 +35,7 @@ const rank = rankAmong(monitorStates.state, WORST_FIRST);
 const foldedName = sql<string>`lower(${monitors.name})`;
 
 /** Filters of the list; null matches everything. */
-interface Filters {
+interface Filters extends Part {
   pageId: string | null;
   type: MonitorType | null;
   /** See `hasTag`. */
@@ -55,6 +55,7 @@ const address = sql`coalesce(substr(${url}, 1, instr(${url} || '?', '?') - 1),
 
 const matches = ($: Filters) =>
   and(
+    isInPart(monitors.id, $),
     isNull(monitors.deletedAt),
     eq(monitorStates.monitorNum, monitors.num),
     sql`(${$.type} IS NULL OR ${monitors.type} = ${$.type})`,
@@ -75,31 +76,46 @@ const matches = ($: Filters) =>
 const isIn = ($: { state: MonitorState | null }) =>
   sql`(${$.state} IS NULL OR ${monitorStates.state} = ${$.state})`;
 
+interface Ranked {
+  rank: number;
+  order: string;
+  row: { id: string };
+}
+
+/** Compares monitors by rank, name and id: the worst first. */
+function compareWorst(a: Ranked, b: Ranked): number {
+  return a.rank - b.rank || compareValues(a.order, b.order) || compareValues(a.row.id, b.row.id);
+}
+
 /** Lists monitors with their states, worst first, after the place of another monitor. */
-export const listWorstFirst = selectMany(
-  (
-    orm,
-    $: Filters & {
-      state: MonitorState | null;
-      afterRank: number;
-      afterName: string;
-      afterId: string;
-      limit: number;
-    },
-  ) =>
-    orm
-      .select({ row: monitors, state: monitorStates })
-      .from(monitors)
-      .crossJoin(monitorStates)
-      .where(
-        and(
-          matches($),
-          isIn($),
-          sql`(${rank}, ${foldedName}, ${monitors.id}) > (${$.afterRank}, ${$.afterName}, ${$.afterId})`,
-        ),
-      )
-      .orderBy(rank, asc(foldedName), asc(monitors.id))
-      .limit($.limit),
+export const listWorstFirst = declareParts(
+  monitors,
+  selectMany(
+    (
+      orm,
+      $: Filters & {
+        state: MonitorState | null;
+        afterRank: number;
+        afterName: string;
+        afterId: string;
+        limit: number;
+      },
+    ) =>
+      orm
+        .select({ row: monitors, state: monitorStates, rank, order: foldedName })
+        .from(monitors)
+        .crossJoin(monitorStates)
+        .where(
+          and(
+            matches($),
+            isIn($),
+            sql`(${rank}, ${foldedName}, ${monitors.id}) > (${$.afterRank}, ${$.afterName}, ${$.afterId})`,
+          ),
+        )
+        .orderBy(rank, asc(foldedName), asc(monitors.id))
+        .limit($.limit),
+  ),
+  compareWorst,
 );
 
 const lastCheck = (column: string) => sql`(SELECT ${sql.raw(column)} FROM monitor_checks AS last
@@ -109,15 +125,19 @@ const lastCheck = (column: string) => sql`(SELECT ${sql.raw(column)} FROM monito
 export const listInOrder = declareOrders(
   monitors.id,
   { name: foldedName, response: lastCheck("last.latency_ms"), checked: lastCheck("last.at") },
-  ({ value, isAfter, by }) =>
-    selectMany((orm, $: Filters & Place & { state: MonitorState | null; limit: number }) =>
-      orm
-        .select({ row: monitors, state: monitorStates, value })
-        .from(monitors)
-        .crossJoin(monitorStates)
-        .where(and(matches($), isIn($), isAfter($)))
-        .orderBy(...by)
-        .limit($.limit),
+  ({ value, isAfter, by, compare }) =>
+    declareParts(
+      monitors,
+      selectMany((orm, $: Filters & Place & { state: MonitorState | null; limit: number }) =>
+        orm
+          .select({ row: monitors, state: monitorStates, id: monitors.id, value })
+          .from(monitors)
+          .crossJoin(monitorStates)
+          .where(and(matches($), isIn($), isAfter($)))
+          .orderBy(...by)
+          .limit($.limit),
+      ),
+      compare,
     ),
 );
 
@@ -126,14 +146,17 @@ export const findOrderName = selectOne((orm, $: { id: string }) =>
   orm.select({ name: foldedName }).from(monitors).where(eq(monitors.id, $.id)),
 );
 
-/** Counts the monitors that match filters in each state. */
-export const countMatches = selectMany((orm, $: Filters) =>
-  orm
-    .select({ state: monitorStates.state, monitors: sql<number>`count(*)` })
-    .from(monitors)
-    .crossJoin(monitorStates)
-    .where(matches($))
-    .groupBy(monitorStates.state),
+/** Counts the monitors that match filters in each state, in rows for each part of the table. */
+export const countMatches = declareParts(
+  monitors,
+  selectMany((orm, $: Filters) =>
+    orm
+      .select({ state: monitorStates.state, monitors: sql<number>`count(*)` })
+      .from(monitors)
+      .crossJoin(monitorStates)
+      .where(matches($))
+      .groupBy(monitorStates.state),
+  ),
 );
 
 /** Lists the tags of monitors in alphabetical order. Tags that differ only in case are listed once. */
@@ -241,20 +264,11 @@ const searchPart = selectMany((orm, $: PartSearch) =>
     .limit($.limit),
 );
 
-type Found = ReturnType<typeof searchPart>[number];
-
-/** Order of the list of monitors: the worst state first, then by name and id. */
-function compare(a: Found, b: Found): number {
-  if (a.rank !== b.rank) return a.rank - b.rank;
-  if (a.order !== b.order) return a.order < b.order ? -1 : 1;
-  return a.row.id < b.row.id ? -1 : 1;
-}
-
 /**
  * Lists the monitors whose name, address, id or components contain the words (`wordsOf`), worst first, in several
  * turns.
  */
-export const searchMonitors = declareParts(monitors, searchPart, compare);
+export const searchMonitors = declareParts(monitors, searchPart, compareWorst);
 
 /* Incidents of a monitor, for its screen. */
 

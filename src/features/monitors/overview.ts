@@ -67,11 +67,11 @@ interface MonitorPart {
 }
 
 /**
- * Lists monitors after a place, worst state first and then by name, or in another order. A place stays the same when
- * its monitor changes or is deleted, so that the next part of the list neither repeats nor leaves out others. An
- * unknown place is before the first monitor.
+ * Lists monitors after a place, worst state first and then by name, or in another order, in several turns of the event
+ * loop (`runInSlices`). A place stays the same when its monitor changes or is deleted, so that the next part of the list
+ * neither repeats nor leaves out others. An unknown place is before the first monitor.
  */
-export function listMonitorsInOrder(
+export function* listMonitorsInOrder(
   reader: Reader,
   query: OverviewFilters & {
     state?: MonitorState | undefined;
@@ -80,12 +80,12 @@ export function listMonitorsInOrder(
     after?: string | undefined;
     limit: number;
   },
-): MonitorPart {
+): Generator<number, MonitorPart> {
   const { order, after, limit } = query;
   const filters = { ...filtersOf(query), state: query.state ?? null, limit: limit + 1 };
   if (order === undefined) {
     const place = after === undefined ? undefined : readStatePlace(reader, after);
-    const rows = listWorstFirst(reader, {
+    const rows = yield* listWorstFirst(reader, {
       ...filters,
       afterRank: place?.rank ?? -1,
       afterName: place?.name ?? "",
@@ -97,7 +97,7 @@ export function listMonitorsInOrder(
       nextBefore: last && `${last.state.state}.${last.row.id}`,
     };
   }
-  const rows = listInOrder[order](reader, { ...filters, ...readPlace(after) });
+  const rows = yield* listInOrder[order](reader, { ...filters, ...readPlace(after) });
   const { shown, nextBefore } = partOf(rows, limit, ({ row }) => row.id);
   return { records: assembleRecords(reader, shown), nextBefore };
 }
@@ -110,13 +110,15 @@ function readStatePlace(reader: Reader, place: string) {
   return found && { rank, id, name: found.name };
 }
 
-/** Counts the monitors that match filters, by state. */
-export function countMonitorsMatching(
+/** Counts the monitors that match filters, by state, in several turns. */
+export function* countMonitorsMatching(
   reader: Reader,
   filters: OverviewFilters,
-): Map<MonitorState, number> {
-  const rows = countMatches(reader, filtersOf(filters));
-  return new Map(rows.map(({ state, monitors }) => [state, monitors]));
+): Generator<number, Map<MonitorState, number>> {
+  const counts = new Map<MonitorState, number>();
+  const rows = yield* countMatches(reader, { ...filtersOf(filters), limit: Infinity });
+  for (const { state, monitors } of rows) counts.set(state, (counts.get(state) ?? 0) + monitors);
+  return counts;
 }
 
 /** Reads the last 24 hours and 30 days of monitors up to `now` (unix ms), by `num`, in one statement. */

@@ -57,6 +57,7 @@ import {
 } from "../overview";
 import { listMonitorGroups, listMonitorTags, WORST_FIRST } from "../overview-store";
 import type { MonitorRecord } from "../records";
+import { countMonitorsByState } from "../store";
 import { TYPE_FORMS } from "./types";
 import {
   intervalInWords,
@@ -447,8 +448,8 @@ function optionsOf(offered: readonly string[], chosen: string | undefined) {
  * Returns the path of the list with the same filters, except changed ones. Without `before` it
  * starts with the first monitor.
  */
-export function filteredPath(
-  { search, page, state, type, tag, group, order }: MonitorListing,
+function filteredPath(
+  { search, page, state, type, tag, group, order }: MonitorFilters,
   changed: Parameters<typeof withQuery>[1] = {},
 ): string {
   return withQuery(MONITORS_PATH, {
@@ -467,19 +468,23 @@ const PAGE_SIZE = 25;
 /** Maximum number of tags and of groups that filters offer. The chips of monitors filter by any. */
 const OFFERED_MAX = 200;
 
-/** Content of one screen of the list of monitors. */
-interface MonitorListing extends ListQuery {
+/** Query of the list of monitors. */
+interface MonitorFilters extends ListQuery {
   state: MonitorState | undefined;
   type: MonitorType | undefined;
   tag: string | undefined;
-  /** Tags to choose from. */
-  tags: readonly string[];
   group: string | undefined;
-  /** Groups to choose from. */
-  groups: readonly string[];
   search: string;
   /** Undefined for the worst first. */
   order: ListOrder | undefined;
+}
+
+/** Content of one screen of the list of monitors. */
+interface MonitorListing extends MonitorFilters {
+  /** Tags to choose from. */
+  tags: readonly string[];
+  /** Groups to choose from. */
+  groups: readonly string[];
   records: readonly MonitorRecord[];
   /** Last 24 hours and 30 days by `num` of the monitor. */
   recent: ReadonlyMap<number, RecentTimes>;
@@ -493,52 +498,63 @@ interface MonitorListing extends ListQuery {
 
 type Query = Readonly<Record<string, string | undefined>>;
 
-/** Lists the ids of the monitors that match a query, at most `limit`. */
-export function listMatchingIds(reader: Reader, query: Query, limit: number): string[] {
-  const { filters, state } = readFilters(reader, query);
-  const { records } = listMonitorsInOrder(reader, { ...filters, state, limit });
+/** Lists the ids of the monitors that match a query, at most `limit`, in several turns (`runInSlices`). */
+export function* listMatchingIds(
+  reader: Reader,
+  query: Query,
+  limit: number,
+): Generator<number, string[]> {
+  const { state, ...filters } = readFilters(reader, query);
+  const matching = { ...searchedBy(filters), state, limit };
+  const { records } = yield* listMonitorsInOrder(reader, matching);
   return records.map(({ row }) => row.id);
 }
 
-function readFilters(reader: Reader, query: Query) {
-  const list = readListQuery(reader, query);
-  const state = MONITOR_STATES.find((name) => name === query["state"]);
-  const type = MONITOR_TYPES.find((name) => name === query["type"]);
-  const tag = readSearch(query, "tag") || undefined;
-  const group = readSearch(query, "group") || undefined;
-  const search = readSearch(query);
-  const named = search === "" ? undefined : search;
-  const filters = { pageId: list.page?.id, type, tag, group, search: named };
-  return { list, state, type, tag, group, search, filters };
+/** Returns the path of the part of the list that a query names. */
+export function pathOfPart(reader: Reader, query: Query): string {
+  const filters = readFilters(reader, query);
+  return filteredPath(filters, { before: filters.before });
 }
 
-/** Reads the monitors for a query. Invalid parameters are ignored. */
-export function readMonitorList(reader: Reader, query: Query, now: number): MonitorListing {
-  const { list, state, type, tag, group, search, filters } = readFilters(reader, query);
-  const order = readOrder(query, ORDER_KEYS);
-  const { records, nextBefore } = listMonitorsInOrder(reader, {
-    ...filters,
-    state,
-    order,
-    after: list.before,
-    limit: PAGE_SIZE,
-  });
-  const nums = records.map(({ row }) => row.num);
-  const counts = countMonitorsMatching(reader, filters);
+/** Reads a query. Invalid parameters are ignored. */
+function readFilters(reader: Reader, query: Query): MonitorFilters {
   return {
-    ...list,
-    state,
-    type,
-    tag,
+    ...readListQuery(reader, query),
+    state: MONITOR_STATES.find((name) => name === query["state"]),
+    type: MONITOR_TYPES.find((name) => name === query["type"]),
+    tag: readSearch(query, "tag") || undefined,
+    group: readSearch(query, "group") || undefined,
+    search: readSearch(query),
+    order: readOrder(query, ORDER_KEYS),
+  };
+}
+
+/** Returns the filters that the counts of all states share. */
+function searchedBy({ page, type, tag, group, search }: Omit<MonitorFilters, "state">) {
+  return { pageId: page?.id, type, tag, group, search: search || undefined };
+}
+
+/** Reads the monitors for a query, in several turns. */
+export function* readMonitorList(
+  reader: Reader,
+  query: Query,
+  now: number,
+): Generator<number, MonitorListing> {
+  const filters = readFilters(reader, query);
+  const { state, order, before: after } = filters;
+  const searched = searchedBy(filters);
+  const matching = { ...searched, state, order, after, limit: PAGE_SIZE };
+  const { records, nextBefore } = yield* listMonitorsInOrder(reader, matching);
+  const counts = yield* countMonitorsMatching(reader, searched);
+  const nums = records.map(({ row }) => row.num);
+  return {
+    ...filters,
     tags: listMonitorTags(reader, { limit: OFFERED_MAX }).map((row) => row.tag),
-    group,
     groups: listMonitorGroups(reader, { limit: OFFERED_MAX }).map((row) => row.group),
-    search,
-    order,
     records,
     recent: recentTimesOf(reader, nums, now),
     counts,
-    hasAny: counts.size > 0 || countMonitorsMatching(reader, {}).size > 0,
+    hasAny: counts.size > 0 || countMonitorsByState(reader, {}).length > 0,
     nextBefore,
   };
 }

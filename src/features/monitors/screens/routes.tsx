@@ -1,3 +1,4 @@
+import { runInSlices } from "../../../base/in-slices";
 import { SECOND_MS } from "../../../base/time";
 import { StepRecorder } from "../../../egress/steps";
 import { seeOther } from "../../../http/answers";
@@ -40,9 +41,9 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
   /** Returns the path of a monitor's screen with the range of the query. */
   const homeOf = (id: string, query: Query) => `${monitorPath(id)}${rangeQuery(rangeOf(query))}`;
 
-  area.screen("", ({ query, requestContext }) => {
+  area.screen("", async ({ query, requestContext }) => {
     const now = ctx.clock.now();
-    const list = readMonitorList(ctx.db, query, now);
+    const list = await runInSlices(readMonitorList(ctx.db, query, now));
     const { role } = sessionOf(requestContext).user;
     return { title: "Monitors", children: <MonitorList list={list} role={role} now={now} /> };
   });

@@ -4,6 +4,7 @@
  */
 import { Type } from "@sinclair/typebox";
 import type { Actor } from "../../../base/actor";
+import { runInSlices } from "../../../base/in-slices";
 import { OneOf } from "../../../base/schema";
 import type { Tone } from "../../../base/status";
 import { TAG_MAX, TAGS_MAX, TagText, withoutTag, withTag } from "../../../base/tags";
@@ -31,7 +32,7 @@ import { deleteMonitor, pauseMonitor, resumeMonitor, updateMonitor } from "../mo
 import { findMonitor, type MonitorRow } from "../store";
 import { UpdateMonitorBody } from "../wire";
 import { WebhooksLeft } from "./form-routes";
-import { filteredPath, listMatchingIds, readMonitorList } from "./list";
+import { listMatchingIds, pathOfPart } from "./list";
 
 /** Chosen monitors that are checked at the same time, in addition to due checks. */
 const CHECKS_AT_ONCE = 10;
@@ -212,10 +213,7 @@ export function addSelectionRoutes(area: Area, deps: AdminDependencies) {
   const { ctx, flashes, monitoring, render } = deps;
 
   /** Returns the place in the list from which monitors were selected. */
-  function backOf(query: Query): string {
-    const list = readMonitorList(ctx.db, query, ctx.clock.now());
-    return filteredPath(list, { before: list.before });
-  }
+  const backOf = (query: Query) => pathOfPart(ctx.db, query);
 
   function back({ requestContext, query }: SentAt, message: Message): Response {
     flashes.put(sessionOf(requestContext).id, message);
@@ -234,7 +232,7 @@ export function addSelectionRoutes(area: Area, deps: AdminDependencies) {
   async function withSelected(at: SentAt, act: (ids: string[]) => Promise<Response>) {
     const ids =
       at.body.text("all") === "1"
-        ? listMatchingIds(ctx.db, at.query, SELECTION_MAX + 1)
+        ? await runInSlices(listMatchingIds(ctx.db, at.query, SELECTION_MAX + 1))
         : [...new Set(at.body.all("id"))];
     const rejection = selectionError(ids, "monitor");
     return rejection === undefined ? act(ids) : back(at, { tone: "major", text: rejection });
