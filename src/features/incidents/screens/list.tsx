@@ -3,6 +3,7 @@
  * add those of one incident.
  */
 import { type Role, roleAllows } from "../../../base/actor";
+import { runInSlices, WHOLE_TURN } from "../../../base/in-slices";
 import {
   type Impact,
   IMPACT_TONES,
@@ -79,8 +80,8 @@ export function incidentAdminRoutes(deps: AdminDependencies) {
 
   area.screen(
     "",
-    ({ query, requestContext }) => {
-      const list = readIncidentList(ctx.db, query, requestContext.now);
+    async ({ query, requestContext }) => {
+      const list = await runInSlices(readIncidentList(ctx.db, query, requestContext.now));
       const { role } = sessionOf(requestContext).user;
       return {
         title: "Incidents",
@@ -399,12 +400,15 @@ interface IncidentListing extends ListQuery {
   nextBefore: string | undefined;
 }
 
-/** Reads the incidents for a query. Invalid parameters are ignored. `now` is in unix ms. */
-function readIncidentList(
+/**
+ * Reads the incidents for a query, and their numbers in a turn of its own. Invalid parameters are ignored. `now` is in
+ * unix ms.
+ */
+function* readIncidentList(
   reader: Reader,
   query: Readonly<Record<string, string | undefined>>,
   now: number,
-): IncidentListing {
+): Generator<number, IncidentListing> {
   const { pages, page, before } = readListQuery(reader, query);
   const view = LIST_VIEWS.find((name) => name === query["show"]) ?? "all";
   const search = readSearch(query);
@@ -419,6 +423,7 @@ function readIncidentList(
   const { records, hasMoreOpen, nextBefore } = order
     ? readInOrder(reader, { ...part, ...(view === "all" ? {} : VIEW_QUERIES[view]), order, now })
     : readNewest(reader, part, view);
+  yield WHOLE_TURN;
   const counts = countIncidents(reader, filter);
   const ids = JSON.stringify(records.map(({ row }) => row.id));
   const outages = countOutagesOfIncidents(reader, { ids });

@@ -1,5 +1,6 @@
 /* Screens of maintenance: routes of the list, the calendar and the form to plan one, then list and calendar. */
 import type { Role } from "../../../base/actor";
+import { runInSlices, WHOLE_TURN } from "../../../base/in-slices";
 import {
   listedTone,
   MAINTENANCE_STATUSES,
@@ -72,8 +73,8 @@ export function maintenanceAdminRoutes(deps: AdminDependencies) {
 
   area.screen(
     "",
-    ({ query, requestContext }) => {
-      const list = readMaintenanceList(ctx.db, query);
+    async ({ query, requestContext }) => {
+      const list = await runInSlices(readMaintenanceList(ctx.db, query));
       const { role } = sessionOf(requestContext).user;
       return { title: "Maintenance", children: <MaintenanceList list={list} role={role} /> };
     },
@@ -280,16 +281,17 @@ const VIEW_STATUSES: Readonly<Record<ListView, readonly MaintenanceStatus[]>> = 
   past: ["completed", "cancelled"],
 };
 
-/** Reads the list for a query. Invalid parameters are ignored. */
-function readMaintenanceList(
+/** Reads the list for a query, after its numbers in a turn of their own. Invalid parameters are ignored. */
+function* readMaintenanceList(
   reader: Reader,
   query: Readonly<Record<string, string | undefined>>,
-): MaintenanceListing {
+): Generator<number, MaintenanceListing> {
   const { pages, page, before } = readListQuery(reader, query);
   const view = LIST_VIEWS.find((name) => name === query["show"]) ?? "all";
   const search = readSearch(query);
   const filter = { pageId: page?.id, search: search || null };
   const { inProgress, upcoming, past } = countMaintenance(reader, filter);
+  yield WHOLE_TURN;
   const counts = { all: inProgress + upcoming + past, in_progress: inProgress, upcoming, past };
   const isOrderable = counts.all <= ORDERED_MAX;
   const order = isOrderable ? readOrder(query, ORDER_KEYS) : undefined;
