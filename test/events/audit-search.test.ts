@@ -14,9 +14,10 @@ const COUNT = DAYS * PER_DAY;
 function openLog() {
   const store = openMonitorStore();
   store.sqlite.run(`DELETE FROM audit_log`);
-  store.sqlite.run(`WITH RECURSIVE numbers (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < ${COUNT})
+  store.sqlite
+    .run(`WITH RECURSIVE numbers (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < ${COUNT})
     INSERT INTO audit_log (id, actor_kind, actor_label, action, target_id, summary, at)
-    SELECT i, 'cli', 'command line', 'test.change', 'inc_' || i % 2, 'Change ' || i, (i - 1) * ${DAY / PER_DAY}
+    SELECT i, 'cli', 'command line', 'test.change', 'inc_' || (i % 2), 'Change ' || i, (i - 1) * ${DAY / PER_DAY}
     FROM numbers`);
   return store;
 }

@@ -126,7 +126,7 @@ export function ListScreen<Entry>(props: ListScreenProps<Entry>) {
     return (
       <>
         <PageHead title={title} actions={links} isList />
-        <ListContent>
+        <Content>
           {pages.length === 0 ? (
             <FirstPage role={role} />
           ) : (
@@ -134,7 +134,7 @@ export function ListScreen<Entry>(props: ListScreenProps<Entry>) {
               {firstUse.text}
             </EmptyState>
           )}
-        </ListContent>
+        </Content>
       </>
     );
   }
@@ -161,7 +161,7 @@ export function ListScreen<Entry>(props: ListScreenProps<Entry>) {
           </>
         }
       />
-      <ListContent>
+      <Content>
         <div id={views.liveId} data-live="">
           <Tabs
             label={views.label}
@@ -191,7 +191,7 @@ export function ListScreen<Entry>(props: ListScreenProps<Entry>) {
             olderHref={nextBefore ? pathOf(views.current, { before: nextBefore }) : undefined}
           />
         </ListCard>
-      </ListContent>
+      </Content>
     </>
   );
 }
@@ -307,7 +307,7 @@ export function NoOlder(props: { what: string; newest: string; isOrdered?: boole
 }
 
 /** Block that is refreshed as a whole, so that the first entry replaces the text of an empty list. */
-export function ListContent({ children }: { children: ComponentChildren }) {
+function Content({ children }: { children: ComponentChildren }) {
   return (
     <div class="columns-main" id="list" data-live="">
       {children}

@@ -2,11 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { sha256 } from "../../../src/base/hash";
 import { ROWS_PER_TURN } from "../../../src/db/parts";
 import type { Tx } from "../../../src/db/statements";
-import {
-  countKeys,
-  listKeyPage,
-  listMatchingLiveKeys,
-} from "../../../src/features/keys/records";
+import { countKeys, listKeyPage, listMatchingLiveKeys } from "../../../src/features/keys/records";
 import { KEY_SORTS, type KeyOrder } from "../../../src/features/keys/rules";
 import { insertKey, insertKeyValue } from "../../../src/features/keys/store";
 import { createTestApp, type TestApp } from "../../support/app";
@@ -124,7 +120,13 @@ describe("the list of many keys", () => {
     (order) => {
       using store = openMonitorStore();
       const statements = statementsOf(store.ctx.db, (reader) => {
-        const query = { search: "allclear_0", filter: "limited", order, limit: 50, now: 0 } as const;
+        const query = {
+          search: "allclear_0",
+          filter: "limited",
+          order,
+          limit: 50,
+          now: 0,
+        } as const;
         atOnce(listKeyPage(reader, query));
         atOnce(countKeys(reader, 0));
         atOnce(listMatchingLiveKeys(reader, query));
@@ -133,7 +135,9 @@ describe("the list of many keys", () => {
       const ofKeys = steps.filter((step) => /\bapi_keys\b/.test(step));
       expect(ofKeys).toHaveLength(6);
       for (const step of ofKeys) {
-        expect(step).toMatch(/^SEARCH api_keys USING (COVERING )?INDEX \w+ \((id>\? AND )?id<\?\)$/);
+        expect(step).toMatch(
+          /^SEARCH api_keys USING (COVERING )?INDEX \w+ \((id>\? AND )?id<\?\)$/,
+        );
       }
       expect(steps.filter((step) => /^SCAN (v|h|api_key\w*)\b/.test(step))).toEqual([]);
     },
@@ -147,6 +151,7 @@ describe("the list of many keys", () => {
     });
     const search = () => app.call("/admin/settings/keys?q=bot&sort=-used", { session });
     await search();
-    expect(await turnsDuring(search)).toBeGreaterThanOrEqual(5);
+    // Two between the parts of the list, and two between those of the counts.
+    expect(await turnsDuring(search)).toBeGreaterThanOrEqual(4);
   });
 });

@@ -81,7 +81,12 @@ describe("the list of many monitors", () => {
     using store = await openLargeStore();
     const counted = takeAll(countMonitorsMatching(store.ctx.db, { search: "SHOP" }));
     expect(counted.turns).toBe(3);
-    expect(Object.fromEntries(counted.result)).toEqual({ down: 225, up: 225, paused: 225, pending: 225 });
+    expect(Object.fromEntries(counted.result)).toEqual({
+      down: 225,
+      up: 225,
+      paused: 225,
+      pending: 225,
+    });
     const query = { search: "shop", state: "down", limit: 1_001 } as const;
     const found = takeAll(listMonitorsInOrder(store.ctx.db, query));
     expect([found.turns, found.result.records.length]).toEqual([3, 225]);
@@ -99,7 +104,9 @@ describe("the list of many monitors", () => {
       const ofMonitors = steps.filter((step) => /\bmonitors\b/.test(step));
       expect(ofMonitors).toHaveLength(4);
       for (const step of ofMonitors) {
-        expect(step).toMatch(/^SEARCH monitors USING (COVERING )?INDEX \w+ \((id>\? AND )?id<\?\)$/);
+        expect(step).toMatch(
+          /^SEARCH monitors USING (COVERING )?INDEX \w+ \((id>\? AND )?id<\?\)$/,
+        );
       }
       expect(steps.filter((step) => step.startsWith("SCAN monitor_"))).toEqual([]);
     },

@@ -129,8 +129,8 @@ export function analyticsAdminRoutes(deps: AdminDependencies) {
     const now = ctx.clock.now();
     const selection = readSelection(ctx.db, query);
     const input = periodInput(selection.span, now);
-    const most = listKeyIdsAfter(ctx.db, { after: "", limit: LINES_MAX + 1 });
-    const hasTooManyKeys = most.length > LINES_MAX;
+    const ids = listKeyIdsAfter(ctx.db, { after: "", limit: LINES_MAX + 1 });
+    const hasTooManyKeys = ids.length > LINES_MAX;
     const shown = {
       selection,
       order: readOrder(query, Object.keys(KEY_ORDERS)),

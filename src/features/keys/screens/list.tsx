@@ -133,7 +133,9 @@ export function keyAdminRoutes(deps: AdminDependencies) {
     },
     reveal(reveal, { query, requestContext }) {
       const isStep = query[STEP] !== undefined;
-      const next = isStep ? (nextStepLink(ctx.db, requestContext) ?? { href: HOME_PATH }) : undefined;
+      const next = isStep
+        ? (nextStepLink(ctx.db, requestContext) ?? { href: HOME_PATH })
+        : undefined;
       return revealValue(deps, reveal, "Your new key", next);
     },
   });

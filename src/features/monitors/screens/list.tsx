@@ -36,7 +36,6 @@ import {
 import { PageHead, Pagination, Tabs } from "../../../ui/navigation";
 import {
   countFilters,
-  ListContent,
   type ListQuery,
   NoMatch,
   pageSelect,
@@ -79,9 +78,7 @@ export function MonitorList(props: { list: MonitorListing; role: Role; now: numb
     return (
       <>
         <PageHead title="Monitors" isList />
-        <ListContent>
-          <NoMonitors canCreate={canChange} />
-        </ListContent>
+        <NoMonitors canCreate={canChange} />
       </>
     );
   }
@@ -90,26 +87,22 @@ export function MonitorList(props: { list: MonitorListing; role: Role; now: numb
   return (
     <>
       <PageHead title="Monitors" isList actions={canChange ? <CreateLink /> : undefined} />
-      <ListContent>
-        <StateTabs list={list} />
-        <ListCard>
-          <MonitorToolbar list={list} table={table} />
-          {records.length === 0 ? (
-            <NoMatch title="No monitors match these filters" home={MONITORS_PATH} />
-          ) : canChange ? (
-            <SelectionForm list={list}>{rows}</SelectionForm>
-          ) : (
-            <div>{rows}</div>
-          )}
-          <Pagination
-            isOrdered
-            newestHref={list.before === undefined ? undefined : filteredPath(list)}
-            olderHref={
-              list.nextBefore ? filteredPath(list, { before: list.nextBefore }) : undefined
-            }
-          />
-        </ListCard>
-      </ListContent>
+      <StateTabs list={list} />
+      <ListCard>
+        <MonitorToolbar list={list} table={table} />
+        {records.length === 0 ? (
+          <NoMatch title="No monitors match these filters" home={MONITORS_PATH} />
+        ) : canChange ? (
+          <SelectionForm list={list}>{rows}</SelectionForm>
+        ) : (
+          <div>{rows}</div>
+        )}
+        <Pagination
+          isOrdered
+          newestHref={list.before === undefined ? undefined : filteredPath(list)}
+          olderHref={list.nextBefore ? filteredPath(list, { before: list.nextBefore }) : undefined}
+        />
+      </ListCard>
     </>
   );
 }

@@ -699,23 +699,21 @@ function webhookRow(
 export function keyRows({ reader, role, now }: AttentionSource): AttentionEntry[] {
   if (!roleAllows(role, "admin")) return [];
   const soon = { now, until: now + EXPIRES_SOON_MS, limit: KEYS_READ };
-  return listExpiringKeyRows(reader, soon).map(
-    ({ id, name, expiresAt }): AttentionEntry => ({
-      kind: "key",
-      tone: "degraded",
-      since: expiresAt - EXPIRES_SOON_MS,
-      read: () => ({
-        name,
-        href: keyPath(id),
-        state: `Expires ${relativeTime(expiresAt, now)}`,
-        note: (
-          <>
-            API key · valid until <KeyExpiry at={toIso(expiresAt)} now={now} />. Programs that use
-            it are rejected afterwards.
-          </>
-        ),
-        action: { href: keyPath(id), label: "Open key" },
-      }),
+  return listExpiringKeyRows(reader, soon).map(({ id, name, expiresAt }): AttentionEntry => ({
+    kind: "key",
+    tone: "degraded",
+    since: expiresAt - EXPIRES_SOON_MS,
+    read: () => ({
+      name,
+      href: keyPath(id),
+      state: `Expires ${relativeTime(expiresAt, now)}`,
+      note: (
+        <>
+          API key · valid until <KeyExpiry at={toIso(expiresAt)} now={now} />. Programs that use it
+          are rejected afterwards.
+        </>
+      ),
+      action: { href: keyPath(id), label: "Open key" },
     }),
-  );
+  }));
 }

@@ -375,9 +375,7 @@ function* keysWith(reader: Reader, search: string, now: number): Generator<numbe
   if (keys.length > 0 || words === JSON.stringify([longest])) return keys;
   const broader = { ...query, search: longest, limit: KEYS_COMPARED };
   const compared = yield* listKeyPage(reader, broader);
-  return compared.keys
-    .filter(({ name }) => containsWords(name, search))
-    .slice(0, RESULTS_MAX);
+  return compared.keys.filter(({ name }) => containsWords(name, search)).slice(0, RESULTS_MAX);
 }
 
 const ACTIONS: readonly { href: string; name: string; role: Role }[] = [

@@ -64,7 +64,7 @@ export function alertLetter(
   notification: Notification,
   { gathered, pageName }: Pick<FormatContext, "gathered" | "pageName">,
 ): Letter {
-  const { what, name, title, tone, facts, body, components, url, source } = notification;
+  const { what, name, title, tone, facts, body, components, url, target, source } = notification;
   const entries = gathered ? [] : entriesOf(event);
   return {
     locale: "en",
@@ -80,19 +80,10 @@ export function alertLetter(
         ? [heading("Components"), { type: "components", entries } as const]
         : []),
       muted({ name: source }),
-      button(buttonOf(event, url), url),
+      button(`View the ${target}`, url),
     ],
     footer: [],
   };
-}
-
-function buttonOf({ type, data }: RecordedEvent, url: string): string {
-  if (type.startsWith("monitor.")) {
-    return url.endsWith("/monitors") ? "View the monitors" : "View the monitor";
-  }
-  if (textOf(data, "url") === undefined) return "View the status page";
-  if (type === "fleet.alarm") return "View the alarms";
-  return type.startsWith("maintenance.") ? "View the maintenance" : "View the incident";
 }
 
 /** Returns the text of an update as it was written, or the plain text of other events. */

@@ -42,8 +42,9 @@ interface EventNotification {
   body: readonly Block[];
   /** Components and their statuses. */
   components: readonly Block[];
-  /** Address of the page with details. */
+  /** Address with details, and what it shows. */
   url: string;
+  target: "status page" | "incident" | "maintenance" | "alarms" | "monitor" | "monitors";
   /** Sender and time. */
   source: string;
 }
@@ -116,7 +117,7 @@ function componentsOf(data: Data, isStatusKnown: boolean): Block[] {
   return entries.length > 0 ? [paragraph(bold("Components:")), ...entries] : [];
 }
 
-type NotificationText = Omit<EventNotification, "name" | "title" | "url" | "source"> & {
+type NotificationText = Omit<EventNotification, "name" | "title" | "url" | "target" | "source"> & {
   /** Name of the object; that of the event's data if omitted. */
   name?: string;
   /** Line that differs from "what: name". */
@@ -157,35 +158,45 @@ const NOTIFICATION_BUILDERS: Readonly<Record<EventType, NotificationBuilder>> = 
  */
 export function buildNotification(
   event: RecordedEvent,
-  { gathered, pageName, pageUrl, baseUrl }: FormatContext,
+  context: FormatContext,
 ): EventNotification | undefined {
   const { type, at, data } = event;
+  const { gathered, pageName } = context;
   if (data["notify"] === false) return undefined;
   const text: NotificationText = gathered
     ? gatheredText(gathered)
     : NOTIFICATION_BUILDERS[type](data);
   const { what, name = nameOf(data) } = text;
-  const path = monitorsPath(gathered?.events ?? [event]);
-  const url = path === undefined ? text.url : `${baseUrl}${path}`;
   return {
     ...text,
     name: cleanLine(name),
     title: cleanLine(text.title ?? `${what}: ${name}`),
-    url: webAddress(url ?? "") ?? webAddress(pageUrl) ?? "",
+    ...linkOf(event, text.url, context),
     source: `${cleanLine(pageName)} · ${moment(toIso(at))}`,
   };
 }
 
-const MONITORS_PATH = "/admin/monitors";
-
 /**
- * Returns the path in the dashboard of the monitors that events are about; undefined for other events. The status page
- * does not show monitors, and their messages are for the team.
+ * Returns the link of a message: to the subject of the event if it has a `url`, else to the status page. Monitors are
+ * linked in the dashboard, since the status page does not show them, and their messages are for the team.
  */
-function monitorsPath(events: readonly RecordedEvent[]): string | undefined {
-  if (!events.every(({ type }) => type.startsWith("monitor."))) return undefined;
-  const [id, ...others] = new Set(events.map(({ subjectId }) => subjectId));
-  return others.length > 0 ? MONITORS_PATH : `${MONITORS_PATH}/${id}`;
+function linkOf(
+  event: RecordedEvent,
+  url: string | undefined,
+  { gathered, pageUrl, baseUrl }: FormatContext,
+): Pick<EventNotification, "url" | "target"> {
+  const { type } = event;
+  if (type.startsWith("monitor.")) {
+    const ids = (gathered?.events ?? [event]).map(({ subjectId }) => subjectId);
+    const list = `${baseUrl}/admin/monitors`;
+    return new Set(ids).size > 1
+      ? { url: list, target: "monitors" }
+      : { url: `${list}/${event.subjectId}`, target: "monitor" };
+  }
+  const own = webAddress(url ?? "");
+  if (own === undefined) return { url: webAddress(pageUrl) ?? "", target: "status page" };
+  if (type === "fleet.alarm") return { url: own, target: "alarms" };
+  return { url: own, target: type.startsWith("maintenance.") ? "maintenance" : "incident" };
 }
 
 function componentNotification(data: Data): NotificationText {
@@ -353,7 +364,7 @@ interface Line {
 }
 
 /** Message about gathered events of monitors, without link and sender. */
-type GatheredText = Omit<EventNotification, "url" | "source">;
+type GatheredText = Omit<EventNotification, "url" | "target" | "source">;
 
 /**
  * Writes gathered events of monitors: a title that counts, and a line for each of the first 20 monitors, oldest first.

@@ -51,7 +51,7 @@ export const teams: Format = {
   write(event, context) {
     const notification = buildNotification(event, context);
     if (!notification) return undefined;
-    const { title, tone, url, source } = notification;
+    const { title, tone, url, target, source } = notification;
     const head = {
       type: "Container",
       style: STYLES[tone],
@@ -76,7 +76,7 @@ export const teams: Format = {
                 ...blocks.flatMap((block) => richText(block)),
                 ...richText(paragraph(source), { isSubtle: true, size: "Small" }),
               ],
-              actions: [{ type: "Action.OpenUrl", title: "Open the status page", url }],
+              actions: [{ type: "Action.OpenUrl", title: `Open the ${target}`, url }],
             },
           },
         ],
