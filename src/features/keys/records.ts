@@ -22,18 +22,20 @@ import {
 import { SCOPE_NAMES } from "./scopes";
 import {
   countKeysByFilter,
+  type KeySearch,
+  LIST_KEYS_IN,
+  listLiveKeyIds,
+  listNewestKeys,
+} from "./list-store";
+import {
   countRequestsOfKeys,
   findHighestNumber,
   findKey,
   type KeyRow,
-  type KeySearch,
-  LIST_KEYS_IN,
   listKeyHoursSince,
   listKeys,
   listKeyValues,
   listLimitedKeys,
-  listLiveKeyIds,
-  listNewestKeys,
   listValuesOfKey,
   listValuesOfKeys,
 } from "./store";
