@@ -176,8 +176,8 @@ interface Phase {
 }
 
 /**
- * Returns the tone of an update by what it says, and of an incident or a maintenance by its present status: a fix
- * that is watched is at most degraded, and what is over is well.
+ * Returns the tone of an update by its status, and of an incident or a maintenance by its current one. `monitoring`
+ * is at most degraded, and a resolved or completed one is `ok`.
  */
 export function phaseTone({ status, impact = "none", draft = false }: Phase): Tone {
   if (draft) return "none";

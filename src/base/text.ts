@@ -57,6 +57,12 @@ export function plural(count: number, noun: string): string {
 /** Limit of characters that are read: normalising combining marks takes quadratic time. */
 const READ_OF_NAME_MAX = 1_000;
 
+/** Returns the first `max` names with commas, and the number of the others: "a, b and 3 more". */
+export function firstNames(names: readonly string[], max: number): string {
+  const more = names.length - max;
+  return names.slice(0, max).join(", ") + (more > 0 ? ` and ${more} more` : "");
+}
+
 /** Returns a ref for a name: lower case, hyphens for other characters, at most 63 characters. */
 export function toRef(name: string): string {
   return name

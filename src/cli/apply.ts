@@ -3,7 +3,6 @@ import { CLI_ACTOR } from "../base/actor";
 import { optionNames } from "../base/config/options";
 import { toIso } from "../base/time";
 import { OperatorError } from "../db/errors";
-import type { Reader } from "../db/statements";
 import { applyFile, exportFile, writeApplyFile } from "../features/apply/apply";
 import { monitorsIn, omitForeignRefs, readApplyFile, type ReadFile } from "../features/apply/read";
 import { ApplyFileError, type ApplyOutcome, describeChange } from "../features/apply/run";
@@ -11,13 +10,12 @@ import { type ApplyFile, configFileSchema } from "../features/apply/schema";
 import { createPasswords } from "../features/auth/passwords";
 import { listUndeclarableRefs } from "../features/monitors/declared";
 import { preparePasswords } from "../features/pages/file";
-import { findPageBySlug, type PageRow } from "../features/pages/store";
 import { followSettings, readPublicAddress } from "../features/settings/settings";
 import { describeQuestion } from "../features/webhooks/alerts/confirmation";
 import { type Installation, openForCommand } from "../installation";
 import { type Command, type ExitCode, type Invocation, JSON_FLAG, type Output } from "./command";
 import { printJson } from "./process";
-import { withInstallation } from "./with-installation";
+import { findRealPage, withInstallation } from "./with-installation";
 
 export const applyCommand: Command = {
   name: "apply",
@@ -234,7 +232,8 @@ async function runExport(invocation: Invocation): Promise<ExitCode> {
   return withInstallation(exportCommand, invocation, { canCreate: false }, async ({ ctx }) => {
     // A transaction, so that everything is read in the same state.
     const text = await ctx.db.write((tx) => {
-      const page = slug === undefined ? undefined : findRealPage(tx, slug);
+      const page =
+        slug === undefined ? undefined : findRealPage(tx, slug, "which cannot be exported");
       const exported = exportFile(tx, { page });
       const { file, omitted } = omitForeignRefs(exported);
       const isAll = page === undefined || Bun.deepEquals(exported, withoutDefault(exportFile(tx)));
@@ -266,16 +265,4 @@ function withoutDefault({ pages, ...others }: ApplyFile): ApplyFile {
     pages: pages.map(({ default: _default, ...page }) => page),
     ...others,
   };
-}
-
-/** Returns a page by its current or a former slug. Throws an OperatorError for the sample page. */
-function findRealPage(reader: Reader, slug: string): PageRow {
-  const page = findPageBySlug(reader, { slug });
-  if (!page) throw new OperatorError(`There is no page ${slug}.`);
-  if (page.isSample) {
-    throw new OperatorError(
-      `${slug} is the sample page of a first start, which cannot be exported.`,
-    );
-  }
-  return page;
 }

@@ -2,16 +2,15 @@ import { CLI_ACTOR } from "../base/actor";
 import { optionNames } from "../base/config/options";
 import { toIso, toIsoOrNull } from "../base/time";
 import { validate } from "../base/validation";
-import { OperatorError } from "../db/errors";
 import type { Reader } from "../db/statements";
 import { createPasswords } from "../features/auth/passwords";
 import { PagePasswordInput, setPagePassword } from "../features/pages/access";
 import { listLinksOfPage } from "../features/pages/access-store";
 import { isPageLinkLive } from "../features/pages/rules";
-import { findPageBySlug, type PageRow } from "../features/pages/store";
+import type { PageRow } from "../features/pages/store";
 import { type Command, type Invocation, JSON_FLAG, type Output, UsageError } from "./command";
 import { printJson, printTable } from "./process";
-import { examineFlags, withInstallation } from "./with-installation";
+import { examineFlags, findRealPage, withInstallation } from "./with-installation";
 
 const SET_PASSWORD = "set-password";
 
@@ -34,7 +33,7 @@ const accessCommand: Command = {
     // Read and hashed before the data directory is opened.
     const hash = await readPasswordHash(invocation);
     return withInstallation(accessCommand, invocation, { canCreate: false }, async ({ ctx }) => {
-      const page = findRealPage(ctx.db, slug);
+      const page = findRealPage(ctx.db, slug, "which is public");
       const shown =
         hash === undefined
           ? page
@@ -122,13 +121,4 @@ function stateOf(expires: string | null, now: number): string {
 function confirmationOf({ slug, visibility }: PageRow): string {
   const done = `Set the password of ${slug}.`;
   return visibility === "private" ? done : `${done} It has no effect while the page is public.`;
-}
-
-function findRealPage(reader: Reader, slug: string): PageRow {
-  const page = findPageBySlug(reader, { slug });
-  if (!page) throw new OperatorError(`There is no page ${slug}.`);
-  if (page.isSample) {
-    throw new OperatorError(`${slug} is the sample page of a first start, which is public.`);
-  }
-  return page;
 }

@@ -13,7 +13,7 @@ import { OperatorError } from "../db/errors";
 import type { Reader, Tx } from "../db/statements";
 import { relayTakesUtf8 } from "../features/mail/settings";
 import { addressHmac, ensureMailKey } from "../features/mail/tokens";
-import { findPageBySlug, type PageRow } from "../features/pages/store";
+import type { PageRow } from "../features/pages/store";
 import { followSettings } from "../features/settings/settings";
 import {
   LISTED_STATUSES,
@@ -48,7 +48,7 @@ import {
   UsageError,
 } from "./command";
 import { printJson, printTable } from "./process";
-import { withInstallation } from "./with-installation";
+import { findRealPage, withInstallation } from "./with-installation";
 
 const PAGE_FLAG: Flag = { name: "page", placeholder: "SLUG", help: "Page, by its slug." };
 const REQUIRED_PAGE: Flag = { ...PAGE_FLAG, isRequired: true };
@@ -320,19 +320,10 @@ function wordsOf(counts: ImportCounts, badCount: number): string {
 /** Returns the page that `--page` names; undefined without it. Throws an OperatorError. */
 function pageOf(reader: Reader, { value }: Invocation): PageRow | undefined {
   const slug = value("page");
-  return slug === undefined ? undefined : findRealPage(reader, slug);
+  return slug === undefined ? undefined : findRealPage(reader, slug, "without subscribers");
 }
 
 /** Returns the page that the required flag `--page` names. */
 function requiredPage(reader: Reader, { value }: Invocation): PageRow {
-  return findRealPage(reader, value("page") ?? "");
-}
-
-function findRealPage(reader: Reader, slug: string): PageRow {
-  const page = findPageBySlug(reader, { slug });
-  if (!page) throw new OperatorError(`There is no page ${slug}.`);
-  if (page.isSample) {
-    throw new OperatorError(`${slug} is the sample page of a first start, without subscribers.`);
-  }
-  return page;
+  return findRealPage(reader, value("page") ?? "", "without subscribers");
 }

@@ -1,4 +1,7 @@
 import { type FieldError, Problem } from "../base/errors";
+import { OperatorError } from "../db/errors";
+import type { Reader } from "../db/statements";
+import { findPageBySlug, type PageRow } from "../features/pages/store";
 import { type Installation, openForCommand } from "../installation";
 import { type Command, type ExitCode, type Invocation, UsageError } from "./command";
 
@@ -20,6 +23,19 @@ export async function withInstallation(
   } finally {
     installation.close();
   }
+}
+
+/**
+ * Returns a page by its current or an earlier slug. Throws an OperatorError, also for the sample page: `why` ends the
+ * sentence that says so.
+ */
+export function findRealPage(reader: Reader, slug: string, why: string): PageRow {
+  const page = findPageBySlug(reader, { slug });
+  if (!page) throw new OperatorError(`There is no page ${slug}.`);
+  if (page.isSample) {
+    throw new OperatorError(`${slug} is the sample page of a first start, ${why}.`);
+  }
+  return page;
 }
 
 /** Returns what `examine` returns. An error about fields is thrown as a UsageError about their flags. */

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { chmodSync, existsSync, linkSync, renameSync } from "node:fs";
 import { dirname } from "node:path";
 import { CLI_ACTOR } from "../base/actor";
-import { type RandomBytes, systemRandom } from "../base/hash";
+import { systemRandom } from "../base/hash";
 import { MAIL_HOLDS_SETTING, type MailHold } from "../base/mail-address";
 import type { DataDirectory } from "./data-directory";
 import {
@@ -26,9 +26,8 @@ import {
   pragma,
   readApplied,
 } from "./open";
+import { GRANT_KEY, newGrantKey } from "./tables/page-access";
 import { CARRIED_TABLES, type CredentialKind } from "./restore-rules";
-
-const GRANT_KEY_BYTES = 32;
 
 /** Outcome of a restore. */
 export interface RestoreReport extends RevivedCredentials {
@@ -76,7 +75,7 @@ interface CarriedOver {
 export function restoreDatabase(
   directory: DataDirectory,
   file: string,
-  { now = Date.now(), busyTimeoutMs = COMMAND_BUSY_TIMEOUT_MS, random = systemRandom } = {},
+  { now = Date.now(), busyTimeoutMs = COMMAND_BUSY_TIMEOUT_MS } = {},
 ): RestoreReport {
   if (!existsSync(file)) throw new OperatorError(`There is no file ${file}.`);
   removeUnfinishedRestore(directory);
@@ -89,7 +88,7 @@ export function restoreDatabase(
     const isVerified = copyDatabaseFiles(file, unfinished);
     const credentials = editSoundDatabase(unfinished, file, (sqlite) => {
       requireKnownHistory(readApplied(sqlite), MIGRATIONS, file);
-      return reconcileCredentials(sqlite, replaced, { now, random });
+      return reconcileCredentials(sqlite, replaced, now);
     });
     chmodSync(unfinished, DATABASE_MODE);
     syncFile(unfinished);
@@ -148,7 +147,7 @@ function checkpointLog(database: string, busyTimeoutMs: number): void {
 function reconcileCredentials(
   sqlite: Database,
   replaced: string | undefined,
-  { now, random }: { now: number; random: RandomBytes },
+  now: number,
 ): Omit<RestoreReport, "kept" | "isVerified"> {
   attachReplaced(sqlite, replaced);
   // What belongs to deleted rows is deleted too.
@@ -157,7 +156,7 @@ function reconcileCredentials(
   endShortLivedCredentials(sqlite);
   cancelMails(sqlite, now);
   const carried = carryOver(sqlite);
-  renewGrantKey(sqlite, random, now);
+  renewGrantKey(sqlite, now);
   const holdsMailings = hasSubscribers(sqlite) && !canReadWhoLeft(sqlite);
   if (holdsMailings) holdMailings(sqlite, now);
   recordRestore(sqlite, carried, now);
@@ -270,17 +269,16 @@ function carryOver(sqlite: Database): CarriedOver[] {
 }
 
 /** Replaces the key that signs visits to private pages, which ends all visits. `now` is in unix ms. */
-function renewGrantKey(sqlite: Database, random: RandomBytes, now: number): void {
+function renewGrantKey(sqlite: Database, now: number): void {
   if (!columnsOf(sqlite, "main", "pages").has("password_id")) return;
-  sqlite.run("DELETE FROM main.settings WHERE name = 'grant_key'");
-  const key = Buffer.from(random(GRANT_KEY_BYTES)).toString("base64");
-  // The first rule of an installation makes the key, and may have been carried over.
+  sqlite.run("DELETE FROM main.settings WHERE name = ?", [GRANT_KEY]);
+  // Rules may come from the replaced database, while the backup has no key.
   sqlite
     .prepare(
-      `INSERT INTO main.settings (name, value, updated_at) SELECT 'grant_key', ?, ?
+      `INSERT INTO main.settings (name, value, updated_at) SELECT ?, ?, ?
        WHERE EXISTS (SELECT 1 FROM main.pages WHERE password_id IS NOT NULL OR has_links = 1)`,
     )
-    .run(JSON.stringify(key), now);
+    .run(GRANT_KEY, JSON.stringify(newGrantKey(systemRandom)), now);
 }
 
 function hasSubscribers(sqlite: Database): boolean {
@@ -381,7 +379,7 @@ function listRevived(sqlite: Database, now: number): RevivedCredentials {
            WHERE ${isLive} AND NOT (${confirmed}) ORDER BY id`,
         )
         .all({ now });
-      // A table without credentials has none that was revoked since, also if the replaced schema lacks it.
+      // A table without live credentials revives none, even if the replaced schema lacks the table.
       couldReadReplaced &&= isKnown || rows.length === 0;
       revived.push(...rows.map((row) => ({ kind, ...row })));
     }

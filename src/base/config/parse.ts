@@ -167,6 +167,11 @@ export function formatNetwork([address, bits]: Network): string {
   return `${network.toString()}/${bits}`;
 }
 
+/** Returns valid networks in the form that is stored: in canonical spelling, each once. */
+export function canonicalNetworks(texts: readonly string[]): string[] {
+  return [...new Set(texts.flatMap(parseNetworks).map(formatNetwork))];
+}
+
 function listIn(value: string): string[] {
   return value.split(/[\s,]+/).filter((part) => part !== "");
 }

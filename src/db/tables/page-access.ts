@@ -1,4 +1,5 @@
 import { blob, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { RandomBytes } from "../../base/hash";
 
 export const pagePasswords = sqliteTable("page_passwords", {
   pageId: text("page_id").primaryKey(),
@@ -14,3 +15,13 @@ export const pageLinks = sqliteTable("page_links", {
   expiresAt: integer("expires_at"),
   lastUsedAt: integer("last_used_at"),
 });
+
+/** Name of the setting with the key that signs grants. */
+export const GRANT_KEY = "grant_key";
+
+const GRANT_KEY_BYTES = 32;
+
+/** Returns a new key that signs grants, as the setting holds it: in Base64. */
+export function newGrantKey(random: RandomBytes): string {
+  return Buffer.from(random(GRANT_KEY_BYTES)).toString("base64");
+}

@@ -4,14 +4,15 @@
  */
 import { type Static, Type } from "@sinclair/typebox";
 import type { Actor } from "../../base/actor";
-import { formatNetwork, isNetwork, parseNetworks } from "../../base/config/parse";
+import { canonicalNetworks, isNetwork, parseNetworks } from "../../base/config/parse";
 import { conflict, invalidFields, notFound } from "../../base/errors";
 import { Nullable, Text } from "../../base/schema";
-import { codePointLength, plural } from "../../base/text";
+import { codePointLength, firstNames, plural } from "../../base/text";
 import { NameText } from "../../base/texts";
 import type { Valid } from "../../base/validation";
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
+import { GRANT_KEY, newGrantKey } from "../../db/tables/page-access";
 import { audit } from "../../events/audit";
 import { generateToken, hashToken } from "../auth/sessions";
 import { decideExpiry } from "../keys/rules";
@@ -28,7 +29,7 @@ import {
   type PageLinkRow,
 } from "./access-store";
 import { type PageRow, updatePageRow } from "./store";
-import { findGrantKey, GRANT_KEY } from "./visits";
+import { findGrantKey } from "./visits";
 
 const PASSWORD_MIN = 8;
 const PASSWORD_MAX = 200;
@@ -71,11 +72,6 @@ export const PageNetworksInput = Type.Object(
 );
 export type PageNetworksInput = Static<typeof PageNetworksInput>;
 
-/** Returns valid networks in the form that is stored: in canonical spelling, each once. */
-export function canonicalNetworks(texts: readonly string[]): string[] {
-  return [...new Set(texts.flatMap(parseNetworks).map(formatNetwork))];
-}
-
 /**
  * Sets or removes the password of a page. `hash` is the one that `Passwords` makes of a valid password; null removes it.
  * Visits with an earlier password end. Throws `not_found`.
@@ -111,18 +107,12 @@ export function setPageNetworks(
   const summary =
     networks.length === 0
       ? `Removed the networks of the page “${page.name}”`
-      : `Set the networks of the page “${page.name}” to ${namesOf(networks)}`;
+      : `Set the networks of the page “${page.name}” to ${firstNames(networks, NAMED_MAX)}`;
   return change(ctx, tx, { ...page, networks }, ["page.set_networks", summary, actor]);
 }
 
 /** Number of networks that an entry of the audit log names. */
 const NAMED_MAX = 10;
-
-function namesOf(networks: readonly string[]): string {
-  const more = networks.length - NAMED_MAX;
-  const named = networks.slice(0, NAMED_MAX).join(", ");
-  return more > 0 ? `${named} and ${more} more` : named;
-}
 
 const LINKS_MAX = 100;
 
@@ -205,10 +195,7 @@ function change(
   return getPage(tx, page.id);
 }
 
-const KEY_BYTES = 32;
-
 function ensureGrantKey(ctx: Ctx, tx: Tx): void {
   if (findGrantKey(tx)) return;
-  const value = Buffer.from(ctx.random(KEY_BYTES)).toString("base64");
-  putSetting(tx, { name: GRANT_KEY, value, now: ctx.clock.now() });
+  putSetting(tx, { name: GRANT_KEY, value: newGrantKey(ctx.random), now: ctx.clock.now() });
 }

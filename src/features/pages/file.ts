@@ -3,6 +3,7 @@
  * `preparePasswords`, before the transaction.
  */
 import { type Static, Type } from "@sinclair/typebox";
+import { canonicalNetworks } from "../../base/config/parse";
 import { conflict, type FieldError } from "../../base/errors";
 import { Nullable, Text } from "../../base/schema";
 import { ANOTHER_SECRET, SECRET } from "../../base/secrets";
@@ -22,7 +23,6 @@ import type { ExportedMonitors } from "../monitors/file";
 import { fullMailSettings, mailSettingsOf } from "./mail";
 import { addPageErrors, createPage, updatePage } from "./pages";
 import {
-  canonicalNetworks,
   PageNetworks,
   PageNetworksInput,
   PagePasswordInput,
@@ -243,8 +243,14 @@ export function freeMovedDomains(run: ApplyRun, pages: readonly FilePage[]): voi
 
 /** Returns the fields of a page that the page service takes: without its parts and earlier names. */
 export function pageFields(page: FilePage): PageInput {
-  const { groups: _g, components: _c, previous_refs: _r, previous_slugs: _s, ...rest } = page;
-  const { access: _a, ...fields } = rest;
+  const {
+    groups: _g,
+    components: _c,
+    previous_refs: _r,
+    previous_slugs: _s,
+    access: _a,
+    ...fields
+  } = page;
   return fields;
 }
 

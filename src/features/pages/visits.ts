@@ -9,6 +9,7 @@ import { isInNetworks, type Network, parseNetworks } from "../../base/config/par
 import { DAY_MS, HOUR_MS, SECOND_MS } from "../../base/time";
 import type { Ctx } from "../../context";
 import type { Reader } from "../../db/statements";
+import { GRANT_KEY } from "../../db/tables/page-access";
 import { hashToken } from "../auth/sessions";
 import { findSetting } from "../settings/store";
 import { isPageLinkLive } from "./rules";
@@ -135,9 +136,6 @@ const GRANT = /^([a-z]{3}_[0-9a-z]{26})\.([0-9a-z]{1,8})\.([\w-]{43})$/;
 function macOf(key: Uint8Array, { id }: VisitedPage, ruleId: string, expiry: string): Buffer {
   return new Bun.CryptoHasher("sha256", key).update(`${id}\n${ruleId}\n${expiry}`).digest();
 }
-
-/** Name of the setting with the key that signs grants. */
-export const GRANT_KEY = "grant_key";
 
 /** Returns the key that signs grants; undefined until the first page has a password or a link. */
 export function findGrantKey(reader: Reader): Uint8Array | undefined {

@@ -4,7 +4,7 @@
  */
 import type { Actor } from "../../base/actor";
 import {
-  formatNetwork,
+  canonicalNetworks,
   isNetwork,
   listenUrl,
   type Network,
@@ -12,7 +12,7 @@ import {
   parseNetworks,
 } from "../../base/config/parse";
 import { type FieldError, invalidFields } from "../../base/errors";
-import { plural } from "../../base/text";
+import { firstNames, plural } from "../../base/text";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { networkError } from "../../egress/policy";
@@ -91,7 +91,7 @@ export function readAllowedNetworks(reader: Reader): string[] {
 export function setAllowedNetworks(ctx: Ctx, tx: Tx, text: string, actor: Actor): boolean {
   const fields = validateAllowedNetworks(text);
   if (fields.length > 0) throw invalidFields(fields);
-  const networks = [...new Set(linesOf(text).flatMap(parseNetworks).map(formatNetwork))];
+  const networks = canonicalNetworks(linesOf(text));
   if (Bun.deepEquals(networks, readAllowedNetworks(tx))) return false;
   putSetting(tx, { name: ALLOWED_NETWORKS, value: networks, now: ctx.clock.now() });
   audit(ctx, tx, actor, "settings.allowed_networks", ALLOWED_NETWORKS, summaryOf(networks));
@@ -102,8 +102,7 @@ export function setAllowedNetworks(ctx: Ctx, tx: Tx, text: string, actor: Actor)
 
 function summaryOf(networks: readonly string[]): string {
   if (networks.length === 0) return "Removed all allowed networks";
-  const [named, more] = [networks.slice(0, 10), networks.length - 10];
-  return `Set the allowed networks to ${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+  return `Set the allowed networks to ${firstNames(networks, 10)}`;
 }
 
 /** Applies the current allowed networks: `--outbound-allow`, else the setting. */

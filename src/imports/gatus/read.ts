@@ -2,7 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { dirname, extname, join, resolve } from "node:path";
 import { Lexer } from "yaml";
-import { oneLine } from "../../base/text";
+import { firstNames, oneLine } from "../../base/text";
 import { OperatorError } from "../../db/errors";
 import type { Found } from "../found";
 import { readText } from "../kit";
@@ -92,10 +92,9 @@ function hasEntries(document: YamlMap): boolean {
 /** Throws an OperatorError that names variables. */
 function requireSet(names: readonly string[]): void {
   if (names.length === 0) return;
-  const shown = names.slice(0, VARIABLES_SHOWN).map(oneLine).join(", ");
-  const more = names.length > VARIABLES_SHOWN ? ` and ${names.length - VARIABLES_SHOWN} more` : "";
+  const shown = firstNames(names.map(oneLine), VARIABLES_SHOWN);
   throw new OperatorError(
-    `These variables are not set: ${shown}${more}. Give them in a file of variables (--env-file), or allow variables that are not set (--allow-unset-env). A dollar sign that begins none is written $$.`,
+    `These variables are not set: ${shown}. Give them in a file of variables (--env-file), or allow variables that are not set (--allow-unset-env). A dollar sign that begins none is written $$.`,
   );
 }
 

@@ -1,5 +1,5 @@
 import type { ImportChange } from "../../base/import-report";
-import { oneLine, plural } from "../../base/text";
+import { firstNames, oneLine, plural } from "../../base/text";
 import type { WebhookFormat } from "../../base/webhook";
 import { mailtoOf } from "../../features/webhooks/recipient";
 import { type Found, type FoundWebhook, keyOf, type LeftOut } from "../found";
@@ -392,10 +392,8 @@ function missingProviders(
   return missing.map((type) => {
     const ofType = uses.filter(({ alert }) => (alert.type ?? "") === type);
     const names = [...new Set(ofType.map(({ entry }) => entry.component.foreign.name))];
-    const listed = names.slice(0, NAMED_MAX).join(", ");
-    const more = names.length > NAMED_MAX ? ` and ${names.length - NAMED_MAX} more` : "";
     const why = isOther(type) ? "It has no counterpart here." : "It is not configured.";
-    const tells = `It notifies about ${plural(names.length, "endpoint")}: ${listed}${more}.`;
+    const tells = `It notifies about ${plural(names.length, "endpoint")}: ${firstNames(names, NAMED_MAX)}.`;
     const reason = names.length > 0 ? `${why} ${tells}` : why;
     return { foreign: { type: TYPE, id: type, name: oneLine(type) || "an alert" }, reason };
   });

@@ -1,3 +1,4 @@
+import { firstNames } from "../../../base/text";
 import type { MonitorState } from "../../../base/status";
 import { toIso } from "../../../base/time";
 import { FormNotice, MONITOR_WORDS, Notice } from "../../../ui/blocks";
@@ -326,15 +327,10 @@ function OutageNote({ monitor, now, hasComponents = false }: OutageNoteProps) {
       {hasLeft ? ", left the incident" : ""}
       {isPlain ? <span class="visually-hidden"> · {word} now</span> : ` · ${word} now`}
       {hasComponents && components.some((component) => component !== name)
-        ? ` · ${namesInWords(components)}`
+        ? ` · ${firstNames(components, COMPONENTS_NAMED)}`
         : ""}
     </>
   );
-}
-
-function namesInWords(names: readonly string[]): string {
-  const more = names.length - COMPONENTS_NAMED;
-  return names.slice(0, COMPONENTS_NAMED).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }
 
 /** Returns the number of monitors that still fail: "8 still down", "All up again". */

@@ -8,7 +8,7 @@ import {
   STATUS_TONES,
   type Tone,
 } from "../../../base/status";
-import { plural } from "../../../base/text";
+import { firstNames, plural } from "../../../base/text";
 import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from "../../../base/time";
 import type { Reader } from "../../../db/statements";
 import type { AuditRow } from "../../../events/audit-search";
@@ -152,10 +152,8 @@ export function EventsBlock({ state, now }: EventsProps) {
 const NAMES_SHOWN = 3;
 
 function namesOf(components: readonly { name: string }[], pageName: string | undefined): string {
-  const names = components.slice(0, NAMES_SHOWN).map(({ name }) => name);
-  const more = components.length - names.length;
-  const text = names.join(", ") + (more > 0 ? ` and ${more} more` : "");
-  return [text, pageName].filter(Boolean).join(" · ");
+  const names = components.map(({ name }) => name);
+  return [firstNames(names, NAMES_SHOWN), pageName].filter(Boolean).join(" · ");
 }
 
 interface ItemProps<Shown> {
