@@ -85,7 +85,7 @@ export function createClientAddresses(ctx: Ctx): ClientAddresses {
       const socket = parseHop(peer) ?? { address: UNKNOWN, isTrusted: isTrusted(UNKNOWN) };
       const forwarded = headers.get("x-forwarded-for");
       if (socket.isTrusted) {
-        // Without the header, it may be a proxy that names clients in no way that is read.
+        // The peer is a trusted proxy that did not name its client.
         if (forwarded === null) return { ...socket.address, isDoubtful: true };
         return walkBack(socket.address, forwarded, parseHop);
       }

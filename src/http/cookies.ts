@@ -107,9 +107,7 @@ export function themeOf(name: string): Theme | undefined {
 
 /** Returns the theme stored in the browser of a request. */
 export function readTheme(request: Request): Theme {
-  const pairs = request.headers.get("cookie")?.split(";") ?? [];
-  const values = pairs.map((pair) => pair.trim().split("=", 2)).filter(([name]) => name === NAME);
-  return themeOf(values[0]?.[1] ?? "") ?? "system";
+  return themeOf(cookieValues(request, NAME)[0] ?? "") ?? "system";
 }
 
 /**

@@ -302,13 +302,14 @@ const RESOURCE_POLICY = "Cross-Origin-Resource-Policy";
 
 /**
  * Seals an answer about a private page: no cache stores it, no script of another origin reads it, no search engine lists
- * it, and other sites do not learn its address. A path with a token is told to no page at all.
+ * it, and other sites do not learn its address. A path with a token is never sent as a referrer.
  */
 export function seal(headers: Headers, hasToken: boolean): void {
   headers.set("Cache-Control", NO_STORE);
   headers.set("X-Robots-Tag", "noindex");
   headers.set("Referrer-Policy", hasToken ? "no-referrer" : "same-origin");
-  // Otherwise other sites see by the size of a picture what a visitor's network lets in. Links are made for them.
+  // Other sites could measure pictures to learn that the visitor's network is admitted. Documents below a link are made
+  // for other sites, so they stay readable.
   if (hasToken) headers.delete(RESOURCE_POLICY);
   else headers.set(RESOURCE_POLICY, "same-origin");
   headers.delete("Access-Control-Allow-Origin");

@@ -119,6 +119,12 @@ export class RequestContext {
     return this.#deps.hstsOf(this.request.url, this.domain);
   }
 
+  /** Notes the public page that the answer shows. Without one, the answer is sealed. */
+  noteShown(pageId: string | undefined): void {
+    this.shownPageId = pageId;
+    this.isSealed = pageId === undefined;
+  }
+
   /**
    * Returns true for the answer that a part of a public page is missing. Caches may store it, so it has the same
    * form for every client.

@@ -46,8 +46,8 @@ function isServedAsAddress({ baseUrl }: Address, { request, domain }: Visit): bo
 }
 
 /**
- * Returns true if browsers reach the host of a request over HTTPS. For names of this machine that are not known, the
- * browser shows it: a form has its scheme in `Origin`, and of links only those over HTTPS have `Sec-Fetch-Site`.
+ * Returns true if browsers reach the host of a request over HTTPS. For other host names the request shows the scheme: a
+ * form has it in `Origin`, and of links only those over HTTPS have `Sec-Fetch-Site`.
  */
 function isSecureHost(address: Address, visit: Visit): boolean {
   if (isServedAsAddress(address, visit)) return isHttps(address.baseUrl);
@@ -56,13 +56,13 @@ function isSecureHost(address: Address, visit: Visit): boolean {
   return origin === null ? headers.has("sec-fetch-site") : isHttps(origin);
 }
 
-/** Headers of proxies besides `X-Forwarded-For`. That of a peer that is not trusted has made the address doubtful. */
+/** Headers that proxies add, besides `X-Forwarded-For`, which the gateway has examined. */
 const OF_PROXIES =
   /^(?:via|forwarded|x-forwarded(?:-.+)?|(?:x-real|x-client|x-cluster-client|true-client|cf-connecting|fastly-client)-ip)$/;
 
 /**
- * Returns the client address of a request with the decision about its doubt. It looks at more headers than the gateway,
- * which does so for every request: whoever is not a trusted proxy and sends one of them may be a proxy.
+ * Returns the client address with `isDoubtful` decided. Reads more headers than the gateway, which must stay fast: a peer
+ * that is not a trusted proxy and sends one of them may be a proxy.
  */
 export function visitorAddress({
   address,

@@ -105,12 +105,6 @@ export function accessRoutes(ctx: Ctx, deps: Dependencies) {
     );
 }
 
-/**
- * Cores that verifying passwords of pages counts with: one verification at a time. Those of users have a queue and a
- * place of their own, which visitors never take.
- */
-const CORES = 2;
-
 /** A request with the form. */
 interface FormCall {
   /** Without a slug for the page at `/`. */
@@ -131,7 +125,8 @@ interface AskedPage extends PageRow {
 /** Creates the answers to the form for the password of a page. Attempts are counted by page and address. */
 function createPasswordForm(ctx: Ctx, { snapshots, visits, visitorPasswords }: Dependencies) {
   const passwordPage = createPasswordPages();
-  const passwords = visitorPasswords ?? createPasswords(Bun.password.verify, CORES);
+  // One verification at a time, in a queue apart from that of users, whose sign-ins visitors must not delay.
+  const passwords = visitorPasswords ?? createPasswords(Bun.password.verify, 1);
   const throttle = createLoginThrottle(ctx);
 
   /**
@@ -197,7 +192,7 @@ function createPasswordForm(ctx: Ctx, { snapshots, visits, visitorPasswords }: D
       return passwordPage(request, { action: page.action, next, error: WRONG }, { status: 422 });
     }
     throttle.succeeded(account, visitor);
-    // Of the password that was verified: if it was changed meanwhile, the grant is of no use.
+    // The grant names the password that was verified, so it has no effect if the password was changed meanwhile.
     const grant = visits.grant(page, page.passwordId, ctx.clock.now());
     return seeOther(next, { "Set-Cookie": grantCookie(ctx, requestContext, page.id, grant) });
   }
@@ -249,7 +244,8 @@ function createLinkOpener(ctx: Ctx, { snapshots, visits, routes }: Dependencies)
     if (!page || !link) {
       const isForPeople = match.route?.operation.answers[401] !== undefined;
       const asks = page?.visibility === "private" && visits.hasPassword(page);
-      // To the form, whose browser must send the origin with it: no form is shown at a path with a token.
+      // Redirects to the path without the token, which shows the form. A path with a token has `no-referrer`, so
+      // browsers would send the form without its origin.
       if (asks && isForPeople) return seeOther(withQuery(`/status/${slug}${below}`));
       throw notFound("status page");
     }

@@ -32,11 +32,11 @@ import {
 } from "./text";
 import {
   type Call,
+  createDocumentSender,
   createFileServer,
   document,
   represent,
   type RepresentationOf,
-  respond,
 } from "./site";
 import { INCIDENT_WORDS, MAINTENANCE_WORDS } from "./state";
 import type { Visitors } from "./visitors";
@@ -191,7 +191,7 @@ export function feedRoutes(
       const entries = listEntries(ctx.db, current, ctx.baseUrl, readIncidents);
       yield WHOLE_TURN;
       const rendered = yield* renderEntries(entries, renderText);
-      // Caches may keep the answer, so the page must still be public.
+      // The page may have become private or public meanwhile.
       visitors.readAgain(current);
       return represent(write(current.document.page, rendered), feed.mediaType);
     }),
@@ -201,17 +201,14 @@ export function feedRoutes(
     return represent(writeCalendar(snapshot.document.page, maintenances), CALENDAR);
   });
   const serve = createFileServer(ctx, snapshots, visitors);
+  const send = createDocumentSender(ctx, snapshots, visitors);
 
   /** Returns the handler of a feed of the default page, or of the page of a custom domain. */
   function serveDefault(representationOf: RepresentationOf) {
     return (call: Omit<Call, "params">) => {
-      const { requestContext } = call;
-      const slug = visitors.homeSlug(requestContext);
+      const slug = visitors.homeSlug(call.requestContext);
       if (slug === undefined) throw notFound("status page");
-      const look = (now: number) => visitors.getForPrograms(slug, requestContext, now);
-      return snapshots.whenReady(slug, requestContext.now, () =>
-        respond(representationOf(look(requestContext.now)), call, () => look(ctx.clock.now())),
-      );
+      return send(slug, call, representationOf);
     };
   }
 

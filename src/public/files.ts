@@ -236,14 +236,7 @@ export function badgeRoutes(ctx: Ctx, snapshots: Snapshots, visitors: Visitors) 
     )
     .get(
       "/status/:slug/widget.js",
-      ({ params, request, requestContext }) =>
-        snapshots.whenReady(params.slug, requestContext.now, () => {
-          const snapshot = visitors.getPublic(params.slug, requestContext);
-          const { slug } = snapshot.document.page;
-          return slug === params.slug
-            ? widgetOf(snapshot).respond(request, requestContext)
-            : moved(slug, "widget.js");
-        }),
+      serve("widget.js", widgetOf, visitors.getPublic),
       document(
         "getWidget",
         "Read the script that shows a page's state on other sites",

@@ -401,7 +401,7 @@ export type RepresentationOf = (snapshot: Snapshot) => Representation | Promise<
  * Answers with a document, also one that takes time. `look` throws `not_found` if the visitor no longer sees the page
  * then: it may have become private, or the visitor's rule may have ended.
  */
-export function respond(
+function respond(
   representation: Representation | Promise<Representation>,
   { request, requestContext }: Pick<Call, "request" | "requestContext">,
   look: () => unknown,
@@ -429,18 +429,33 @@ export interface Call {
   requestContext: RequestContext;
 }
 
-/** Returns the handler of a file of a page, such as `feed.atom`. An earlier slug redirects. Throws `not_found`. */
+/**
+ * Returns the handler of a file of a page, such as `feed.atom`. An earlier slug redirects. `get` finds the page. Throws
+ * `not_found`.
+ */
 export function createFileServer(ctx: Ctx, snapshots: Snapshots, visitors: Visitors) {
-  return (file: string, representationOf: RepresentationOf) => (call: Call) => {
-    const { params, requestContext } = call;
-    return snapshots.whenReady(params.slug, requestContext.now, () => {
-      const snapshot = visitors.getForPrograms(params.slug, requestContext);
-      const { slug } = snapshot.document.page;
-      if (slug !== params.slug) return moved(slug, file);
-      return respond(representationOf(snapshot), call, () =>
-        visitors.getForPrograms(slug, requestContext, ctx.clock.now()),
-      );
-    });
+  return (file: string, representationOf: RepresentationOf, get = visitors.getForPrograms) =>
+    (call: Call) => {
+      const { params, requestContext } = call;
+      return snapshots.whenReady(params.slug, requestContext.now, () => {
+        const snapshot = get(params.slug, requestContext);
+        const { slug } = snapshot.document.page;
+        if (slug !== params.slug) return moved(slug, file);
+        return respond(representationOf(snapshot), call, () =>
+          get(slug, requestContext, ctx.clock.now()),
+        );
+      });
+    };
+}
+
+/** Returns a function that answers with a document of a page by any of its slugs. It throws `not_found`. */
+export function createDocumentSender(ctx: Ctx, snapshots: Snapshots, visitors: Visitors) {
+  return (slug: string, call: Omit<Call, "params">, representationOf: RepresentationOf) => {
+    const { requestContext } = call;
+    const look = (now: number) => visitors.getForPrograms(slug, requestContext, now);
+    return snapshots.whenReady(slug, requestContext.now, () =>
+      respond(representationOf(look(requestContext.now)), call, () => look(ctx.clock.now())),
+    );
   };
 }
 

@@ -8,7 +8,7 @@ import { INDICATORS } from "../features/status/rules";
 import type { Snapshot, Snapshots } from "../features/status/snapshots";
 import { declareRoutes } from "../http/elysia";
 import { operation } from "../http/operation";
-import { jsonRepresentation, PUBLIC_JSON, respond } from "./site";
+import { createDocumentSender, jsonRepresentation, PUBLIC_JSON } from "./site";
 import type { Visitors } from "./visitors";
 
 /** Six figures of a page. */
@@ -39,20 +39,14 @@ export function summaryRoutes(ctx: Ctx, snapshots: Snapshots, visitors: Visitors
       snapshot.daysOf(id);
       yield 1;
     }
-    // Caches may keep the answer, so the page must still be public.
+    // The page may have become private or public meanwhile.
     visitors.readAgain(snapshot);
     return jsonRepresentation(summarize(snapshot));
   });
+  const send = createDocumentSender(ctx, snapshots, visitors);
   return declareRoutes().get(
     "/status/:slug/summary.json",
-    (call) => {
-      const { slug } = call.params;
-      const { now } = call.requestContext;
-      const look = (at: number) => visitors.getForPrograms(slug, call.requestContext, at);
-      return snapshots.whenReady(slug, now, () =>
-        respond(jsonOf(look(now)), call, () => look(ctx.clock.now())),
-      );
-    },
+    (call) => send(call.params.slug, call, jsonOf),
     operation({
       ...PUBLIC_JSON,
       id: "getSummary",

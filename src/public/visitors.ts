@@ -1,5 +1,5 @@
 /*
- * Visitors of status pages: everyone sees a public page, and a private one those whom its rules admit, and users.
+ * Decides which status pages a visitor sees: public ones, and private ones as a user or by a rule of the page.
  */
 import { notFound } from "../base/errors";
 import type { Ctx } from "../context";
@@ -71,16 +71,14 @@ export function createVisitors(
 
   const find: Visitors["find"] = (slug, context, now) => {
     // The page may have changed since it was found before.
-    context.shownPageId = undefined;
-    context.isSealed = true;
+    context.noteShown(undefined);
     const snapshot = snapshots.read(slug, now);
     if (!snapshot) return undefined;
     const { page } = snapshot.document;
     if (page.visibility !== "public") {
       return { snapshot, isPublic: false, isAdmitted: isAdmitted(page, context, now) };
     }
-    context.shownPageId = page.id;
-    context.isSealed = false;
+    context.noteShown(page.id);
     return { snapshot, isPublic: true, isAdmitted: true };
   };
 

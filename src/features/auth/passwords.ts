@@ -61,10 +61,10 @@ export interface Passwords {
 
 export function createPasswords(
   verifyHash: VerifyHash = Bun.password.verify,
-  cores: number = navigator.hardwareConcurrency,
+  concurrency = Math.min(VERIFICATION_CONCURRENCY, Math.max(1, navigator.hardwareConcurrency - 1)),
 ): Passwords {
   const verifying = createBoundedQueue({
-    concurrency: Math.min(VERIFICATION_CONCURRENCY, Math.max(1, cores - 1)),
+    concurrency,
     waiting: WAITING,
     waitingPerSource: 1,
     refuse: rejection,

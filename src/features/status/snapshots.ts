@@ -72,7 +72,7 @@ export interface Snapshots {
   isHolding(): boolean;
 }
 
-/** The default page. A change of a page makes another object. */
+/** The default page. A change of a page makes another object, so `Visits` can keep its rules by it. */
 interface DefaultPage {
   id: string;
   slug: string;

@@ -187,8 +187,7 @@ function createReads(ctx: Ctx, snapshots: Snapshots): Read[] {
     const slug = slugOf(call);
     const snapshot =
       slug === undefined ? undefined : findCompatPage(snapshots, "gatus", slug, requestContext);
-    requestContext.shownPageId = snapshot?.document.page.id;
-    requestContext.isSealed = !snapshot;
+    requestContext.noteShown(snapshot?.document.page.id);
     return snapshot;
   }
 

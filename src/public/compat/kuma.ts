@@ -60,8 +60,7 @@ export function kumaRoutes(ctx: Ctx, snapshots: Snapshots, readIncidents: ReadRe
   const find = (call: Call): Snapshot | undefined => {
     const { requestContext: at } = call;
     const snapshot = findCompatPage(snapshots, "uptime-kuma", slugOf(call), at);
-    at.shownPageId = snapshot?.document.page.id;
-    at.isSealed = !snapshot;
+    at.noteShown(snapshot?.document.page.id);
     return snapshot;
   };
   const pageOf = publicJson((snapshot) => pageDocument(ctx.db, snapshot, ctx.clock.now()));
@@ -175,8 +174,7 @@ export function kumaRoutes(ctx: Ctx, snapshots: Snapshots, readIncidents: ReadRe
             const { requestContext: at } = call;
             return whenEntryReady(ctx.db, snapshots, number, at, (): Answer => {
               const found = findEntry(ctx.db, snapshots, number, at);
-              at.shownPageId = found?.snapshot.document.page.id;
-              at.isSealed = !found;
+              at.noteShown(found?.snapshot.document.page.id);
               const { duration } = call.params;
               try {
                 return badge(call, (query) =>
