@@ -236,6 +236,6 @@ function stateOf(key: KeyResource, now: number): string {
   const { expires_at, revoked_at } = key;
   const state = stateOfKey({ expiresAt: msOf(expires_at), revokedAt: msOf(revoked_at) }, now);
   if (state === "revoked" || expires_at === null) return state;
-  const { text } = describeExpiry(expires_at, now);
+  const text = describeExpiry(expires_at);
   return state === "expired" ? `expired ${text}` : `until ${text}`;
 }

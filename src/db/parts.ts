@@ -22,7 +22,10 @@ export function isInPart(id: SQLiteColumn, $: Part): SQL | undefined {
   return and(gte(id, $.from), lt(id, $.before));
 }
 
-/** Parameters of the statement of a part without those of the part. `before` is the id below which reading begins. */
+/**
+ * Query of a whole table: the parameters of the statement without the bounds of the part. Reading begins below the id
+ * `before`; without it, at the highest.
+ */
 type WholeQuery<Params> = Omit<Params, keyof Part | "limit"> & {
   limit: number;
   before?: string | undefined;

@@ -325,7 +325,8 @@ export const CARRIED_TABLES: Readonly<Record<string, CarriedTable>> = {
       },
     ],
   },
-  // Before the pages, whose rules make them as new. A page without rules is seen by users and keys alone.
+  // Precedes `pages`, whose last rule makes versions equal, so that nothing counts as changed afterwards. A page without
+  // rules is seen by users and keys alone.
   page_passwords: {
     columns: ["page_id", "hash"],
     rules: [

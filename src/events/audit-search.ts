@@ -56,7 +56,7 @@ interface SearchParams extends PartParams {
 function statementsFor(isOldestFirst: boolean) {
   const direction = isOldestFirst ? asc : desc;
   const order = [direction(auditLog.at), direction(auditLog.id)];
-  const isInPart = ($: PartParams) => {
+  const isAfterPlace = ($: PartParams) => {
     const place = sql`(${$.placeAt}, ${$.placeId})`;
     return isOldestFirst
       ? sql`(${auditLog.at}, ${auditLog.id}) > ${place} AND ${auditLog.at} < ${$.until}`
@@ -69,7 +69,7 @@ function statementsFor(isOldestFirst: boolean) {
       const part = orm
         .select()
         .from(auditLog)
-        .where(isInPart($))
+        .where(isAfterPlace($))
         .orderBy(...order)
         .limit($.examined)
         .as("part");
@@ -92,7 +92,7 @@ function statementsFor(isOldestFirst: boolean) {
       orm
         .select({ at: auditLog.at, id: auditLog.id })
         .from(auditLog)
-        .where(isInPart($))
+        .where(isAfterPlace($))
         .orderBy(...order)
         .limit(1)
         .offset($.skipped),
@@ -134,7 +134,7 @@ export function* searchAudit(reader: Reader, query: AuditQuery): Generator<numbe
   }
 }
 
-/** Lists the newest entries of the audit log: those that few reads show. */
+/** Lists the newest entries of the audit log, newest first, without filters. */
 export const listNewestAudits = selectMany((orm, $: { limit: number }) =>
   orm.select().from(auditLog).orderBy(desc(auditLog.at), desc(auditLog.id)).limit($.limit),
 );

@@ -116,7 +116,7 @@ type PublicSignals = {
 
 interface Purger {
   state(): Pick<CdnState, "purgedAt" | "error">;
-  /** Resolves once what has changed just now is purged. */
+  /** Resolves once the changes up to now are purged. */
   purged(): Promise<void>;
   /** Sends what waits, and gives it 2 seconds. */
   stop(): Promise<void>;

@@ -4,7 +4,7 @@
 document.addEventListener("toggle", ({ target }) => focusSearch(target), true);
 
 function focusSearch(picker) {
-  // The event comes late, when somebody quick may already type or have chosen.
+  // The event fires late: the user may have typed or chosen already.
   if (picker.matches("[data-picker][open]") && !picker.querySelector(".more-items :focus"))
     picker.querySelector("input").focus();
 }

@@ -152,9 +152,11 @@ export function zoneSpan(from: number, until: number, timeZone: string): string 
 const zoneFormats = lazy(() => new LRUCache<string, Intl.DateTimeFormat>({ max: 50 }));
 
 function zoneFormat(timeZone: string): Intl.DateTimeFormat {
-  const format =
-    zoneFormats().get(timeZone) ?? new Intl.DateTimeFormat("en-GB", { ...ZONED, timeZone });
-  zoneFormats().set(timeZone, format);
+  let format = zoneFormats().get(timeZone);
+  if (!format) {
+    format = new Intl.DateTimeFormat("en-GB", { ...ZONED, timeZone });
+    zoneFormats().set(timeZone, format);
+  }
   return format;
 }
 

@@ -1,4 +1,5 @@
 import { and, asc, desc, eq, getTableColumns, isNull, lt, sql } from "drizzle-orm";
+import { compareValues } from "../../db/orders";
 import { declareParts } from "../../db/parts";
 import { findBy, listBy, setBy } from "../../db/rows";
 import {
@@ -222,8 +223,7 @@ type Found = ReturnType<typeof searchPart>[number];
 
 /** Order by name, then by id. */
 function compare(a: Found, b: Found): number {
-  if (a.order !== b.order) return a.order < b.order ? -1 : 1;
-  return a.id < b.id ? -1 : 1;
+  return compareValues(a.order, b.order) || compareValues(a.id, b.id);
 }
 
 /**

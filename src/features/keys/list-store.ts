@@ -34,7 +34,7 @@ export interface KeySearch {
   start: string | null;
 }
 
-const isFound = ($: KeySearch): SQL => sql`(${$.text} IS NULL
+const matchesSearch = ($: KeySearch): SQL => sql`(${$.text} IS NULL
   OR api_keys.name LIKE ${$.contains} ESCAPE '\\'
   OR api_keys.created_by_label LIKE ${$.contains} ESCAPE '\\'
   OR api_keys.id = ${$.text} COLLATE NOCASE
@@ -43,20 +43,20 @@ const isFound = ($: KeySearch): SQL => sql`(${$.text} IS NULL
     WHERE v.key_id = api_keys.id AND v.start LIKE ${$.start} ESCAPE '\\')))`;
 
 type PartQuery = Part & KeyFilterTimes;
-type PartSearch = PartQuery & KeySearch & { filter: KeyFilter; limit: number };
+type KeyPartSearch = PartQuery & KeySearch & { filter: KeyFilter; limit: number };
 
 /** Condition for the keys of a part that match a filter and a search. */
-const isListed = ($: PartSearch): SQL => {
+const isListed = ($: KeyPartSearch): SQL => {
   const passes = Object.entries(conditions($)).map(
     ([filter, condition]) => sql` WHEN ${filter} THEN ${condition}`,
   );
-  return sql`${isInPart(apiKeys.id, $)} AND CASE ${$.filter}${sql.join(passes)} END AND ${isFound($)}`;
+  return sql`${isInPart(apiKeys.id, $)} AND CASE ${$.filter}${sql.join(passes)} END AND ${matchesSearch($)}`;
 };
 
 /** Lists the keys that match filter and search, newest first. */
 export const listNewestKeys = declareParts(
   apiKeys,
-  selectMany((orm, $: PartSearch) =>
+  selectMany((orm, $: KeyPartSearch) =>
     orm.select().from(apiKeys).where(isListed($)).orderBy(desc(apiKeys.id)).limit($.limit),
   ),
 );
@@ -76,7 +76,7 @@ export const LIST_KEYS_IN = declareOrders(
   ({ value, isAfter, by, compare }) =>
     declareParts(
       apiKeys,
-      selectMany((orm, $: PartSearch & Place) =>
+      selectMany((orm, $: KeyPartSearch & Place) =>
         orm
           .select({ ...getTableColumns(apiKeys), value })
           .from(apiKeys)
@@ -91,7 +91,7 @@ export const LIST_KEYS_IN = declareOrders(
 /** Lists the ids of the live keys that match filter and search, newest first. */
 export const listLiveKeyIds = declareParts(
   apiKeys,
-  selectMany((orm, $: PartSearch) =>
+  selectMany((orm, $: KeyPartSearch) =>
     orm
       .select({ id: apiKeys.id })
       .from(apiKeys)

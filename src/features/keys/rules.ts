@@ -195,31 +195,17 @@ export function expiryChoiceLike(
       };
 }
 
-/** Readable form of an expiry. */
-interface ExpiryDescription {
-  /**
-   * A day, `2027-01-31`, at whose end the key expires, or a time, `2027-01-31 14:05 UTC`.
-   */
-  text: string;
-  isPast: boolean;
-}
-
 /**
- * Describes a key's `expires_at` at `now` (unix ms) in a time zone. An expiry at the end of a day is described by that
- * day.
+ * Describes a key's `expires_at` in a time zone: by a day, `2027-01-31`, at whose end the key expires, or by a time,
+ * `2027-01-31 14:05 UTC`.
  */
-export function describeExpiry(
-  expiresAt: string,
-  now: number,
-  timeZone = "UTC",
-): ExpiryDescription {
+export function describeExpiry(expiresAt: string, timeZone = "UTC"): string {
   const end = Date.parse(expiresAt);
-  const isPast = end <= now;
   const day = localTime(end - 1, timeZone).slice(0, 10);
-  if (end === endOfDay(day, timeZone)) return { text: day, isPast };
+  if (end === endOfDay(day, timeZone)) return day;
   const local = localTime(end, timeZone);
   const { name, offset } = zoneNameAt(end, timeZone);
-  return { text: `${local.slice(0, 16).replace("T", " ")} ${name ?? offset}`, isPast };
+  return `${local.slice(0, 16).replace("T", " ")} ${name ?? offset}`;
 }
 
 function toDay(ms: number): string {

@@ -43,7 +43,7 @@ export function compatOf(products: readonly CompatProduct[]): CompatProduct[] {
 
 /** Kinds of rules by which visitors see a private page. */
 export const ACCESS_KINDS = ["password", "network", "link"] as const;
-export type AccessKind = (typeof ACCESS_KINDS)[number];
+type AccessKind = (typeof ACCESS_KINDS)[number];
 
 /** Returns the kinds of rules that a page has, in order. They have no effect while it is public. */
 export function accessKindsOf(page: {

@@ -237,7 +237,7 @@ export function setTimeZone(ctx: Ctx, tx: Tx, id: string, timeZone: string, acto
   audit(ctx, tx, actor, "user.time_zone", id, summary);
 }
 
-/** Returns the time zone that a browser names, as chosen by its user; none is if this build does not know it. */
+/** Returns the time zone that a browser names, as a chosen one; `UNCHOSEN_ZONE` if this build does not know it. */
 export function browserZone(named: string): string {
   return named.length <= TIME_ZONE_MAX && isTimeZone(named) ? chosenZone(named) : UNCHOSEN_ZONE;
 }

@@ -66,6 +66,7 @@ import {
 import {
   affectedIds,
   IncidentFacts,
+  isOver,
   NextUpdate,
   OUTLINE,
   POSTMORTEM_FORM,
@@ -140,7 +141,7 @@ function IncidentDetail(props: IncidentDetailProps) {
           </>
         }
       >
-        {canWrite ? <NextUpdate state={nextUpdate} view={view} isAsked={isWriting} /> : null}
+        {canWrite ? <NextUpdate state={nextUpdate} view={view} isWriting={isWriting} /> : null}
         <UpdateTimeline
           updates={incident.updates}
           words={INCIDENT_WORDS}
@@ -227,6 +228,7 @@ function IncidentPhases({ view: { incident }, now }: { view: IncidentView; now: 
 function DetailActions(props: { view: IncidentView; canWrite: boolean; isWriting: boolean }) {
   const { view, canWrite, isWriting } = props;
   const { incident, page } = view;
+  const postmortemLabel = incident.postmortem ? "Edit post-mortem" : "Write post-mortem";
   return (
     <div class="actions" id="incident-actions" data-live="">
       {incident.draft ? null : (
@@ -243,7 +245,7 @@ function DetailActions(props: { view: IncidentView; canWrite: boolean; isWriting
               kind={isWriting || isPublished(incident) ? "quiet" : "primary"}
             >
               <Icon name="pencil" />
-              {incident.postmortem ? "Edit post-mortem" : "Write post-mortem"}
+              {postmortemLabel}
             </ButtonLink>
           ) : (
             <ButtonLink href={incidentPath(incident.id, "edit")}>
@@ -262,7 +264,7 @@ function DetailActions(props: { view: IncidentView; canWrite: boolean; isWriting
               </>
             ) : (
               <ButtonLink href={incidentPath(incident.id, "postmortem")}>
-                {incident.postmortem ? "Edit post-mortem" : "Write post-mortem"}
+                {postmortemLabel}
               </ButtonLink>
             )}
             <ButtonLink href={incidentPath(incident.id, "delete")} kind="danger" dialog>
@@ -273,11 +275,6 @@ function DetailActions(props: { view: IncidentView; canWrite: boolean; isWriting
       ) : null}
     </div>
   );
-}
-
-/** True for a published incident that needs no further update. */
-function isOver({ status, draft }: Incident): boolean {
-  return status === "resolved" && !draft;
 }
 
 /** Returns the path of an incident with its form for the next update, which starts with a status. */

@@ -246,19 +246,24 @@ export const POSTMORTEM_FORM = defineForm<
 
 type UpdateState = StateOf<typeof UPDATE_FORM>;
 
+/** Returns true for a published incident that needs no further update. */
+export function isOver({ status, draft }: Incident): boolean {
+  return status === "resolved" && !draft;
+}
+
 interface NextUpdateProps {
   state: UpdateState;
   view: IncidentView;
   /** True if the form is shown for a resolved incident too. */
-  isAsked: boolean;
+  isWriting: boolean;
 }
 
 /** Form for the next update. A resolved incident has it only when it is asked for. */
-export function NextUpdate({ state, view, isAsked }: NextUpdateProps) {
+export function NextUpdate({ state, view, isWriting }: NextUpdateProps) {
   const { incident, offersBuiltIn, notified, audience } = view;
-  const isOver = incident.status === "resolved" && !incident.draft;
+  const isDone = isOver(incident);
   // An empty block, so that the refresh of an open screen takes the form away.
-  if (isOver && !isAsked) return <section class="card slot" id="next-update" data-live="" />;
+  if (isDone && !isWriting) return <section class="card slot" id="next-update" data-live="" />;
   const action = incidentPath(incident.id, "updates");
   const templates = UPDATE_TEMPLATES.filter(
     ({ status }) => offersBuiltIn && status !== incident.status,
@@ -266,7 +271,7 @@ export function NextUpdate({ state, view, isAsked }: NextUpdateProps) {
   return (
     <section class="card" id="next-update" data-live="">
       <UpdateForm
-        title={isOver ? "New update" : "Next update"}
+        title={isDone ? "New update" : "Next update"}
         menu={<TemplateMenu templates={templates} action={action} message={state.values.body} />}
         fields={UPDATE_FIELDS}
         // The submitted form says which status its author saw, so that it cannot revert a newer one.

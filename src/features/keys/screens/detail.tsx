@@ -397,8 +397,7 @@ export function revealValue(
     });
   }
   const endpoints = endpointsByScope(routes);
-  const { baseUrl, clock } = ctx;
-  const page = { title, revealed: reveal.revealed, next, endpoints, baseUrl, now: clock.now() };
+  const page = { title, revealed: reveal.revealed, next, endpoints, baseUrl: ctx.baseUrl };
   return { title, isSecret: true, children: <RevealedValue {...page} /> };
 }
 
@@ -409,12 +408,11 @@ interface RevealedValueProps {
   /** Endpoints that each scope opens. */
   endpoints: ReadonlyMap<Scope, readonly string[]>;
   baseUrl: string;
-  now: number;
 }
 
 /** Value of a key, with a command that uses it. */
 function RevealedValue(props: RevealedValueProps) {
-  const { title, revealed, next, baseUrl, now } = props;
+  const { title, revealed, next, baseUrl } = props;
   const { key, value } = revealed;
   const curl = `curl -H "Authorization: Bearer ${value}" ${baseUrl}/api/v1/key`;
   return (
@@ -430,7 +428,7 @@ function RevealedValue(props: RevealedValueProps) {
               "never expires"
             ) : (
               <>
-                works until <KeyExpiry at={key.expires_at} now={now} />
+                works until <KeyExpiry at={key.expires_at} />
               </>
             )}
           </HeadFact>
@@ -511,16 +509,9 @@ export function Creator({ of: key, links }: { of: KeyListing; links: CreatorLink
   return href === undefined ? <>{label}</> : <a href={href}>{label}</a>;
 }
 
-interface KeyExpiryProps {
-  /** `expires_at` of a key. */
-  at: string;
-  /** Unix ms. */
-  now: number;
-}
-
-/** Last day on which a key works, such as "8 Dec 2026", or the time at which it ends. */
-export function KeyExpiry({ at, now }: KeyExpiryProps) {
-  const { text } = describeExpiry(at, now, useZone());
+/** Last day on which a key works, such as "8 Dec 2026", or the time at which it ends. `at` is its `expires_at`. */
+export function KeyExpiry({ at }: { at: string }) {
+  const text = describeExpiry(at, useZone());
   const time = text.slice(10);
   return (
     <Time at={at}>
@@ -547,14 +538,14 @@ export function KeyEnd({ of: key, now }: { of: KeyListing; now: number }) {
     return (
       <span class="quiet-text">
         <OneLine>
-          Expired <KeyExpiry at={expires_at} now={now} />
+          Expired <KeyExpiry at={expires_at} />
         </OneLine>
       </span>
     );
   }
   return (
     <OneLine>
-      <KeyExpiry at={expires_at} now={now} />
+      <KeyExpiry at={expires_at} />
     </OneLine>
   );
 }

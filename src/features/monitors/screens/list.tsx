@@ -497,8 +497,8 @@ export function* listMatchingIds(
   query: Query,
   limit: number,
 ): Generator<number, string[]> {
-  const { state, ...filters } = readFilters(reader, query);
-  const matching = { ...searchedBy(filters), state, limit };
+  const filters = readFilters(reader, query);
+  const matching = { ...searchedBy(filters), state: filters.state, limit };
   const { records } = yield* listMonitorsInOrder(reader, matching);
   return records.map(({ row }) => row.id);
 }
@@ -523,7 +523,7 @@ function readFilters(reader: Reader, query: Query): MonitorFilters {
 }
 
 /** Returns the filters that the counts of all states share. */
-function searchedBy({ page, type, tag, group, search }: Omit<MonitorFilters, "state">) {
+function searchedBy({ page, type, tag, group, search }: MonitorFilters) {
   return { pageId: page?.id, type, tag, group, search: search || undefined };
 }
 

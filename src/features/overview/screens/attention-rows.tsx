@@ -709,8 +709,8 @@ export function keyRows({ reader, role, now }: AttentionSource): AttentionEntry[
       state: `Expires ${relativeTime(expiresAt, now)}`,
       note: (
         <>
-          API key · valid until <KeyExpiry at={toIso(expiresAt)} now={now} />. Programs that use it
-          are rejected afterwards.
+          API key · valid until <KeyExpiry at={toIso(expiresAt)} />. Programs that use it are
+          rejected afterwards.
         </>
       ),
       action: { href: keyPath(id), label: "Open key" },

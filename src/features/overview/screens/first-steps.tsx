@@ -28,7 +28,7 @@ import { countAttempts } from "../../webhooks/health";
 export const HIDE_STEPS_PATH = "/admin/first-steps/hide";
 export const SHOW_STEPS_PATH = "/admin/first-steps/show";
 
-/** Query parameter of a form that was opened as one of the first steps, and of what it is sent to. */
+/** Query parameter of a form that one of the first steps opened. The action of the form keeps it. */
 export const STEP = "step";
 
 /** One of the first steps after the set-up. */

@@ -230,7 +230,7 @@ function Overview(props: OverviewProps) {
   );
 }
 
-/** Line for a reader who never chose a time zone, such as one from before the dashboard had them. */
+/** Hint for a user who has not chosen a time zone, such as one created before users had one. */
 function ZoneHint() {
   return (
     <>

@@ -1,3 +1,4 @@
+/* Times and links in rows of the overview, of incidents and of components. */
 import { MINUTE_MS, SECOND_MS, toIso } from "../../../base/time";
 import { lasting, Time } from "../../../ui/times";
 

@@ -97,7 +97,7 @@ export function addPageAccessRoutes(area: Area, deps: AdminDependencies): void {
     }),
   });
 
-  // Its earlier address.
+  // Redirects from the earlier address of the tab.
   area.screen("/:id/visibility", (at) => ({ path: back(at) }), { role: "admin" });
 
   area.screen("/:id/password", (at) => ({ path: back(at) }), { role: "admin" });
@@ -435,7 +435,7 @@ function linkColumns(page: PageRow, now: number): DataColumn<PageLinkRow>[] {
       label: "Expires",
       cell(link) {
         if (link.expiresAt === null) return <span class="quiet-text">Never</span>;
-        const day = <KeyExpiry at={toIso(link.expiresAt)} now={now} />;
+        const day = <KeyExpiry at={toIso(link.expiresAt)} />;
         return isPageLinkLive(link, now) ? (
           <OneLine>{day}</OneLine>
         ) : (

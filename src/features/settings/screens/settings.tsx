@@ -124,7 +124,7 @@ interface NoteSource {
   now: number;
 }
 
-/** Readers of the line of each row, by path: what its screen holds now, and what needs somebody. */
+/** Functions that return the note of a row, by its path: the content of its screen, and anything that needs attention. */
 const NOTES: Readonly<
   Record<string, (source: NoteSource) => ComponentChildren | Promise<ComponentChildren>>
 > = {

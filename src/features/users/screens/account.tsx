@@ -288,7 +288,7 @@ export function accountAdminRoutes(deps: AdminDependencies) {
     back: () => ACCOUNT_PATH,
     load(_, { requestContext }) {
       const { timeZone, isZoneChosen } = sessionOf(requestContext).user;
-      // Saving UTC is a choice too, although it is shown.
+      // A user without a chosen zone sees UTC. "-" differs from every zone, so that saving UTC is a change.
       return { resource: { time_zone: isZoneChosen ? timeZone : "-" }, version: null, context: {} };
     },
     show: (zone, at) => account(at, { zone }),

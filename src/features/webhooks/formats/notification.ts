@@ -42,8 +42,9 @@ interface EventNotification {
   body: readonly Block[];
   /** Components and their statuses. */
   components: readonly Block[];
-  /** Address with details, and what it shows. */
+  /** Address with details. */
   url: string;
+  /** Noun for the page at that address, for the label of its button. */
   target: "status page" | "incident" | "maintenance" | "alarms" | "monitor" | "monitors";
   /** Sender and time. */
   source: string;
