@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { describeInBrowser } from "../support/browser";
-
-const PHONE = { width: 390, height: 844 };
+import { isWiderThanWindow, PHONE } from "../support/public-documents";
 
 /** Words for the phases of incidents and maintenance. */
 const PHASES =
@@ -73,8 +72,7 @@ describeInBrowser("incidents on a phone", (site) => {
         const { count, broken } = await brokenPhases(page);
         expect({ path, width, broken }).toEqual({ path, width, broken: [] });
         expect(count, `${path} at ${width}`).toBeGreaterThanOrEqual(least);
-        const hidden = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-        expect(hidden, `${path} at ${width}`).toBeLessThanOrEqual(0);
+        expect(await isWiderThanWindow(page), `${path} at ${width}`).toBe(false);
       }
       await page.context().close();
     }

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { describeInBrowser } from "../support/browser";
+import { PHONE } from "../support/public-documents";
 
 const KEYS = "/admin/settings/keys";
 
@@ -31,8 +32,7 @@ describeInBrowser("the form for a new key", (site) => {
   test("on a phone, the button of the form is in view above the tab bar", async () => {
     const { app, visit } = site();
     const session = await app.signedIn("admin");
-    const viewport = { width: 390, height: 844 };
-    const { page } = await visit(`${KEYS}/new`, { session, viewport });
+    const { page } = await visit(`${KEYS}/new`, { session, viewport: PHONE });
     const button = await page.getByRole("button", { name: "Create API Key" }).boundingBox();
     const bar = await page.locator(".tabbar").boundingBox();
     expect((button?.y ?? Infinity) + (button?.height ?? 0)).toBeLessThanOrEqual(bar?.y ?? 0);

@@ -3,8 +3,7 @@ import type { BrowserContextOptions, Page } from "playwright-core";
 import { describeWithBrowser } from "../support/browser";
 import { type BrowserSite, HOME_HOST, openSite, PLAIN_HOST } from "../support/browser-site";
 import { isWiderThanWindow, PHONE } from "../support/public-documents";
-import { createPageAccess, type PageAccess } from "../support/page-access";
-import { PAGE_PASSWORD } from "../support/private-pages";
+import { createPageAccess, PAGE_PASSWORD, type PageAccess } from "../support/page-access";
 
 const WORD = "Quokka";
 const JOURNEY_MS = 120_000;

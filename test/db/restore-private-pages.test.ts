@@ -13,16 +13,19 @@ import { deletePage } from "../../src/features/pages/deletion";
 import { findPageBySlug, type PageRow } from "../../src/features/pages/store";
 import { findGrantKey } from "../../src/features/pages/visits";
 import { expectProblem, type TestApp } from "../support/app";
-import { updatePage } from "../support/examined";
-import { createPageAccess } from "../support/page-access";
-import { enterByLink, enterByPassword, PAGE_PASSWORD } from "../support/private-pages";
+import {
+  createPageAccess,
+  enterByLink,
+  enterByPassword,
+  PAGE_PASSWORD,
+} from "../support/page-access";
 import { backedUpSite } from "../support/restored-app";
 import { temporaryFolder } from "../support/temporary-folder";
 
 const PRIVATE = { slug: "inside", name: "Inside", visibility: "private" } as const;
 const NEWER = "another password 2";
 /** Number of migrations before the rules of private pages. */
-const WITHOUT_RULES = 27;
+const WITHOUT_RULES = MIGRATIONS.findIndex(({ name }) => name === "private_pages");
 
 const pageOf = ({ ctx }: TestApp, slug = "inside"): PageRow => {
   const page = findPageBySlug(ctx.db, { slug });
@@ -158,9 +161,7 @@ describe("a private page after a restore", () => {
       },
       async (app, { inside, open }) => {
         await createPageAccess(app, inside.id).networks("198.51.100.0/24");
-        await app.ctx.db.write((tx) =>
-          updatePage(app.ctx, tx, open.id, { visibility: "private" }, CLI_ACTOR),
-        );
+        await createPageAccess(app, open.id).update({ visibility: "private" });
       },
     );
     expect(site.restore().carried).toEqual([

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import { DAY_MS } from "../../src/base/time";
 import { ROWS_PER_TURN } from "../../src/db/parts";
 import { type AuditCursor, searchAudit } from "../../src/events/audit-search";
 import { openMonitorStore, planOf, statementsOf } from "../support/monitor-store";
 import { takeAll } from "../support/turns";
 
-const DAY = 86_400_000;
 const DAYS = 10;
 /** Entries of a day: as many as are read in one turn. */
 const PER_DAY = ROWS_PER_TURN;
@@ -17,7 +17,7 @@ function openLog() {
   store.sqlite
     .run(`WITH RECURSIVE numbers (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < ${COUNT})
     INSERT INTO audit_log (id, actor_kind, actor_label, action, target_id, summary, at)
-    SELECT i, 'cli', 'command line', 'test.change', 'inc_' || (i % 2), 'Change ' || i, (i - 1) * ${DAY / PER_DAY}
+    SELECT i, 'cli', 'command line', 'test.change', 'inc_' || (i % 2), 'Change ' || i, (i - 1) * ${DAY_MS / PER_DAY}
     FROM numbers`);
   return store;
 }
@@ -31,7 +31,7 @@ function find(store: ReturnType<typeof openLog>, query: Parameters<typeof search
 describe("the search of a long audit log", () => {
   test("a day is read without the entries after it or before it, in both orders", () => {
     using store = openLog();
-    const day = { from: 3 * DAY, until: 4 * DAY };
+    const day = { from: 3 * DAY_MS, until: 4 * DAY_MS };
     const [first, last] = [3 * PER_DAY + 1, 4 * PER_DAY];
     expect(find(store, { ...day, limit: 2 })).toEqual({ found: [last, last - 1], turns: 1 });
     expect(find(store, { ...day, isOldestFirst: true, limit: 2 })).toEqual({
@@ -86,8 +86,8 @@ describe("the search of a long audit log", () => {
 
   test("a position outside of the days stands for their beginning", () => {
     using store = openLog();
-    const day = { from: 3 * DAY, until: 4 * DAY, limit: 1 };
-    const at = (number: number) => ({ at: (number - 1) * (DAY / PER_DAY), id: number });
+    const day = { from: 3 * DAY_MS, until: 4 * DAY_MS, limit: 1 };
+    const at = (number: number) => ({ at: (number - 1) * (DAY_MS / PER_DAY), id: number });
     const [first, last] = [3 * PER_DAY + 1, 4 * PER_DAY];
     expect(find(store, { ...day, before: at(COUNT) }).found).toEqual([last]);
     expect(find(store, { ...day, before: at(last) }).found).toEqual([last - 1]);

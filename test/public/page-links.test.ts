@@ -1,32 +1,21 @@
 import { describe, expect, test } from "bun:test";
+import { DAY_MS, HOUR_MS } from "../../src/base/time";
 import { findPageLink } from "../../src/features/pages/access-store";
 import { chargeOf, expectProblem } from "../support/app";
 import { settle, TEST_START } from "../support/clock";
 import { visit } from "../support/domains";
-import { createPageAccess } from "../support/page-access";
+import { createPageAccess, grantOf, PAGE_PASSWORD } from "../support/page-access";
 import {
   createPrivateSite,
-  grantIn,
-  PAGE_PASSWORD,
   pathsForPeople,
   pathsForPrograms,
   type PrivateSite,
   PUBLIC_ONLY,
   sealOf,
-  SEALED,
+  SEALED_TOKEN,
   SECRETS,
   V2_PATHS,
 } from "../support/private-site";
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
-/** Seal of an answer whose path has a token. */
-const SEALED_TOKEN = {
-  ...SEALED,
-  // Pictures are made for other sites.
-  "cross-origin-resource-policy": null,
-  "referrer-policy": "no-referrer",
-};
 
 async function withLink(...rest: Parameters<typeof createPrivateSite>) {
   const site = await createPrivateSite(...rest);
@@ -50,7 +39,7 @@ describe("a link to a private page", () => {
       expect(cookie).toEndWith("; Max-Age=2592000; Path=/; HttpOnly; SameSite=Lax; Secure");
       expect(cookie).not.toContain(site.token);
     }
-    const grant = grantIn(await site.read(site.at("")));
+    const grant = grantOf(await site.read(site.at("")));
     const shown = await site.read("/status/inside", grant);
     expect(shown.status).toBe(200);
     for (const secret of SECRETS) expect(shown.text).toContain(secret);
@@ -85,7 +74,7 @@ describe("a link to a private page", () => {
     }
     // At least those of the page and of the incident in both feeds, the calendar and the JSON.
     expect(addresses).toBeGreaterThan(15);
-    const grant = grantIn(await site.read(site.at("")));
+    const grant = grantOf(await site.read(site.at("")));
     expect((await site.read("/status/inside/feed.atom", grant)).text).not.toContain("/with/");
   });
 
@@ -131,7 +120,7 @@ describe("a link to a private page", () => {
       }
       expect(problems.size).toBe(1);
     }
-    const grant = grantIn(await site.read(site.at("")));
+    const grant = grantOf(await site.read(site.at("")));
     expectProblem(await site.read("/status/other", grant), "not_found");
   });
 
@@ -139,8 +128,8 @@ describe("a link to a private page", () => {
     await using site = await withLink();
     const other = await site.link("Customer");
     const [grant, kept] = [
-      grantIn(await site.read(site.at(""))),
-      grantIn(await site.read(`/status/inside/with/${other.token}`)),
+      grantOf(await site.read(site.at(""))),
+      grantOf(await site.read(`/status/inside/with/${other.token}`)),
     ];
     expect((await site.read("/status/inside", grant)).status).toBe(200);
     await site.revoke(site.partner.id);
@@ -160,7 +149,7 @@ describe("a link to a private page", () => {
     const path = `/status/inside/with/${token}`;
     const answer = await site.read(path);
     expect(answer.headers.get("set-cookie")).toContain("; Max-Age=7200; ");
-    const grant = grantIn(answer);
+    const grant = grantOf(answer);
     site.app.clock.setWallClock(end - 1);
     expect((await site.read(`${path}/feed.atom`)).status).toBe(200);
     site.app.clock.setWallClock(end - 1_000);
@@ -174,7 +163,7 @@ describe("a link to a private page", () => {
   test("the grant of a link ends with the link and not with the password", async () => {
     await using site = await withLink();
     await site.password(PAGE_PASSWORD);
-    const grant = grantIn(await site.read(site.at("")));
+    const grant = grantOf(await site.read(site.at("")));
     await site.password(null);
     expect((await site.read("/status/inside", grant)).status).toBe(200);
     await site.password(PAGE_PASSWORD);
@@ -203,7 +192,7 @@ describe("a link to a private page", () => {
 
   test("a link leads to no document that only public pages have, and to no other link", async () => {
     await using site = await withLink();
-    const grant = grantIn(await site.read(site.at("")));
+    const grant = grantOf(await site.read(site.at("")));
     for (const path of PUBLIC_ONLY) {
       const answer = await visit(site.app, "status.test", belowLink(site.token, path));
       expect([path, [303, 404].includes(answer.status)]).toEqual([path, true]);
@@ -281,7 +270,7 @@ describe("a link to a private page", () => {
     expect((await visit(app, host, "/")).status).toBe(404);
     const answer = await visit(app, host, site.at(""));
     expect([answer.status, answer.headers.get("location")]).toEqual([303, "/status/inside"]);
-    const headers = { cookie: grantIn(answer) };
+    const headers = { cookie: grantOf(answer) };
     expect((await visit(app, host, "/", { headers })).text).toContain("Inside Story");
     const feed = await visit(app, host, site.at("/feed.rss"));
     expect(feed.text).toContain(`https://${host}/status/inside/with/${site.token}/feed.rss`);
@@ -330,7 +319,7 @@ describe("a document that takes time", () => {
   ])("%s is not sent to a visitor whose link is revoked while it is made", async (_name, below) => {
     await using site = await withLink();
     await fill(site);
-    const grant = grantIn(await site.read(site.at("")));
+    const grant = grantOf(await site.read(site.at("")));
     const reading = [site.read(`/status/inside${below}`, grant)];
     if (below !== "") reading.push(site.read(site.at(below)));
     await settle();
@@ -356,7 +345,7 @@ describe("the last use of a link", () => {
     await site.read(site.at("/feed.atom"));
     const second = app.clock.now();
     // A visit by the grant is none of the link.
-    const grant = grantIn(await site.read(site.at("")));
+    const grant = grantOf(await site.read(site.at("")));
     await app.clock.advance(10 * 60_000);
     await site.read("/status/inside", grant);
     await app.clock.advance(HOUR_MS - 20 * 60_000 - 1);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { expectProblem } from "../support/app";
+import { PAGE_PASSWORD } from "../support/page-access";
 import {
   createPrivateSite,
-  PAGE_PASSWORD,
   pathsForPeople,
   pathsForPrograms,
   sealOf,

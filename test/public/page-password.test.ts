@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../src/base/actor";
+import { DAY_MS } from "../../src/base/time";
 import { logoPath } from "../../src/features/pages/addresses";
 import { putLogo } from "../../src/features/pages/logo";
 import { expectProblem } from "../support/app";
@@ -8,12 +9,10 @@ import { signIn, userWithPassword } from "../support/dashboard";
 import { visit } from "../support/domains";
 import { createGatedPasswords } from "../support/gated-passwords";
 import { readHtml } from "../support/html";
-import { createPageAccess } from "../support/page-access";
+import { createPageAccess, grantOf, PAGE_PASSWORD } from "../support/page-access";
 import { png } from "../support/pictures";
 import {
   createPrivateSite,
-  grantIn,
-  PAGE_PASSWORD,
   pathsForPeople,
   pathsForPrograms,
   type PrivateSite,
@@ -24,7 +23,6 @@ import {
 } from "../support/private-site";
 
 const HTML = { accept: "text/html" };
-const DAY_MS = 86_400_000;
 
 async function withPassword(options: Parameters<typeof createPrivateSite>[1] = {}) {
   const site = await createPrivateSite({}, options);
@@ -113,7 +111,7 @@ describe("a private page with a password", () => {
     const answer = await site.send(PAGE_PASSWORD);
     expect([answer.status, answer.headers.get("location")]).toEqual([303, "/status/inside"]);
     expect(sealOf(answer)).toEqual(SEALED);
-    const grant = grantIn(answer);
+    const grant = grantOf(answer);
     const shown = await site.read("/status/inside", grant);
     expect(shown.status).toBe(200);
     for (const secret of SECRETS) expect(shown.text).toContain(secret);
@@ -233,7 +231,7 @@ describe("a private page with a password", () => {
     expect(answer.headers.getSetCookie()).toEqual([]);
   });
 
-  test("a page without a rule is shown to users alone, and its documents to nobody", async () => {
+  test("a page without a rule is shown to users only, and has no documents", async () => {
     await using site = await createPrivateSite();
     const session = await site.app.signedIn("viewer");
     for (const path of pathsForPeople(site)) expectProblem(await site.read(path), "not_found");
@@ -275,12 +273,7 @@ describe("a grant", () => {
     expect(await cookies("https://status.test", "10.0.0.5:8443", https)).toEqual(secure);
   });
 
-  test("the id of a page begins as the cookie of plain HTTP is documented", async () => {
-    await using site = await createPrivateSite();
-    expect(`allclear_${site.page.id}`).toMatch(/^allclear_page_[0-9a-z]{26}$/);
-  });
-
-  test("a grant opens its own page alone, and no other host needs it", async () => {
+  test("a grant opens no other page, no dashboard and no API", async () => {
     await using site = await withPassword();
     const { app } = site;
     const { page: other } = await app.page(
@@ -388,7 +381,7 @@ describe("a grant", () => {
     const form = { password: PAGE_PASSWORD, next };
     const sent = await site.app.call("/status/inside/access", { form });
     expect([sent.status, sent.headers.get("location")]).toEqual([303, next]);
-    expect((await site.read(next, grantIn(sent))).status).toBe(308);
+    expect((await site.read(next, grantOf(sent))).status).toBe(308);
   });
 });
 
@@ -494,7 +487,7 @@ describe("the password form on other hosts", () => {
     const form = { password: PAGE_PASSWORD, next: "/" };
     const sent = await app.call("/access", { host, form });
     expect([sent.status, sent.headers.get("location")]).toEqual([303, "/"]);
-    const grant = grantIn(sent);
+    const grant = grantOf(sent);
     expect(grant).toStartWith("__Host-");
     const headers = { cookie: grant };
     for (const path of [
@@ -554,7 +547,7 @@ describe("the password form on other hosts", () => {
     expect((await home()).text).toContain(empty);
     expectProblem(await site.read("/status"), "not_found");
     expectProblem(await site.read("/api/v2/status.json"), "not_found");
-    const grant = grantIn(await app.call(`/status/inside/with/${token}`));
+    const grant = grantOf(await app.call(`/status/inside/with/${token}`));
     expect((await home(grant)).text).toContain("Inside Story");
     expect((await site.read("/status", grant)).status).toBe(308);
     expect((await site.read("/api/v2/status.json", grant)).body.page.name).toBe("Inside Story");
@@ -571,7 +564,7 @@ describe("the password form on other hosts", () => {
     expect([wrong.status, wrong.text.includes("inside")]).toEqual([422, false]);
     const sent = await app.call("/access", { form: { password: PAGE_PASSWORD } });
     expect([sent.status, sent.headers.get("location")]).toEqual([303, "/"]);
-    expect((await site.read("/", grantIn(sent))).text).toContain("Inside Story");
+    expect((await site.read("/", grantOf(sent))).text).toContain("Inside Story");
     await site.update({ visibility: "public" });
     const open = await app.call("/access", { form: { password: PAGE_PASSWORD } });
     expect([open.status, open.headers.get("location")]).toEqual([303, "/"]);

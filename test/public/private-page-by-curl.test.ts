@@ -2,8 +2,7 @@ import { expect, test } from "bun:test";
 import { HOME_HOST } from "../support/browser-site";
 import { createTestClock } from "../support/clock";
 import { runCurl } from "../support/curl";
-import { createPageAccess } from "../support/page-access";
-import { PAGE_PASSWORD } from "../support/private-pages";
+import { createPageAccess, PAGE_PASSWORD } from "../support/page-access";
 import { serveApp } from "../support/served-app";
 import { temporaryFolder } from "../support/temporary-folder";
 

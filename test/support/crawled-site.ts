@@ -3,9 +3,8 @@ import { CLI_ACTOR } from "../../src/base/actor";
 import { DAY_MS } from "../../src/base/time";
 import { type Answer, type CallOptions, readAnswer, requestOf, type TestApp } from "./app";
 import { updateComponent, updateGroup } from "./examined";
-import { createPageAccess } from "./page-access";
-import { enterByLink, enterByPassword, PAGE_PASSWORD } from "./private-pages";
-import { createRouteSite, type RouteSite } from "./route-site";
+import { createPageAccess, enterByLink, enterByPassword, PAGE_PASSWORD } from "./page-access";
+import { createRouteSite } from "./route-site";
 
 /** Word in each text of the private page. */
 export const PRIVATE_WORD = "Quokka";
@@ -29,7 +28,7 @@ export interface Visitor {
 /** An installation with a private page that has everything, at paths of each route. */
 export interface CrawledSite extends AsyncDisposable {
   app: TestApp;
-  page: RouteSite["pageId"];
+  pageId: string;
   /** Routes of the page that anyone may read, apart from those with the token of a link. */
   routes: readonly Route[];
   /** Returns the path of a route, with a slug in the place of the page's. */
@@ -37,7 +36,7 @@ export interface CrawledSite extends AsyncDisposable {
   /** Texts of the page and ids of its objects. */
   secrets: readonly string[];
   send: Send;
-  /** Visitors whom no rule lets in. Each has the page's rules but one. */
+  /** Visitors whom no rule lets in. */
   strangers: readonly Visitor[];
   /** Visitors whom a rule lets in, also at the page's domain where the rule is a password or a link. */
   guests: readonly Visitor[];
@@ -147,7 +146,7 @@ export async function createCrawledSite(
   );
   return {
     app,
-    page: pageId,
+    pageId,
     routes,
     pathOf: (route, slug = PRIVATE_SLUGS[0]) =>
       site.pathOf(route).replace(/\/acme(?=\/|$)/, `/${slug}`),

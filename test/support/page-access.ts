@@ -1,5 +1,6 @@
+/* Access rules of private pages, and grants of visitors who enter by them. */
 import { CLI_ACTOR } from "../../src/base/actor";
-import { type Valid, validate } from "../../src/base/validation";
+import { validate } from "../../src/base/validation";
 import { createPasswords } from "../../src/features/auth/passwords";
 import {
   createPageLink,
@@ -13,8 +14,11 @@ import {
 } from "../../src/features/pages/access";
 import type { PageRow } from "../../src/features/pages/store";
 import type { PartialPageInput } from "../../src/features/pages/wire";
-import type { TestApp } from "./app";
+import type { Answer, CallOptions, TestApp } from "./app";
 import { updatePage } from "./examined";
+
+/** Password that tests set for a page. */
+export const PAGE_PASSWORD = "open sesame 1";
 
 /** Changes of the rules by which visitors see a page. */
 export interface PageAccess {
@@ -23,7 +27,6 @@ export interface PageAccess {
   networks(...networks: string[]): Promise<PageRow>;
   /** Makes a link, with a last day or an end. */
   link(name: string, expires?: string): Promise<MadePageLink>;
-  linkInput(name: string, expires?: string): Valid<PageLinkInput>;
   revoke(linkId: string): Promise<void>;
   update(change: PartialPageInput): Promise<PageRow>;
 }
@@ -51,8 +54,35 @@ export function createPageAccess({ ctx }: Pick<TestApp, "ctx">, pageId: string):
       ),
     link: (name, expires) =>
       ctx.db.write((tx) => createPageLink(ctx, tx, pageId, linkInput(name, expires), CLI_ACTOR)),
-    linkInput,
     revoke: (linkId) => ctx.db.write((tx) => revokePageLink(ctx, tx, pageId, linkId, CLI_ACTOR)),
     update: (change) => ctx.db.write((tx) => updatePage(ctx, tx, pageId, change, CLI_ACTOR)),
   };
+}
+
+/** Sends one request to an application, as `TestApp.call`. */
+type Call = (path: string, options?: CallOptions) => Promise<Answer>;
+
+/** Returns the cookie of an answer that lets a visitor in, as a request sends it. Throws without one. */
+export function grantOf({ status, headers }: { status: number; headers: Headers }): string {
+  const [cookie] = headers.getSetCookie();
+  if (cookie === undefined) throw new Error(`the answer ${status} has no cookie`);
+  return cookie.split(";", 1)[0] ?? "";
+}
+
+/** Enters a page by its password and returns the grant. */
+export async function enterByPassword(
+  call: Call,
+  slug: string,
+  password: string = PAGE_PASSWORD,
+): Promise<string> {
+  return grantOf(await call(`/status/${slug}/access`, { form: { password } }));
+}
+
+/** Enters a page by a link and returns the grant. */
+export async function enterByLink(
+  call: Call,
+  slug: string,
+  { token }: MadePageLink,
+): Promise<string> {
+  return grantOf(await call(`/status/${slug}/with/${token}`));
 }

@@ -1,10 +1,7 @@
 import type { PageRow } from "../../src/features/pages/store";
 import type { PageInput } from "../../src/features/pages/wire";
 import { type Answer, type CallOptions, createTestApp, type TestApp } from "./app";
-import { createPageAccess, type PageAccess } from "./page-access";
-
-/** Password that tests set for a page. */
-export const PAGE_PASSWORD = "open sesame 1";
+import { createPageAccess, enterByPassword, type PageAccess } from "./page-access";
 
 /** Name of the page, its component and its incident, which strangers must not see. */
 export const SECRETS = ["Inside Story", "Payroll", "Salaries are late"];
@@ -68,16 +65,9 @@ export async function createPrivateSite(
         headers: { ...(cookie === undefined ? {} : { cookie }), ...more.headers },
       }),
     send,
-    enter: async (password = PAGE_PASSWORD) => grantIn(await send(password)),
+    enter: (password) => enterByPassword(app.call, "inside", password),
     [Symbol.asyncDispose]: () => app[Symbol.asyncDispose](),
   };
-}
-
-/** Returns the cookie that an answer sets, as a request sends it. Throws without one. */
-export function grantIn({ status, headers, text }: Pick<Answer, "status" | "headers" | "text">) {
-  const [cookie] = headers.getSetCookie();
-  if (cookie === undefined) throw new Error(`the answer ${status} has no cookie: ${text}`);
-  return cookie.split(";", 1)[0] ?? "";
 }
 
 /** Paths of the page for people. All of them ask for the password. */
@@ -136,6 +126,7 @@ export function sealOf({ headers }: Pick<Answer, "headers">) {
       "cache-tag",
       "cross-origin-resource-policy",
       "referrer-policy",
+      "surrogate-key",
       "x-robots-tag",
     ].map((name) => [name, headers.get(name)]),
   );
@@ -147,5 +138,14 @@ export const SEALED = {
   "cache-tag": null,
   "cross-origin-resource-policy": "same-origin",
   "referrer-policy": "same-origin",
+  "surrogate-key": null,
   "x-robots-tag": "noindex",
+};
+
+/** Seal of an answer whose path has a token. */
+export const SEALED_TOKEN = {
+  ...SEALED,
+  // Pictures below a link are for other sites, such as wikis.
+  "cross-origin-resource-policy": null,
+  "referrer-policy": "no-referrer",
 };

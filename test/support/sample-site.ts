@@ -10,7 +10,7 @@ import type { TestApp } from "./app";
 import { giveImportedTokens } from "./imported-jobs";
 import { listMails } from "./mail-rows";
 import { storeSubscriber } from "./mailed-subscriber";
-import { createPageAccess } from "./page-access";
+import { createPageAccess, PAGE_PASSWORD } from "./page-access";
 import { png } from "./pictures";
 import { linkPath, listRequests, RELAY } from "./subscribing";
 
@@ -77,8 +77,8 @@ export async function createSampleSite(app: TestApp) {
     { kind: "gatus", value: `core_backup\0${push.token}` },
   ]);
   const rules = createPageAccess(app, page.id);
-  // While the page is public, they lead to it.
-  await rules.password("open sesame 1");
+  // The page is public, so the password form and the link redirect to it.
+  await rules.password(PAGE_PASSWORD);
   const { token: link } = await rules.link("Partner");
   const tokens: Record<string, string> = {
     ...(await mailTokens(app, page.id)),

@@ -1,10 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/base/actor";
-import { Problem } from "../../../src/base/errors";
 import { sha256Hex } from "../../../src/base/hash";
+import { DAY_MS } from "../../../src/base/time";
 import { validate } from "../../../src/base/validation";
 import {
-  createPageLink,
   PageNetworksInput,
   PagePasswordInput,
   pageLinkUrl,
@@ -20,8 +19,6 @@ import { createPasswords } from "../../../src/features/auth/passwords";
 import { createTestApp, type TestApp } from "../../support/app";
 import { createPageAccess } from "../../support/page-access";
 import { rejectionOf } from "../../support/rejection";
-
-const DAY_MS = 86_400_000;
 
 async function createSite() {
   const app = await createTestApp();
@@ -46,16 +43,6 @@ function countSignals({ ctx }: TestApp) {
   ctx.signals.pageChanged.on(() => (counts.pages += 1));
   ctx.signals.addressesChanged.on(() => (counts.addresses += 1));
   return counts;
-}
-
-function thrownBy(work: () => unknown): Problem {
-  try {
-    work();
-  } catch (error) {
-    if (error instanceof Problem) return error;
-    throw error;
-  }
-  throw new Error("the value was accepted");
 }
 
 describe("the kinds of rules of a page", () => {
@@ -129,13 +116,13 @@ describe("the password of a page", () => {
     ["12 characters that become 216 in NFKC", false, "\ufdfa".repeat(12)],
     ["two lines", false, "correct\nhorse"],
     ["a hundred thousand characters", false, "x".repeat(100_000)],
-  ])("a password of %s is valid: %p", (_, isValid, password) => {
+  ])("a password of %s is valid: %p", async (_, isValid, password) => {
     const examine = () => validate(PagePasswordInput, { password });
     if (isValid) {
       expect(examine().password).toBe(password);
       return;
     }
-    const error = thrownBy(examine);
+    const error = await rejectionOf(Promise.try(examine));
     expect(error.fields.map(({ pointer }) => pointer)).toEqual(["#/password"]);
     expect(JSON.stringify([error, error.message])).not.toContain(password);
   });
@@ -232,12 +219,7 @@ describe("the links of a page", () => {
 
   test("a page has up to 100 links, and one more is a conflict", async () => {
     await using site = await createSite();
-    const { ctx } = site.app;
-    await ctx.db.write((tx) => {
-      for (let n = 0; n < 100; n++) {
-        createPageLink(ctx, tx, site.page.id, site.linkInput(`Link ${n}`), CLI_ACTOR);
-      }
-    });
+    for (let n = 0; n < 100; n++) await site.link(`Link ${n}`);
     expect((await rejectionOf(site.link("One more"))).code).toBe("conflict");
     expect(site.links()).toHaveLength(100);
   });

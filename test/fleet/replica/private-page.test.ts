@@ -1,10 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { CLI_ACTOR } from "../../../src/base/actor";
 import { chargeOf, expectProblem } from "../../support/app";
-import { updatePage } from "../../support/examined";
 import { createReplicaPair, type ReplicaPair } from "../../support/fleet/replica-pair";
-import { createPageAccess } from "../../support/page-access";
-import { enterByLink, enterByPassword, PAGE_PASSWORD } from "../../support/private-pages";
+import {
+  createPageAccess,
+  enterByLink,
+  enterByPassword,
+  PAGE_PASSWORD,
+} from "../../support/page-access";
 
 const HOST = "inside.example";
 const BELOW = [
@@ -131,18 +133,17 @@ describe("a private page at a replica", () => {
     await using site = await createSite();
     const { pair, primary } = site;
     const { page } = await primary.page({ slug: "former", name: "Former" });
-    const change = (input: Parameters<typeof updatePage>[3]) =>
-      primary.ctx.db.write((tx) => updatePage(primary.ctx, tx, page.id, input, CLI_ACTOR));
-    await change({ slug: "later" });
+    const { update } = createPageAccess(primary, page.id);
+    await update({ slug: "later" });
     pair.apply(1);
     expect(await forwardedBy(pair, () => pair.call("/status/former"))).toBe(0);
-    await change({ visibility: "private" });
+    await update({ visibility: "private" });
     pair.apply(2);
     for (const path of ["/status/former", "/status/later", "/status/former/feed.atom"]) {
       expect([path, await forwardedBy(pair, () => pair.call(path))]).toEqual([path, 1]);
       expect((await pair.call(path)).status).toBe(404);
     }
-    await change({ visibility: "public" });
+    await update({ visibility: "public" });
     pair.apply(3);
     expect(await forwardedBy(pair, () => pair.call("/status/later"))).toBe(0);
   });

@@ -8,6 +8,7 @@ import { FLEET_SECRET, type FleetNode, startNode } from "../../support/fleet/nod
 import { startS3 } from "../../support/fleet/s3";
 import { eventually } from "../../support/fleet/eventually";
 import { applyPage, createKeyAt } from "../../support/fleet/keys";
+import { grantOf } from "../../support/page-access";
 
 const statusOf = async (node: FleetNode, path: string, key?: string) =>
   (await node.call(path, key === undefined ? {} : { key })).status;
@@ -36,7 +37,7 @@ async function enterPrivatePage(primary: FleetNode, replica: FleetNode): Promise
     body: new URLSearchParams({ password: "open sesame 1" }),
   });
   expect(answer.status).toBe(303);
-  return answer.headers.getSetCookie()[0]?.split(";", 1)[0] ?? "";
+  return grantOf(answer);
 }
 
 await describeWithPrograms(

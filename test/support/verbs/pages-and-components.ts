@@ -1,9 +1,7 @@
-import { listLinksOfPage } from "../../../src/features/pages/access-store";
 import { listAllPages } from "../../../src/features/pages/store";
 import { asUpload } from "../multipart";
-import { createPageAccess } from "../page-access";
+import { createPageAccess, PAGE_PASSWORD } from "../page-access";
 import { picture } from "../pictures";
-import { PAGE_PASSWORD } from "../private-site";
 import { byForm, type Sent, type ActionInstallation, type Verbs } from "./verb";
 
 /** Returns one of the forms of a page with its current version. */
@@ -164,11 +162,9 @@ export const PAGE_VERBS: Verbs = {
   "POST /admin/pages/:id/password/remove": {
     leaves: ["page.set_password"],
     async prepare(installation) {
-      const { path, options } = await pageForm(installation, "password", {
-        password: "a horse battery",
-      });
-      await installation.app.call(path, options);
-      return byForm(installation, `/pages/${installation.pageId}/password/remove`);
+      const { app, pageId } = installation;
+      await createPageAccess(app, pageId).password(PAGE_PASSWORD);
+      return byForm(installation, `/pages/${pageId}/password/remove`);
     },
   },
   "POST /admin/pages/:id/networks": {
@@ -184,10 +180,8 @@ export const PAGE_VERBS: Verbs = {
     leaves: ["page.revoke_link"],
     async prepare(installation) {
       const { app, pageId } = installation;
-      const { path, options } = byForm(installation, `/pages/${pageId}/links/new`, LINK);
-      await app.call(path, options);
-      const [link] = listLinksOfPage(app.ctx.db, { pageId });
-      return byForm(installation, `/pages/${pageId}/links/${link?.id}/revoke`);
+      const { link } = await createPageAccess(app, pageId).link("Partner");
+      return byForm(installation, `/pages/${pageId}/links/${link.id}/revoke`);
     },
   },
   "POST /admin/pages/:id/address": {

@@ -122,7 +122,7 @@ describe("the form of a user in another time zone than UTC", () => {
     });
   });
 
-  test("is shown again with any text, also with one that a pattern would read for minutes", async () => {
+  test("a date-time field shows invalid text again, also 80,000 characters that a pattern could read for minutes", async () => {
     await using dashboard = await createBerlinDashboard();
     const times = { scheduled_for: "[".repeat(80_000), scheduled_for_zone: "a]" };
     const answer = await dashboard.plan(times);

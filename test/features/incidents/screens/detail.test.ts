@@ -179,7 +179,7 @@ describe("the screen of an incident", () => {
     expect(readHtml(rejected.text).texts("#next-update form")).toHaveLength(1);
   });
 
-  test("a written post-mortem is the primary action until it is published, and the facts say how far it is", async () => {
+  test("a written post-mortem is the primary action until it is published, and the facts show its state", async () => {
     await using dashboard = await createIncidentDashboard();
     const { site } = dashboard;
     const { id } = await site.open({ status: "resolved" });

@@ -64,7 +64,7 @@ describe("the screen of a maintenance", () => {
     expect(readHtml((await dashboard.open(path)).text).texts("main form")).toEqual([]);
   });
 
-  test("completed maintenance is well in its head and phases, each update keeps its tone, and lists say that it took place", async () => {
+  test("completed maintenance is green in its head and phases, its updates keep their tones, and lists show the tone of maintenance", async () => {
     await using dashboard = await createMaintenanceDashboard();
     const { site } = dashboard;
     const id = await site.plan();

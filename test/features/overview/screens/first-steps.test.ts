@@ -146,7 +146,7 @@ describe("the first steps", () => {
     expect(await leave(NEW_KEY)).toEqual(["/admin/settings/keys"]);
   });
 
-  test("a rejected form of a step stays one", async () => {
+  test("a rejected key form keeps the step in its action", async () => {
     await using app = await createTestApp();
     const session = await app.signedIn("owner");
     const path = `${NEW_KEY}?step=key`;

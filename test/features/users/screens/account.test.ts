@@ -66,7 +66,7 @@ describe("one's own time zone", () => {
     expect(typedIn((await app.call(ACCOUNT, { session })).text, "time_zone")).toEqual([zone]);
   });
 
-  test("is asked for on the overview until one is chosen, also if that is UTC", async () => {
+  test("the overview asks for a time zone until the user saves one, also if that is UTC", async () => {
     await using app = await createTestApp();
     await app.page();
     const hintFor = async (session: string) =>
