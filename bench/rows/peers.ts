@@ -4,10 +4,11 @@ import { type Figure, median, megabytes } from "../support/figure";
 import { privateBytes, residentBytes } from "../support/memory";
 import { processMs } from "../support/processor-time";
 import { untilAnswered } from "../support/ready";
+import { costOfReads } from "../support/read-cost";
 import { seed } from "../support/seed";
 import { type Server, startAllclear } from "../support/server";
 import { seedMonitors, startTarget } from "../support/watching";
-import { runWrk, SERVER_CORE } from "../support/wrk";
+import { SERVER_CORE } from "../support/wrk";
 import type { Workspace } from "../support/workspace";
 
 /** Put there by whoever runs this row. */
@@ -15,7 +16,6 @@ const GATUS = join(import.meta.dir, "../../dist/peers/gatus");
 
 const STARTS = 15;
 const SETTLE_MS = 3_000;
-const CONNECTIONS = 32;
 const READ_SECONDS = 2;
 const READ_ROUNDS = 5;
 /** Components of the seeded page, and endpoints of Gatus. */
@@ -93,9 +93,11 @@ async function compareReads(workspace: Workspace): Promise<Figure[]> {
     const ours: number[] = [];
     const theirs: number[] = [];
     for (const key of keys) {
-      const headers = { Authorization: `Bearer ${key}` };
-      ours.push(await costOfReads(allclear, `/api/v1/status/${slug}`, headers));
-      theirs.push(await costOfReads(gatus, "/api/v1/endpoints/statuses", {}));
+      const options = { headers: { Authorization: `Bearer ${key}` }, seconds: READ_SECONDS };
+      ours.push(await costOfReads(allclear, `/api/v1/status/${slug}`, options));
+      theirs.push(
+        await costOfReads(gatus, "/api/v1/endpoints/statuses", { seconds: READ_SECONDS }),
+      );
     }
     // The first round compiles the code.
     const text = (costs: number[]) => `${median(costs.slice(1)).toFixed(1)} µs`;
@@ -111,17 +113,6 @@ async function compareReads(workspace: Workspace): Promise<Figure[]> {
     await allclear.stop();
     await gatus.stop();
   }
-}
-
-async function costOfReads(
-  server: Server,
-  path: string,
-  headers: Record<string, string>,
-): Promise<number> {
-  const before = processMs(server.pid);
-  const options = { connections: CONNECTIONS, seconds: READ_SECONDS, headers };
-  const { requests } = await runWrk(server.url + path, options);
-  return ((processMs(server.pid) - before) * 1_000) / requests;
 }
 
 async function compareChecks(workspace: Workspace): Promise<Figure> {

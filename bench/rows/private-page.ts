@@ -3,14 +3,14 @@ import { composed } from "../../src/base/validation";
 import { createPageLink } from "../../src/features/pages/access";
 import { findPageBySlug } from "../../src/features/pages/store";
 import { updatePage } from "../../test/support/examined";
+import { grantOf } from "../../test/support/page-access";
 import { type Figure, median } from "../support/figure";
 import { openData } from "../support/open-data";
-import { processMs } from "../support/processor-time";
-import { CONNECTIONS, measureReads, type Read } from "../support/read-cost";
+import { CONNECTIONS, costOfReads, measureReads, type Read } from "../support/read-cost";
 import { seed } from "../support/seed";
 import { seedPast } from "../support/seed-past";
 import { type Server, startAllclear } from "../support/server";
-import { runWrk, SERVER_CORE } from "../support/wrk";
+import { SERVER_CORE } from "../support/wrk";
 import type { Workspace } from "../support/workspace";
 
 const ROUNDS = 9;
@@ -41,16 +41,6 @@ export async function measurePrivatePage(workspace: Workspace): Promise<Figure[]
       servers.push(await startAllclear(workspace, dataDir, { ...SERVER, core: SERVER_CORE }));
     }
     const [openServer, closedServer] = servers as [Server, Server];
-    /** Returns the processor time of one request in µs. */
-    const costOf = async (server: Server, { rounds: [headers = {}] }: Read, seconds: number) => {
-      const before = processMs(server.pid);
-      const { requests } = await runWrk(server.url + path, {
-        connections: CONNECTIONS,
-        seconds,
-        headers,
-      });
-      return ((processMs(server.pid) - before) * 1_000) / requests;
-    };
     const costs = { open: [] as number[], closed: [] as number[] };
     for (let round = -1; round < ROUNDS; round++) {
       const seconds = round < 0 ? WARM_UP_SECONDS : SECONDS;
@@ -59,8 +49,9 @@ export async function measurePrivatePage(workspace: Workspace): Promise<Figure[]
         ["closed", closedServer, reads[1]],
       ] as const;
       // The order turns around each time, so that a drift of the machine favours nobody.
-      for (const [name, server, read] of round % 2 === 0 ? turns : turns.toReversed()) {
-        const cost = await costOf(server, read, seconds);
+      for (const [name, server, { rounds }] of round % 2 === 0 ? turns : turns.toReversed()) {
+        const [headers = {}] = rounds;
+        const cost = await costOfReads(server, path, { headers, seconds });
         if (round >= 0) costs[name].push(cost);
       }
     }
@@ -102,8 +93,7 @@ async function closePage(dataDir: string, slug: string): Promise<string> {
 async function enter(workspace: Workspace, dataDir: string, path: string): Promise<string> {
   const server = await startAllclear(workspace, dataDir);
   try {
-    const { headers } = await fetch(server.url + path, { redirect: "manual" });
-    return headers.getSetCookie()[0]?.split(";", 1)[0] ?? "";
+    return grantOf(await fetch(server.url + path, { redirect: "manual" }));
   } finally {
     await server.stop();
   }

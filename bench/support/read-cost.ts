@@ -1,6 +1,6 @@
 import { type Figure, median } from "./figure";
 import { processMs } from "./processor-time";
-import { type ServerOptions, startAllclear } from "./server";
+import { type Server, type ServerOptions, startAllclear } from "./server";
 import { runWrk, SERVER_CORE } from "./wrk";
 import type { Workspace } from "./workspace";
 
@@ -48,4 +48,15 @@ export async function measureReads(workspace: Workspace, read: Read): Promise<Fi
   } finally {
     await server.stop();
   }
+}
+
+/** Loads a running server with one read. Returns the processor time of a request in µs. */
+export async function costOfReads(
+  { url, pid }: Server,
+  path: string,
+  options: { seconds: number; headers?: Record<string, string> },
+): Promise<number> {
+  const before = processMs(pid);
+  const { requests } = await runWrk(url + path, { connections: CONNECTIONS, ...options });
+  return ((processMs(pid) - before) * 1_000) / requests;
 }
