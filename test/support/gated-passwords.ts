@@ -1,8 +1,8 @@
 import { createPasswords, type Passwords } from "../../src/features/auth/passwords";
 import { settle } from "./clock";
 
-/** Number of cores with which two passwords are verified at a time. */
-const CORES = 4;
+/** Number of passwords that are verified at a time. */
+const AT_ONCE = 2;
 
 /** Passwords whose verifications the test completes. */
 export interface GatedPasswords extends Passwords {
@@ -23,7 +23,7 @@ export function createGatedPasswords(right: string): GatedPasswords {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     ends.push(() => resolve(password === right));
     return promise;
-  }, CORES);
+  }, AT_ONCE);
   async function endBegun(): Promise<void> {
     const due = ends;
     ends = [];

@@ -61,7 +61,7 @@ export interface Passwords {
 
 export function createPasswords(
   verifyHash: VerifyHash = Bun.password.verify,
-  concurrency = Math.min(VERIFICATION_CONCURRENCY, Math.max(1, navigator.hardwareConcurrency - 1)),
+  concurrency = verificationsAtOnce(navigator.hardwareConcurrency),
 ): Passwords {
   const verifying = createBoundedQueue({
     concurrency,
@@ -87,6 +87,11 @@ export function createPasswords(
     },
     requirePlace: verifying.requirePlace,
   };
+}
+
+/** Returns how many sign-ins are verified at a time on a machine with this number of cores. */
+export function verificationsAtOnce(cores: number): number {
+  return Math.min(VERIFICATION_CONCURRENCY, Math.max(1, cores - 1));
 }
 
 function rejection(reason: RefusalReason): Problem {

@@ -1,12 +1,12 @@
 import { describe, expect, spyOn, test } from "bun:test";
-import { createPasswords, passwordError } from "../../../src/features/auth/passwords";
+import { createPasswords, passwordError, verificationsAtOnce } from "../../../src/features/auth/passwords";
 import { settle } from "../../support/clock";
 import { rejectionOf } from "../../support/rejection";
 
 const PASSWORD = "correct horse battery";
 
-/** Number of cores with which two passwords are verified at a time. */
-const CORES = 4;
+/** Number of passwords that are verified at a time. */
+const AT_ONCE = 2;
 
 const turnOf = (source: string) => ({ source, rank: () => 0 });
 
@@ -82,7 +82,7 @@ describe("verification without a hash", () => {
 
 describe("concurrent verifications", () => {
   test("at most a hundred verifications wait, and further ones are unavailable", async () => {
-    const passwords = createPasswords(Bun.password.verify, CORES);
+    const passwords = createPasswords(Bun.password.verify, AT_ONCE);
     const hash = await Bun.password.hash(PASSWORD, {
       algorithm: "argon2id",
       memoryCost: 64,
@@ -102,7 +102,7 @@ describe("concurrent verifications", () => {
   });
 
   test("one source can have one waiting verification, and does not block others", async () => {
-    const passwords = createPasswords(Bun.password.verify, CORES);
+    const passwords = createPasswords(Bun.password.verify, AT_ONCE);
     // Two at work and one waiting.
     const one = turnOf("one");
     const accepted = Array.from({ length: 3 }, () => passwords.verify(PASSWORD, undefined, one));
@@ -128,7 +128,7 @@ describe("concurrent verifications", () => {
       running -= 1;
       return true;
     };
-    const passwords = createPasswords(verify, cores);
+    const passwords = createPasswords(verify, verificationsAtOnce(cores));
     const all = Array.from({ length: 10 }, (_, i) => passwords.verify("x", "y", turnOf(`${i}`)));
     expect(await Promise.all(all)).toEqual(all.map(() => true));
     expect(peak).toBe(most);
