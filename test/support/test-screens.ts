@@ -51,6 +51,7 @@ export function testScreens(screens: readonly Screen[]): void {
         await page.setViewportSize({ ...SMALL, height: Math.max(SMALL.height, height) });
         expect(await axe(page, "none")).toEqual([]);
         expect(await overflow(page)).toBe(0);
+        expect(await crumbsAboveHeading(page)).toBe(true);
         expect(requests.filter((url) => !isOwn(url, origin))).toEqual([]);
         expect(errors.map(withoutReason)).toEqual(expectedErrors(screen));
       },
@@ -68,6 +69,15 @@ function headings(page: Page): Promise<number> {
 function overflow(page: Page): Promise<number> {
   // Public pages keep room for a scroll bar, so that their content can be narrower than the window.
   return page.locator("html").evaluate((html) => Math.max(0, html.scrollWidth - innerWidth));
+}
+
+/** Returns false if breadcrumbs lie over the heading of their screen. */
+function crumbsAboveHeading(page: Page): Promise<boolean> {
+  return page.evaluate(() => {
+    const bottom = document.querySelector(".crumbs")?.getBoundingClientRect().bottom ?? 0;
+    const top = document.querySelector(".crumbs ~ h1")?.getBoundingClientRect().top ?? bottom;
+    return bottom <= top;
+  });
 }
 
 function isOwn(url: string, origin: string): boolean {
