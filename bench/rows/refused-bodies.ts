@@ -85,7 +85,9 @@ export async function measureRefusedBodies(workspace: Workspace): Promise<Figure
           let ms = Number.POSITIVE_INFINITY;
           for (let round = 0; round < TRIES && ms > REACH_MS / 2; round++) {
             const since = mainThreadMs(server.pid);
-            const { status } = await send(method, target, text);
+            const { status } = await send(method, target, text).catch((error: unknown) => {
+              throw new Error(`${id} was not answered: ${what}`, { cause: error });
+            });
             ms = Math.min(ms, mainThreadMs(server.pid) - since);
             if (status < 400 || status >= 500) throw new Error(`${id} answered ${status}: ${what}`);
           }

@@ -31,6 +31,8 @@ export async function openConnection(url: string): Promise<Connection> {
   let received = Buffer.alloc(0);
   let waiting: PromiseWithResolvers<Answer> | undefined;
   let failure: Error | undefined;
+  /** What the socket has not taken yet: it takes no more than its buffer holds. */
+  let unsent: Buffer = Buffer.alloc(0);
   const fail = (error: Error) => {
     failure ??= error;
     waiting?.reject(error);
@@ -50,6 +52,9 @@ export async function openConnection(url: string): Promise<Connection> {
           fail(error as Error);
         }
       },
+      drain(socket) {
+        unsent = unsent.subarray(socket.write(unsent));
+      },
       error: (_socket, error) => fail(error),
       close: () => fail(new Error(`${url} closed the connection`)),
     },
@@ -58,7 +63,8 @@ export async function openConnection(url: string): Promise<Connection> {
     send(request) {
       if (failure) return Promise.reject(failure);
       waiting = Promise.withResolvers<Answer>();
-      socket.write(request);
+      const bytes = Buffer.from(request);
+      unsent = bytes.subarray(socket.write(bytes));
       return waiting.promise;
     },
     close: () => void socket.end(),
