@@ -31,7 +31,7 @@ export async function openConnection(url: string): Promise<Connection> {
   let received = Buffer.alloc(0);
   let waiting: PromiseWithResolvers<Answer> | undefined;
   let failure: Error | undefined;
-  /** What the socket has not taken yet: it takes no more than its buffer holds. */
+  /** Bytes that the socket has not taken yet: it takes no more than its buffer holds. */
   let unsent: Buffer = Buffer.alloc(0);
   const fail = (error: Error) => {
     failure ??= error;
