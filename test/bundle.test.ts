@@ -3,7 +3,7 @@ import { BUNDLE } from "../deploy/bundle";
 
 /** Packages and features whose modules a server loads before it is ready. */
 const START = {
-  packages: ["@sinclair/typebox", "drizzle-orm", "ipaddr.js", "lru-cache", "memoirist"],
+  packages: ["drizzle-orm", "ipaddr.js", "lru-cache", "memoirist"],
   features: ["auth", "keys", "limits", "metrics", "pages", "settings"],
 };
 /** CommonJS packages in the same part. They are evaluated with the first log line. */
@@ -31,7 +31,7 @@ const WITH_STREAMS = [
   "zlib",
 ];
 /** Largest text of these modules without migrations, in bytes. */
-const START_MAX_BYTES = 705_000;
+const START_MAX_BYTES = 578_000;
 
 /** Returns the bytes of each module in the parts that begin with these modules, and in their static imports. */
 async function loadedWith(...modules: string[]): Promise<Map<string, number>> {

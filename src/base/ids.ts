@@ -1,6 +1,5 @@
 import type { Clock } from "./clock";
 import type { RandomBytes } from "./hash";
-import { Text } from "./schema";
 
 /** Prefixes of ids, one for each kind of object. */
 type IdPrefix =
@@ -126,18 +125,8 @@ export interface ManagedMetadata {
   managedBy?: Manager;
 }
 
-const REF_LENGTH_MAX = 63;
-
-/** Identifier by which declarative files find an object again. */
-export const RefText = Text({
-  minLength: 1,
-  maxLength: REF_LENGTH_MAX,
-  pattern: "^[a-z0-9-]+$",
-  check: (value) =>
-    /^[a-z0-9-]+$/.test(value)
-      ? undefined
-      : "must have only lower-case letters, digits and hyphens, such as checkout-api",
-});
+/** Maximum length of a ref. */
+export const REF_LENGTH_MAX = 63;
 
 /**
  * Returns `desired` as a ref, or with the lowest number from 2 that makes it free. `findHolder` returns

@@ -1,4 +1,4 @@
-import { containsKeyShape } from "./ids";
+import { containsKeyShape, REF_LENGTH_MAX } from "./ids";
 import { Text, type TextOptions } from "./schema";
 
 /** Maximum length of a name, in code points. */
@@ -24,3 +24,14 @@ export const DESCRIPTION_MAX = 1_000;
 
 /** A description or a reason, on any number of lines. */
 export const DescriptionText = Text({ maxLength: DESCRIPTION_MAX });
+
+/** Identifier by which declarative files find an object again. */
+export const RefText = Text({
+  minLength: 1,
+  maxLength: REF_LENGTH_MAX,
+  pattern: "^[a-z0-9-]+$",
+  check: (value) =>
+    /^[a-z0-9-]+$/.test(value)
+      ? undefined
+      : "must have only lower-case letters, digits and hyphens, such as checkout-api",
+});

@@ -2,7 +2,7 @@
  * Bodies of requests: what a route declares, what headers promise, reading within limits, and the memory that bodies
  * under way may take.
  */
-import { type TSchema, type TUnsafe, Type } from "@sinclair/typebox";
+import type { TSchema, TUnsafe } from "@sinclair/typebox";
 import { type ClientAddress, siteOf } from "../base/client-address";
 import type { Clock } from "../base/clock";
 import { Problem, unavailable } from "../base/errors";
@@ -10,6 +10,9 @@ import { queryOf, type RequestContext } from "./request-context";
 
 /** Limit of a request body, in bytes. */
 export const BODY_MAX_BYTES = 256 * 1024;
+
+/** Limit of a form, in bytes, whose fields are kept while its user signs in again. */
+export const KEPT_FORM_MAX_BYTES = 64 * 1024;
 
 const PLAIN_FORM = "application/x-www-form-urlencoded";
 const FORM_WITH_FILES = "multipart/form-data";
@@ -30,8 +33,8 @@ export interface BodyLimits {
 
 /** The body that a route declares. */
 export interface DeclaredBody extends BodyLimits {
-  /** Its schema. Fields of a form are declared by the operation. */
-  schema: TSchema;
+  /** Schema of JSON. Fields of a form are declared by the operation, and a beginning is any text. */
+  schema?: TSchema;
   /** Set for a form, whose screen shows each error at its field. */
   form?: { takesFiles: boolean };
   /** Media type that is read as bytes, besides JSON. */
@@ -58,7 +61,8 @@ const Declared = Symbol("declared");
 
 /** Returns the option of a route that declares a body, which handlers get as a `Value`. */
 export function declareBody<Value>(declared: DeclaredBody): { body: TUnsafe<Value> } {
-  return { body: Type.Unsafe<Value>({ [Declared]: declared }) };
+  // An object of its own: TypeBox, whose schemas Elysia types, is loaded after health checks are answered.
+  return { body: { [Declared]: declared } as unknown as TUnsafe<Value> };
 }
 
 /**
@@ -244,7 +248,6 @@ async function gather(
  */
 export function beginningOf(maxBytes: number, { instead }: { instead?: string } = {}) {
   return declareBody<Uint8Array>({
-    schema: Type.Unsafe({ type: "string" }),
     isOptional: true,
     beginningBytes: maxBytes,
     async read(request, context) {

@@ -1,4 +1,3 @@
-import { Type } from "@sinclair/typebox";
 import { Problem } from "../base/errors";
 import { sha256Hex } from "../base/hash";
 import { canSendFiles, declareBody, decodeUtf8, readBytes } from "./body";
@@ -36,7 +35,6 @@ interface SentFile {
  */
 export function formBody({ files = false, maxBytes }: { files?: boolean; maxBytes?: number } = {}) {
   return declareBody<Form>({
-    schema: Type.Object({}),
     form: { takesFiles: files },
     isOptional: false,
     ...(files && maxBytes !== undefined ? { maxBytes } : {}),
@@ -132,6 +130,3 @@ function toForm(
     digest: sha256Hex(`${url}\n${content}`),
   };
 }
-
-/** Limit of a form, in bytes, whose fields are kept while its user signs in again. */
-export const KEPT_FORM_MAX_BYTES = 64 * 1024;

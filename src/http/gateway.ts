@@ -14,12 +14,12 @@ import {
   bodyHeadersProblem,
   createBodyBudget,
   isChunked,
+  KEPT_FORM_MAX_BYTES,
   UnfinishedBody,
 } from "./body";
 import { type CallerSources, chargeCaller, createAuthorisation, hasTokenInPath } from "./caller";
 import { type Cdn, MISSING_CACHE } from "./cdn";
 import type { ClientAddresses } from "./client-address";
-import { KEPT_FORM_MAX_BYTES } from "./form-body";
 import {
   createHsts,
   NO_STORE,

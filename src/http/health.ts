@@ -1,37 +1,30 @@
 /* Health checks of the process, and the readiness that they show. */
-import { Type } from "@sinclair/typebox";
 import type { Clock } from "../base/clock";
 import type { Config } from "../base/config/options";
 import { unavailable } from "../base/errors";
 import type { Log } from "../base/log";
-import { Nullable, OneOf } from "../base/schema";
 import { SECOND_MS } from "../base/time";
 import type { Ctx } from "../context";
 import { isUnreadable, STORAGE_FAULTS, type StorageFault, storageFaultOf } from "../db/errors";
 import type { Reader } from "../db/statements";
 import type { StorageState } from "../db/storage-watch";
 import { findDefaultPage } from "../features/pages/store";
+import type * as SchemasModule from "./health-schemas";
 import { operation } from "./operation";
 import type { PlainRoute } from "./route-table";
 
 const RETRY_AFTER_SECONDS = 5;
 const NOT_PRIMARY = "This server is not the primary of its fleet now.";
 
-const Health = Type.Object({ status: OneOf(["ok"]) }, { title: "Health" });
-
-const Ready = Type.Object(
-  {
-    status: OneOf(["ok"]),
-    writable: Type.Boolean({ description: "True if changes can be stored." }),
-    reason: Nullable(
-      Type.String({
-        description: "Reason for which changes cannot be stored, or that the database is damaged.",
-        examples: [STORAGE_FAULTS.disk_full],
-      }),
-    ),
-  },
-  { title: "Readiness" },
-);
+/** Describes an answer. Its schema is loaded with the first description of the API, since a start needs no TypeBox. */
+function described(description: string, schema: keyof typeof SchemasModule) {
+  return {
+    description,
+    get schema() {
+      return (require("./health-schemas") as typeof SchemasModule)[schema];
+    },
+  };
+}
 
 /**
  * `/healthz` shows that the process answers, `/readyz` that it can serve pages, with the state of
@@ -59,7 +52,7 @@ export function healthRoutes(ctx: Ctx, readiness: Readiness): readonly PlainRout
         summary: "Check that the process answers",
         tag: "Health",
         access: { kind: "health" },
-        answers: { 200: { description: "The process answers.", schema: Health } },
+        answers: { 200: described("The process answers.", "Health") },
       }),
     },
     {
@@ -76,7 +69,7 @@ export function healthRoutes(ctx: Ctx, readiness: Readiness): readonly PlainRout
           "503 while the server shuts down or can serve no page. With a full disk, or one that fails to read while pages are in memory, pages are still served: the answer is 200, with `writable` and `reason`.",
         tag: "Health",
         access: { kind: "health" },
-        answers: { 200: { description: "The server can serve pages.", schema: Ready } },
+        answers: { 200: described("The server can serve pages.", "Ready") },
         errors: ["unavailable"],
       }),
     },
@@ -96,7 +89,7 @@ export function healthRoutes(ctx: Ctx, readiness: Readiness): readonly PlainRout
           "503 with the reason while changes cannot be stored. Writes once to the disk if no change was stored in the last two seconds. For alerts; load balancers use `/readyz`.",
         tag: "Health",
         access: { kind: "health" },
-        answers: { 200: { description: "Changes can be stored.", schema: Ready } },
+        answers: { 200: described("Changes can be stored.", "Ready") },
         errors: ["unavailable"],
       }),
     },

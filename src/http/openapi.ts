@@ -174,7 +174,8 @@ export function describeOperation(route: Route, schemas: NamedSchemas): Json {
 function bodyOf({ body, operation }: Route, schemas: NamedSchemas): Json {
   if (!body) return {};
   const { schema, form, isOptional, beginningBytes, rawMediaType } = body;
-  const described = schemas.refer(form ? (operation.form ?? Type.Object({})) : schema);
+  const shape = form ? (operation.form ?? Type.Object({})) : schema;
+  const described = shape ? schemas.refer(shape) : TEXT;
   const types = form ? formMediaTypes(form) : [beginningBytes === undefined ? JSON_TYPE : "*/*"];
   const content = {
     ...Object.fromEntries(types.map((type) => [type, { schema: described }])),

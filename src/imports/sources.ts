@@ -5,9 +5,9 @@
  */
 import type { Config } from "../base/config/options";
 import type { FieldError } from "../base/errors";
-import { RefText } from "../base/ids";
 import { type ImportKind, PRODUCTS } from "../base/import-report";
 import { plural } from "../base/text";
+import { RefText } from "../base/texts";
 import { schemaErrors } from "../base/validation";
 import type { Ctx } from "../context";
 import { OperatorError } from "../db/errors";

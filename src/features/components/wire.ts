@@ -1,10 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { ActorKind } from "../../base/actor";
-import { RefText } from "../../base/ids";
 import { Day, Instant, Nullable, OneOf } from "../../base/schema";
 import { CAUSE_SOURCES, COMPONENT_STATUSES } from "../../base/status";
 import { TagsInput } from "../../base/tags";
-import { DescriptionText, NameText } from "../../base/texts";
+import { DescriptionText, NameText, RefText } from "../../base/texts";
 import { toIso } from "../../base/time";
 import type { CauseRow, ChangeRow } from "./cause-store";
 import type { ComponentRow, GroupRow } from "./store";

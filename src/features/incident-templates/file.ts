@@ -1,8 +1,8 @@
 /* Incident templates in the configuration file: their schema, `applyTemplates` and `exportTemplates`. */
 import { type Static, Type } from "@sinclair/typebox";
 import { invalidFields, pointer } from "../../base/errors";
-import { RefText } from "../../base/ids";
 import { Nullable, Text } from "../../base/schema";
+import { RefText } from "../../base/texts";
 import type { NamedStatus } from "../../base/status";
 import { validate } from "../../base/validation";
 import type { Reader } from "../../db/statements";

@@ -1,8 +1,8 @@
 /* Monitors in the configuration file: their schema, `applyMonitors` and `exportMonitors`. */
 import { type Static, Type } from "@sinclair/typebox";
 import { invalidFields, pointer } from "../../base/errors";
-import { RefText } from "../../base/ids";
 import { Text } from "../../base/schema";
+import { RefText } from "../../base/texts";
 import type { Reader, Tx } from "../../db/statements";
 import {
   type ApplyRun,

@@ -1,8 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { COMPAT_PRODUCTS } from "../../base/compat";
-import { RefText } from "../../base/ids";
 import { Instant, Nullable, OneOf, Text } from "../../base/schema";
-import { DescriptionText, NameText } from "../../base/texts";
+import { DescriptionText, NameText, RefText } from "../../base/texts";
 import { toIso } from "../../base/time";
 import { DOMAINS_MAX, logoPath, pageBaseUrl, pageUrl } from "./addresses";
 import { PageMailInput } from "./mail";

@@ -4,8 +4,8 @@
  */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { type FieldError, invalidFields, pointer } from "../../base/errors";
-import { RefText } from "../../base/ids";
 import { Nullable, Text } from "../../base/schema";
+import { RefText } from "../../base/texts";
 import {
   ANOTHER_SECRET,
   concealedSecrets,

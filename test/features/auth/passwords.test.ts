@@ -1,5 +1,9 @@
 import { describe, expect, spyOn, test } from "bun:test";
-import { createPasswords, passwordError, verificationsAtOnce } from "../../../src/features/auth/passwords";
+import {
+  createPasswords,
+  passwordError,
+  verificationsAtOnce,
+} from "../../../src/features/auth/passwords";
 import { settle } from "../../support/clock";
 import { rejectionOf } from "../../support/rejection";
 

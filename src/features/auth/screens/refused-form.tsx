@@ -5,8 +5,9 @@
 import { containsKeyShape } from "../../../base/ids";
 import { SUPPORTED_TYPES } from "../../../base/status";
 import { WEBHOOK_FORMATS } from "../../../base/webhook";
+import { KEPT_FORM_MAX_BYTES } from "../../../http/body";
 import { hostAndPortOf } from "../../../http/caller";
-import { type Form as SentForm, KEPT_FORM_MAX_BYTES } from "../../../http/form-body";
+import type { Form as SentForm } from "../../../http/form-body";
 import type { RouteTable } from "../../../http/route-table";
 import { Button, ButtonLink } from "../../../ui/buttons";
 import { Actions, Form } from "../../../ui/form";

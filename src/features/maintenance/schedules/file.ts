@@ -1,8 +1,8 @@
 /* Maintenance schedules in the configuration file: their schema, `applySchedules` and `exportSchedules`. */
 import { type Static, Type } from "@sinclair/typebox";
 import { invalidFields, pointer } from "../../../base/errors";
-import { RefText } from "../../../base/ids";
 import { Text } from "../../../base/schema";
+import { RefText } from "../../../base/texts";
 import { validate } from "../../../base/validation";
 import type { Reader } from "../../../db/statements";
 import {
