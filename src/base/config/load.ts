@@ -5,6 +5,7 @@ import { cdnProblems, mirrorProblems } from "./mirror";
 import { type DockerAddress, proxyProblems } from "./network";
 import { formatNetwork, type Network, type Option, parseNetworks } from "./parse";
 import { type Config, type OptionName, OPTIONS, type OptionSource } from "./options";
+import { signInProblems } from "./sign-in";
 
 /** Values of flags on the command line, by option. */
 export type GivenFlags = Partial<Record<OptionName, string>>;
@@ -46,6 +47,7 @@ export function loadConfig(flags: GivenFlags, env: Environment): LoadedConfig {
     ...mirrorProblems(config, isGiven, nameGiven),
     ...fleetProblems(config, isGiven, nameGiven),
     ...nodeProblems(isGiven),
+    ...signInProblems(isGiven, nameGiven),
     ...proxyProblems(config, (name) => sources[name]),
     ...valkeyProblems(config, (name) => sources[name]),
   );

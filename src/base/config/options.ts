@@ -21,6 +21,7 @@ import {
   parseTargets,
   text,
 } from "./parse";
+import { type OptionalSignInName, SIGN_IN_OPTIONS } from "./sign-in";
 
 /**
  * All settings with flag, environment variable, default and parser. The loader, the help and the table in
@@ -200,6 +201,7 @@ export const OPTIONS = {
     help: "Days after which client addresses of users and keys are deleted.",
     scope: "serve",
   }),
+  ...SIGN_IN_OPTIONS,
   ...MAIL_OPTIONS,
   ...CDN_OPTIONS,
   ...MIRROR_OPTIONS,
@@ -217,6 +219,7 @@ type Optional =
   | "caFile"
   | "outboundProxy"
   | "dockerTlsDir"
+  | OptionalSignInName
   | CdnOptionName
   | MirrorOptionName
   | NodeOptionName

@@ -9,6 +9,14 @@ export interface ListenAddress {
 /** A network in CIDR notation, parsed. */
 export type Network = [ipaddr.IPv4 | ipaddr.IPv6, number];
 
+/** Ranges of addresses within a machine, a network or a private overlay network, such as those of Tailscale. */
+export const PRIVATE_RANGES: ReadonlySet<string> = new Set([
+  "loopback",
+  "private",
+  "uniqueLocal",
+  "carrierGradeNat",
+]);
+
 export function text(value: string): string {
   if (value === "") throw new Error("is empty");
   return value;
@@ -199,8 +207,11 @@ export interface Option<T> {
   /** Placeholder of the value in the help text. */
   placeholder: string;
   help: string;
-  /** `everywhere`: every command takes it; `mail`: the server, and commands that mail, do; `serve`: only the server does. */
-  scope: "everywhere" | "mail" | "serve";
+  /**
+   * Commands that take it. `everywhere`: all; `mail`: the server and commands that mail; `sign-in`: the server and
+   * commands about the provider; `serve`: the server.
+   */
+  scope: "everywhere" | "mail" | "sign-in" | "serve";
   /** True if errors must not repeat the value, which may contain a secret. True for every option without a flag. */
   isHidden?: true;
   /** Variable that names a file with the value. A line break at its end is left out. */

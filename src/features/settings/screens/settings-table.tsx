@@ -9,7 +9,7 @@ import {
 } from "../../../base/config/parse";
 import { formatMailbox } from "../../../base/mail-address";
 import { describeStore } from "../../../base/store-address";
-import { plural } from "../../../base/text";
+import { capitalised, plural } from "../../../base/text";
 import { DetailCard } from "../../../ui/detail";
 import { DenseDataTable } from "../../../ui/list";
 import type { MailSettings } from "../../mail/settings";
@@ -139,6 +139,45 @@ const SETTINGS: Readonly<Record<OptionName, Setting>> = {
     label: "Credential for the purge address",
     show: ({ config }) => setOrNone(config.purgeHeader),
   },
+  oidcIssuer: {
+    label: "Provider for signing in",
+    isCode: true,
+    show: ({ config }) => config.oidcIssuer ?? NONE,
+  },
+  oidcClientId: {
+    label: "Id at the provider",
+    isCode: true,
+    show: ({ config }) => config.oidcClientId ?? NONE,
+  },
+  oidcClientSecret: {
+    label: "Secret at the provider",
+    show: ({ config }) => setOrNone(config.oidcClientSecret),
+  },
+  oidcName: { label: "Name of the provider", show: ({ config }) => config.oidcName ?? NONE },
+  oidcGroupsClaim: {
+    label: "Claim with groups",
+    isCode: true,
+    show: ({ config }) => config.oidcGroupsClaim,
+  },
+  oidcLinkByEmail: {
+    label: "Users are connected by e-mail",
+    show: ({ config }) => capitalised(config.oidcLinkByEmail),
+  },
+  oidcEmailVerified: {
+    label: "Verified e-mail of new users",
+    show: ({ config }) => capitalised(config.oidcEmailVerified),
+  },
+  roles: {
+    label: "Roles by groups",
+    isCode: true,
+    show: ({ config }) =>
+      config.roles?.map(({ group, role }) => `${group}=${role}`).join("; ") ?? NONE,
+  },
+  createUsers: {
+    label: "New users of the provider",
+    show: ({ config }) => capitalised(config.createUsers),
+  },
+  localSignIn: { label: "Password for", show: ({ config }) => capitalised(config.localSignIn) },
   smtpHost: { label: "Mail relay", isCode: true, show: ({ mail }) => mail?.host ?? NONE },
   smtpPort: { label: "Port of the relay", show: ({ mail }) => String(mail?.port ?? NONE) },
   smtpTls: { label: "TLS to the relay", show: ({ mail }) => mail?.tls ?? NONE },
