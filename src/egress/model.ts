@@ -23,7 +23,7 @@ interface Recorded {
 }
 
 /** Name of a policy in `policy.ts`. */
-export type PolicyName = "monitor" | "webhook" | "mail";
+export type PolicyName = "monitor" | "webhook" | "mail" | "private";
 
 export type IpFamily = 4 | 6;
 

@@ -1,6 +1,6 @@
 import ipaddr from "ipaddr.js";
 import type { Config } from "../base/config/options";
-import { isInNetworks, type Network } from "../base/config/parse";
+import { isInNetworks, type Network, PRIVATE_RANGES } from "../base/config/parse";
 import type { PolicyName } from "./model";
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
@@ -44,6 +44,19 @@ const GLOBAL_IPV6 = ipaddr.IPv6.parse("2000::");
  */
 export const monitorPolicy: Policy = {
   addressError: (address) => addressErrorOf(address, neverReached),
+};
+
+/** Policy of requests without TLS to a server that the operator names: only private and loopback addresses. */
+const privatePolicy: Policy = {
+  addressError: (address) =>
+    addressErrorOf(
+      address,
+      (parsed) =>
+        neverReached(parsed) ??
+        (PRIVATE_RANGES.has(parsed.range())
+          ? undefined
+          : "is not a private address, which is needed without https"),
+    ),
 };
 
 /** Reason why webhooks may not reach a private address, with the settings that allow it. */
@@ -103,6 +116,7 @@ export function policiesOf(deps: {
     monitor: monitorPolicy,
     webhook: webhookPolicyOf(() => deps.allowedNetworks),
     mail: mailPolicy(() => deps.config),
+    private: privatePolicy,
   };
 }
 

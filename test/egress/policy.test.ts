@@ -5,6 +5,8 @@ import { hostError, monitorPolicy, policiesOf, webhookPolicy } from "../../src/e
 const mailPolicy = (config: Parameters<typeof policiesOf>[0]["config"]) =>
   policiesOf({ allowedNetworks: [], config }).mail;
 
+const privatePolicy = policiesOf({ allowedNetworks: [] }).private;
+
 const METADATA_SPELLINGS = [
   "169.254.169.254",
   "2852039166",
@@ -209,5 +211,30 @@ describe("addresses that mail may reach", () => {
     const policy = mailPolicy(byDashboard);
     expect(hostError("10.1.2.3", policy)).toBeUndefined();
     expect(hostError("192.168.1.1", policy)).toContain("ALLCLEAR_SMTP_HOST");
+  });
+});
+
+describe("requests without TLS to a server that the operator names", () => {
+  test.each([
+    "127.0.0.1",
+    "[::1]",
+    "10.1.2.3",
+    "172.16.0.1",
+    "192.168.1.1",
+    "100.64.0.1",
+    "fd12::1",
+  ])("reach %s", (host) => {
+    expect(hostError(host, privatePolicy)).toBeUndefined();
+  });
+
+  test.each(["93.184.216.34", "[2606:4700::1111]", "198.51.100.1", "[64:ff9b::5db8:d822]"])(
+    "do not reach %s",
+    (host) => {
+      expect(hostError(host, privatePolicy)).toContain("not a private address");
+    },
+  );
+
+  test.each([...METADATA_SPELLINGS, ...NOWHERE])("never reach %s", (host) => {
+    expect(hostError(host, privatePolicy)).toBeDefined();
   });
 });
