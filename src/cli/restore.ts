@@ -92,6 +92,13 @@ const KINDS: Record<CredentialKind, { heading: string; remedies(dataDir: string)
       `${PROGRAM} user reset-password EMAIL ${dataDir}`,
     ],
   },
+  identity: {
+    heading: "Identities at a provider, with which users sign in",
+    remedies: (dataDir) => [
+      "Disconnect it in the dashboard, under Settings → Users.",
+      `${PROGRAM} user disable EMAIL ${dataDir}`,
+    ],
+  },
   webhook: {
     heading: "Webhooks, with their signing secrets at the time of the backup",
     remedies: () => [

@@ -1,9 +1,9 @@
 /*
  * Credentials and consent to mail across a restore. Changes after the backup stay in force: revocations, ended key
- * values, disabled users, lowered roles, changed passwords, rotated secrets, former destinations of webhooks, rules of
- * private pages, ended subscriptions and suppressions are read from the replaced database. `restore.ts` applies the
- * rules. Either database may have an older schema, and the replaced one may be damaged: a table is carried over only if
- * both databases have it and it is undamaged.
+ * values, disabled users, lowered roles, changed passwords, disconnected identities, rotated secrets, former destinations
+ * of webhooks, rules of private pages, ended subscriptions and suppressions are read from the replaced database.
+ * `restore.ts` applies the rules. Either database may have an older schema, and the replaced one may be damaged: a table
+ * is carried over only if both databases have it and it is undamaged.
  */
 
 /** A table from which a restore carries changes over. */
@@ -45,7 +45,7 @@ interface Credentials {
   isConfirmed: string;
 }
 
-export type CredentialKind = "key" | "user" | "webhook" | "monitor" | "page" | "link";
+export type CredentialKind = "key" | "user" | "identity" | "webhook" | "monitor" | "page" | "link";
 
 /** SQL condition: the replaced database has a newer state of the row than the backup. */
 const IS_LATER = "(o.version > r.version OR o.updated_at > r.updated_at)";
@@ -82,6 +82,10 @@ const CHANGED_MONITORS = `SELECT r.id FROM main.monitors AS r
 /** SQL that selects the ids of pages that were changed after the backup, also of those deleted since. */
 const CHANGED_PAGES = `SELECT r.id FROM main.pages AS r
   JOIN replaced.pages AS o ON o.id = r.id WHERE ${IS_LATER}`;
+
+/** SQL that selects the ids of users that both databases have and that were changed after the backup. */
+const CHANGED_USERS = `SELECT r.id FROM main.users AS r
+  JOIN replaced.users AS o ON o.id = r.id WHERE ${IS_LATER}`;
 
 /** SQL condition: a subscriber of the backup was erased since. One of another page can have the same address. */
 const IS_ERASED = `NOT EXISTS (SELECT 1 FROM replaced.subscribers AS o WHERE o.id = r.id)
@@ -138,6 +142,29 @@ export const CARRIED_TABLES: Readonly<Record<string, CarriedTable>> = {
           SELECT hash, key_id, start, created_at, ends_at FROM replaced.api_key_values AS o
           WHERE key_id IN (SELECT id FROM main.api_keys)
             AND NOT EXISTS (SELECT 1 FROM main.api_key_values AS r WHERE r.hash = o.hash)`,
+      },
+    ],
+  },
+  // Before the users, whose rules make them the later ones.
+  identities: {
+    columns: ["id", "user_id", "issuer", "subject"],
+    rules: [
+      {
+        what: "disconnected identity",
+        alsoReads: "users",
+        sql: `DELETE FROM main.identities AS r WHERE user_id IN (${CHANGED_USERS})
+          AND NOT EXISTS (SELECT 1 FROM replaced.identities AS o
+            WHERE o.issuer = r.issuer AND o.subject = r.subject AND o.user_id = r.user_id)`,
+      },
+    ],
+    credentials: [
+      {
+        kind: "identity",
+        alsoReads: "users",
+        label: `(SELECT email FROM main.users AS u WHERE u.id = user_id) || ' at ' || issuer`,
+        isLive: `user_id IN (SELECT id FROM main.users
+          WHERE disabled_at IS NULL AND deleted_at IS NULL)`,
+        isConfirmed: "TRUE",
       },
     ],
   },

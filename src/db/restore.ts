@@ -375,7 +375,7 @@ function listRevived(sqlite: Database, now: number): RevivedCredentials {
         : "FALSE";
       const rows = sqlite
         .prepare<{ id: string; label: string }, [{ now: number }]>(
-          `SELECT id, ${label} AS label FROM main.${table}
+          `SELECT CAST(id AS TEXT) AS id, ${label} AS label FROM main.${table}
            WHERE ${isLive} AND NOT (${confirmed}) ORDER BY id`,
         )
         .all({ now });
@@ -390,10 +390,14 @@ function listRevived(sqlite: Database, now: number): RevivedCredentials {
 /** Returns true if there are users, but no owner who can sign in. */
 function lacksOwner(sqlite: Database): boolean {
   if (!hasTable(sqlite, "main", "users")) return false;
+  const hasIdentity = hasTable(sqlite, "main", "identities")
+    ? "id IN (SELECT user_id FROM main.identities)"
+    : "FALSE";
   const row = sqlite
     .prepare<{ users: number; owners: number }, []>(
       `SELECT count(*) AS users, count(*) FILTER (WHERE role = 'owner'
-         AND password_hash IS NOT NULL AND disabled_at IS NULL AND deleted_at IS NULL) AS owners
+         AND (password_hash IS NOT NULL OR ${hasIdentity})
+         AND disabled_at IS NULL AND deleted_at IS NULL) AS owners
        FROM main.users`,
     )
     .get();

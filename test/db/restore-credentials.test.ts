@@ -9,7 +9,9 @@ import { migrate, MIGRATIONS } from "../../src/db/migrations";
 import { openSqlite } from "../../src/db/open";
 import { restoreDatabase } from "../../src/db/restore";
 import { endOldValues, revokeKey, rotateKey } from "../../src/features/keys/keys";
+import { disconnectIdentity, listIdentities } from "../../src/features/users/identities";
 import { changePassword } from "../../src/features/users/sign-in";
+import { insertIdentity } from "../../src/features/users/store";
 import { createUser, disableUser, enableUser, setRole } from "../../src/features/users/users";
 import { inviteUser } from "../../src/features/users/invitations";
 import { CLI_ACTOR } from "../../src/base/actor";
@@ -423,6 +425,62 @@ test("every column that may hold a credential has a rule for restoring, or a rea
     .map(({ tableName, name }) => `${tableName}.${name}`);
   expect(forgotten).toEqual([]);
   expect(columns.length).toBeGreaterThan(5);
+});
+
+test("an identity disconnected since the backup stays disconnected after a restore, and others work", async () => {
+  const identity = (subject: string) => ({
+    issuer: "https://login.example.com",
+    subject,
+    label: subject,
+    createdAt: 1,
+    lastUsedAt: 1,
+  });
+  using site = await backedUpSite(
+    async (app) => {
+      const gone = await addUser(app, "gone", "owner");
+      const kept = await addUser(app, "kept", "editor");
+      await app.ctx.db.write((tx) => {
+        insertIdentity(tx, { userId: gone.id, ...identity("gone") });
+        insertIdentity(tx, { userId: kept.id, ...identity("kept") });
+      });
+      return gone;
+    },
+    async ({ ctx }, { id }) =>
+      ctx.db.write((tx) => {
+        const [connected] = listIdentities(tx, id);
+        disconnectIdentity(ctx, tx, id, connected?.id ?? 0, CLI_ACTOR);
+      }),
+  );
+  expect(site.restore().carried).toEqual([{ what: "disconnected identity", count: 1 }]);
+  using sqlite = new Database(site.directory.database, { readonly: true });
+  expect(sqlite.query("SELECT subject FROM identities").all()).toEqual([{ subject: "kept" }]);
+});
+
+test("a restore without the replaced database lists the identities that sign in again", async () => {
+  using site = await backedUpSite(async (app) => {
+    const { id } = await addUser(app, "owner", "owner");
+    const off = await addUser(app, "off", "viewer");
+    await app.ctx.db.write((tx) => {
+      const identity = { issuer: "https://login.example.com", label: "x" };
+      const times = { createdAt: 1, lastUsedAt: 1 };
+      insertIdentity(tx, { userId: id, subject: "owner", ...identity, ...times });
+      insertIdentity(tx, { userId: off.id, subject: "off", ...identity, ...times });
+      disableUser(app.ctx, tx, off.id, CLI_ACTOR);
+    });
+  });
+  rmSync(site.directory.database);
+  expect(site.restore()).toMatchObject({
+    couldReadReplaced: false,
+    lacksOwner: false,
+    revived: [
+      {
+        kind: "identity",
+        id: "1",
+        label: "owner@example.com at https://login.example.com",
+      },
+      { kind: "user", label: "owner@example.com, owner" },
+    ],
+  });
 });
 
 describe("a restore without a complete database to carry over from", () => {

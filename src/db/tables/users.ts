@@ -27,6 +27,17 @@ export const sessions = sqliteTable("sessions", {
   lastSeenAt: integer("last_seen_at").notNull(),
   ip: text().notNull(),
   userAgent: text("user_agent").notNull(),
+  identityId: integer("identity_id"),
+});
+
+export const identities = sqliteTable("identities", {
+  id: integer().primaryKey(),
+  userId: text("user_id").notNull(),
+  issuer: text().notNull(),
+  subject: text().notNull(),
+  label: text().notNull(),
+  createdAt: integer("created_at").notNull(),
+  lastUsedAt: integer("last_used_at").notNull(),
 });
 
 export const oneTimeLinks = sqliteTable("one_time_links", {
@@ -35,6 +46,7 @@ export const oneTimeLinks = sqliteTable("one_time_links", {
   userId: text("user_id"),
   createdAt: integer("created_at").notNull(),
   expiresAt: integer("expires_at").notNull(),
+  isRecovery: integer("is_recovery", { mode: "boolean" }).notNull().default(false),
 });
 
 export const passwordRequests = sqliteTable("password_requests", {
