@@ -6,8 +6,11 @@ import type { Fleet } from "./features/alarms/fleet";
 import { fleetAdminRoutes } from "./features/alarms/screens/fleet";
 import { analyticsAdminRoutes } from "./features/analytics/screens/analytics";
 import { createPasswords, type Passwords } from "./features/auth/passwords";
+import { createFlows } from "./features/auth/flows";
+import { createProvider } from "./features/auth/provider";
 import { forgotAdminRoutes } from "./features/auth/screens/forgot";
 import { oneTimeLinkAdminRoutes } from "./features/auth/screens/one-time-links";
+import { providerAdminRoutes } from "./features/auth/screens/provider-routes";
 import { createSignInPages } from "./features/auth/screens/sign-in";
 import { signInAdminRoutes } from "./features/auth/screens/sign-in-routes";
 import type { Sessions } from "./features/auth/sessions";
@@ -31,6 +34,7 @@ import type { Visits } from "./features/pages/visits";
 import { searchAdminRoutes } from "./features/search/screens/search";
 import { generalAdminRoutes } from "./features/settings/screens/general";
 import { settingsAdminRoutes } from "./features/settings/screens/settings";
+import { signInSettingsAdminRoutes } from "./features/settings/screens/sign-in";
 import { subscriberAdminRoutes } from "./features/subscribers/screens/routes";
 import { subscriberTransferRoutes } from "./features/subscribers/screens/transfer";
 import { accountAdminRoutes } from "./features/users/screens/account";
@@ -75,6 +79,7 @@ export function createDashboard(dashboardDeps: DashboardDependencies) {
   const writeAs = createWriteAs(ctx);
   const writeOnceAs = createWriteOnceAs(ctx, writeAs);
   const signInPages = createSignInPages(ctx, shared.sessions, shared.routes);
+  const provider = createProvider(ctx, shared.egress);
   const readSide = shareRead(ctx.db, (now) => readSideState(ctx.db, now));
   const places = (role: Role) => placesFor(ctx, fleet, role);
   const deps = {
@@ -84,6 +89,7 @@ export function createDashboard(dashboardDeps: DashboardDependencies) {
     passwords,
     flashes,
     signInPages,
+    oidc: provider && { provider, flows: createFlows(ctx, provider) },
     writeAs,
     writeOnceAs,
     places,
@@ -103,6 +109,7 @@ export function createDashboard(dashboardDeps: DashboardDependencies) {
 function adminRoutes(deps: AdminDependencies): NewRoute[] {
   return [
     signInAdminRoutes(deps),
+    providerAdminRoutes(deps),
     oneTimeLinkAdminRoutes(deps),
     forgotAdminRoutes(deps),
     overviewAdminRoutes(deps),
@@ -126,6 +133,7 @@ function adminRoutes(deps: AdminDependencies): NewRoute[] {
     fleetAdminRoutes(deps),
     settingsAdminRoutes(deps),
     generalAdminRoutes(deps),
+    signInSettingsAdminRoutes(deps),
     mailAdminRoutes(deps),
     mailingAdminRoutes(deps),
     accountAdminRoutes(deps),

@@ -173,6 +173,13 @@ function watchForeignChanges(ctx: Ctx): Timer & { begin(): void } {
 }
 
 function warnAboutAddress({ baseUrl, config, db, log }: Ctx): void {
+  const { oidcIssuer: issuer, localSignIn } = config;
+  if (issuer?.startsWith("http:")) {
+    log.warn({ issuer }, "the provider for signing in is reached without HTTPS");
+  }
+  if (issuer === undefined && localSignIn === "owners") {
+    log.warn("ALLCLEAR_LOCAL_SIGN_IN=owners without a provider: only owners can sign in");
+  }
   const isLocal = config.listen.host === "127.0.0.1" || config.listen.host === "::1";
   const isSet = config.baseUrl !== undefined || readPublicAddress(db) !== undefined;
   if (isSet || isLocal) return;

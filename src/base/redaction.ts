@@ -2,10 +2,10 @@
 
 // Secrets that must not reach a log, wherever they were pasted: values of keys and texts that begin
 // like one, tokens of sessions, one-time links, heartbeats, reports about mails, links in mails and links to
-// private pages, and the query parameter `access_token`. Also addresses that the list of subscribers is
-// searched for.
+// private pages, and the query parameters `access_token` and `code`, with which a provider confirms a sign-in. Also
+// addresses that the list of subscribers is searched for.
 const SECRETS =
-  /allclear_[0-9A-Za-z]{20,}|(?<![0-9A-Za-z])[0-9A-Za-z]{43}(?![0-9A-Za-z])|(\/admin\/(?:setup|join)\/|\/status\/[^/?#\s]*\/with\/|\/heartbeats\/|\/api\/push\/|\/ping\/|\/mail\/(?:bounces|confirm|manage|unsubscribe|decline|alerts)\/)[^/?#\s]+|(\/admin\/subscribers\/?\?)[^#\s]+|((?:^|[?&])access_token=)[^&\s]*/g;
+  /allclear_[0-9A-Za-z]{20,}|(?<![0-9A-Za-z])[0-9A-Za-z]{43}(?![0-9A-Za-z])|(\/admin\/(?:setup|join)\/|\/status\/[^/?#\s]*\/with\/|\/heartbeats\/|\/api\/push\/|\/ping\/|\/mail\/(?:bounces|confirm|manage|unsubscribe|decline|alerts)\/)[^/?#\s]+|(\/admin\/subscribers\/?\?)[^#\s]+|((?:^|[?&])(?:access_token|code)=)[^&\s]*/g;
 
 /** Removes everything from a path with its query that may be a secret, also if it is percent-encoded. */
 export function redactUrl(pathAndQuery: string): string {

@@ -26,6 +26,7 @@ const COMMANDS: ReadonlyMap<string, LoadCommands> = new Map<string, LoadCommands
   ["key", async () => (await import("./key")).keyCommands],
   ["user", async () => (await import("./user")).userCommands],
   ["page", async () => (await import("./page")).pageCommands],
+  ["sign-in", async () => (await import("./sign-in")).signInCommands],
   ["apply", async () => [(await import("./apply")).applyCommand]],
   ["export", async () => [(await import("./apply")).exportCommand]],
   ["schema", async () => [(await import("./apply")).schemaCommand]],

@@ -11,8 +11,9 @@ import {
   issuePasswordLink,
   linkPath,
   type PasswordLink,
+  recoverUser,
 } from "../features/users/invitations";
-import { stateOfUser } from "../features/users/rules";
+import { canUsePassword, stateOfUser } from "../features/users/rules";
 import { changePassword, endSessions } from "../features/users/sign-in";
 import {
   createUser,
@@ -129,7 +130,7 @@ const resetCommand: Command = {
   positionals: ["ID_OR_EMAIL"],
   flags: [PASSWORD_FLAG],
   // The settings of the relay, since users get mails about it.
-  options: optionNames("mail"),
+  options: [...optionNames("mail"), "localSignIn"],
   async run(invocation) {
     const password = await readPassword(invocation);
     return withExisting(resetCommand, invocation, async (ctx) => {
@@ -157,7 +158,46 @@ const resetCommand: Command = {
   },
 };
 
-export const userCommands = [createCommand, listCommand, disableCommand, resetCommand];
+const recoverCommand: Command = {
+  name: "user recover",
+  summary: "Let a user in again: as reset-password, with any setting, and without a second factor.",
+  positionals: ["ID_OR_EMAIL"],
+  flags: [{ name: "owner", help: "Make the user an owner." }, PASSWORD_FLAG],
+  // The settings of the relay, since users get mails about it.
+  options: [...optionNames("mail"), "localSignIn"],
+  async run(invocation) {
+    const password = await readPassword(invocation);
+    return withExisting(recoverCommand, invocation, async (ctx) => {
+      const { output } = invocation;
+      followSettings(ctx);
+      const { id, email } = getNamedUser(ctx.db, invocation);
+      const problems = password === undefined ? [] : passwordProblems(password, email);
+      if (problems.length > 0) throw new UsageError(problems);
+      const passwordHash =
+        password === undefined ? undefined : await createPasswords().hash(password);
+      const makesOwner = invocation.isSet("owner");
+      const { link, user } = await ctx.db.write((tx) => ({
+        link: recoverUser(ctx, tx, id, { makesOwner, passwordHash }, CLI_ACTOR),
+        user: getUser(tx, id),
+      }));
+      output.err(`Recovered ${nameOf(user)}, ${user.role}. All sessions have ended.`);
+      if (!canUsePassword(ctx.config, user)) {
+        output.err(
+          "Only owners sign in with a password here (ALLCLEAR_LOCAL_SIGN_IN=owners): a later sign-in needs the provider, or --owner.",
+        );
+      }
+      if (link) printLink(ctx, invocation, link);
+    });
+  },
+};
+
+export const userCommands = [
+  createCommand,
+  listCommand,
+  disableCommand,
+  resetCommand,
+  recoverCommand,
+];
 
 function withExisting(
   command: Command,

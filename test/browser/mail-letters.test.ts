@@ -3,9 +3,11 @@ import { confirmationLetter } from "../../src/features/subscribers/mails";
 import { createMoments, renderLetter, renderPlace } from "../../src/features/mail/letter";
 import { incidentLetter, MANAGE_PLACE, manageBlocks } from "../../src/features/mailings/letters";
 import {
+  connectedLetter,
   expiringKeysLetter,
   invitationLetter,
   passwordChangedLetter,
+  recoveredLetter,
   resetLetter,
 } from "../../src/features/users/letters";
 import type { RecordedEvent } from "../../src/events/outbox";
@@ -101,6 +103,12 @@ const LETTERS: Record<string, string> = {
       timeZone: "America/Argentina/ComodRivadavia",
       resetUrl: ACCOUNT_FACTS.url,
     }),
+  ),
+  connected: accountHtml(
+    connectedLetter({ ...ACCOUNT_FACTS, system: LONG, label: LONG, at: AT, timeZone: "UTC" }),
+  ),
+  recovered: accountHtml(
+    recoveredLetter({ ...ACCOUNT_FACTS, role: "owner", at: AT, timeZone: "UTC" }),
   ),
   "expiring keys": accountHtml(
     expiringKeysLetter({

@@ -11,7 +11,7 @@ import { temporaryFolder } from "../support/temporary-folder";
 function listedCommands(help: readonly string[]): string[] {
   const text = help.join("\n");
   const table = text.slice(text.indexOf("Commands ("), text.indexOf("Options of the whole:"));
-  return [...table.matchAll(/^ {2}([a-z]+(?: [a-z-]+)*)/gm)].map(([, name]) => name ?? "");
+  return [...table.matchAll(/^ {2}([a-z][a-z-]*(?: [a-z-]+)*)/gm)].map(([, name]) => name ?? "");
 }
 
 const COMMANDS = await listCommands();

@@ -3,8 +3,9 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createLoginThrottle } from "../../src/features/auth/throttle";
 import { createPasswords } from "../../src/features/auth/passwords";
-import { createSessions, startSession } from "../../src/features/auth/sessions";
+import { createSessions, listSessionsOf, startSession } from "../../src/features/auth/sessions";
 import { findLink } from "../../src/features/auth/links";
+import { searchAudit } from "../../src/events/audit-search";
 import { setPublicAddress } from "../../src/features/settings/settings";
 import { acceptLink, issueSetUpLink } from "../../src/features/users/invitations";
 import { authenticate } from "../../src/features/users/sign-in";
@@ -368,6 +369,83 @@ describe("allclear user reset-password", () => {
       expect([exitCode, out]).toEqual([1, []]);
       expect(err[0]).toContain("is disabled");
     }
+  });
+});
+
+describe("allclear user recover", () => {
+  const OWNERS = { ALLCLEAR_LOCAL_SIGN_IN: "owners" };
+
+  test("user recover ends all sessions and links, and prints a link that works with any setting", async () => {
+    using folder = temporaryFolder();
+    const run = installedCommandLine(folder.path);
+    await run([...CREATE_ADA, "--password-stdin"], {}, [PASSWORD]);
+    await run([...CREATE_BOB, "--password-stdin"], {}, [PASSWORD]);
+    const [, bob] = (await listUsers(run)).toReversed();
+    const earlier = await run(["user", "reset-password", "bob@acme.test"]);
+    await withContext(folder, (ctx) =>
+      ctx.db.write((tx) => startSession(ctx, tx, bob?.id ?? "", FROM)),
+    );
+    const refused = await run(["user", "reset-password", "bob@acme.test"], OWNERS);
+    expect(refused.exitCode).toBe(1);
+    expect(refused.err.join(" ")).toContain("allclear user recover");
+    const { exitCode, out, err } = await run(["user", "recover", "bob@acme.test"], OWNERS);
+    expect([exitCode, out]).toEqual([0, [expect.stringMatching(LINK)]]);
+    expect(err[0]).toBe(
+      `Recovered ${bob?.id} (bob, bob@acme.test), editor. All sessions have ended.`,
+    );
+    expect(err[1]).toContain("Only owners sign in with a password here");
+    expect(await purposeOf(folder, earlier.out[0])).toBeUndefined();
+    await withContext(folder, async (ctx) => {
+      ctx.config = { ...ctx.config, localSignIn: "owners" };
+      const { db, clock } = ctx;
+      expect(listSessionsOf(db, bob?.id ?? "", clock.now())).toEqual([]);
+      const chosen = { passwordHash: HASH };
+      const joined = await db.write((tx) => acceptLink(ctx, tx, tokenOf(out[0]), chosen, FROM));
+      expect(joined.user.role).toBe("editor");
+    });
+  });
+
+  test("user recover --owner makes the user an owner, who signs in with the password", async () => {
+    using folder = temporaryFolder();
+    const run = installedCommandLine(folder.path);
+    await run([...CREATE_ADA, "--password-stdin"], {}, [PASSWORD]);
+    await run([...CREATE_BOB, "--password-stdin"], {}, [PASSWORD]);
+    const args = ["user", "recover", "bob@acme.test", "--owner", "--password-stdin"];
+    const { exitCode, out, err } = await run(args, OWNERS, ["another horse battery"]);
+    expect([exitCode, out, err.length]).toEqual([0, [], 1]);
+    expect((await listUsers(run)).find(({ email }) => email === "bob@acme.test")?.role).toBe(
+      "owner",
+    );
+    expect(await canSignIn(folder, "bob@acme.test", "another horse battery")).toBe(true);
+    const actions = await withContext(folder, (ctx) =>
+      searchAudit(ctx.db, { limit: 10 }).map(({ action }) => action),
+    );
+    expect(actions).toEqual(expect.arrayContaining(["user.recover", "user.role"]));
+  });
+
+  test("user recover mails the user, and refuses a short password, a disabled and an unknown user", async () => {
+    using folder = temporaryFolder();
+    const run = installedCommandLine(folder.path);
+    await run([...CREATE_ADA, "--password-stdin"], {}, [PASSWORD]);
+    await run([...CREATE_BOB, "--password-stdin"], {}, [PASSWORD]);
+    const relay = {
+      ALLCLEAR_BASE_URL: "https://status.example.com",
+      ALLCLEAR_SMTP_HOST: "relay.example",
+      ALLCLEAR_MAIL_FROM: "status@example.com",
+    };
+    expect((await run(["user", "recover", "bob@acme.test"], relay)).exitCode).toBe(0);
+    const mails = await withContext(folder, ({ db }) =>
+      listMails(db, {}).map(({ template, recipient, params }) => [template, recipient, params]),
+    );
+    const params = { at: expect.any(Number), role: "editor" };
+    expect(mails).toEqual([["recovered", "bob@acme.test", params]]);
+    const short = await run(["user", "recover", "bob@acme.test", "--password-stdin"], {}, [
+      "short",
+    ]);
+    expect(short.exitCode).toBe(2);
+    await run(["user", "disable", "bob@acme.test"]);
+    expect((await run(["user", "recover", "bob@acme.test", "--owner"])).exitCode).toBe(1);
+    expect((await run(["user", "recover", "eve@acme.test"])).exitCode).toBe(1);
   });
 });
 

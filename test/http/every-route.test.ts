@@ -161,8 +161,11 @@ describe("every route of the dashboard", () => {
       "/admin/forgot",
       "/admin/forgot/sent",
       "/admin/join/:token",
+      "/admin/join/:token/provider",
       "/admin/setup/:token",
       "/admin/sign-in",
+      "/admin/sign-in/callback",
+      "/admin/sign-in/provider",
       "/admin/sign-out",
     ]);
   });

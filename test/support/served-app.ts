@@ -19,6 +19,8 @@ export interface ServeOptions {
   fleet?: Fleet | undefined;
   /** True to serve over HTTPS, with a certificate that no browser trusts. */
   isSecure?: boolean | undefined;
+  /** Variables of the installation. */
+  env?: Record<string, string>;
   /** Files of the test, by path. The application does not see their requests. */
   routes?: Record<string, () => Response>;
 }
@@ -38,9 +40,15 @@ export async function serveApp({
   imports,
   fleet,
   isSecure = false,
+  env = {},
   routes = {},
 }: ServeOptions): Promise<ServedApp> {
-  const options = { clock, env: NO_BASE_URL, monitoring, ...(fleet && { fleet: () => fleet }) };
+  const options = {
+    clock,
+    env: { ...NO_BASE_URL, ...env },
+    monitoring,
+    ...(fleet && { fleet: () => fleet }),
+  };
   const app = await createTestApp({ ...options, ...(imports && { imports }) });
   const { ctx } = app;
   const pem = isSecure ? await Bun.file(CERTIFICATE).text() : undefined;

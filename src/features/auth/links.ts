@@ -21,6 +21,8 @@ export interface OneTimeLink {
   purpose: LinkPurpose;
   /** User of the link; null if there is no user yet. */
   userId: string | null;
+  /** True if it sets a password even where only owners may have one. */
+  isRecovery: boolean;
   /** Unix ms; the link is refused from this time on. */
   expiresAt: number;
 }
@@ -32,29 +34,28 @@ export interface IssuedLink {
   expiresAt: number;
 }
 
+interface NewLink {
+  purpose: LinkPurpose;
+  userId?: string;
+  lastsMs: number;
+  isRecovery?: boolean;
+}
+
 /**
  * Issues a link that is valid for `lastsMs`. It replaces the earlier link of the same purpose and
  * user. Throws if the user does not exist.
  */
-export function issueLink(
-  ctx: Ctx,
-  tx: Tx,
-  link: { purpose: LinkPurpose; userId?: string; lastsMs: number },
-): IssuedLink {
+export function issueLink(ctx: Ctx, tx: Tx, link: NewLink): IssuedLink {
   const { purpose, userId = null } = link;
   deleteLinksFor(tx, { purpose, userId });
   return addLink(ctx, tx, link);
 }
 
 /** Issues a link as `issueLink` does, but keeps the earlier ones. */
-export function addLink(
-  ctx: Ctx,
-  tx: Tx,
-  link: { purpose: LinkPurpose; userId?: string; lastsMs: number },
-): IssuedLink {
+export function addLink(ctx: Ctx, tx: Tx, link: NewLink): IssuedLink {
   const now = ctx.clock.now();
   const token = generateToken(ctx.random);
-  const { purpose, userId = null } = link;
+  const { purpose, userId = null, isRecovery = false } = link;
   const expiresAt = now + link.lastsMs;
   insertLink(tx, {
     hash: hashToken(token) as Buffer,
@@ -62,6 +63,7 @@ export function addLink(
     userId,
     createdAt: now,
     expiresAt,
+    isRecovery,
   });
   return { token, expiresAt };
 }
@@ -71,8 +73,8 @@ export function findLink(reader: Reader, token: string, now: number): OneTimeLin
   const hash = hashToken(token);
   const row = hash && findLinkRow(reader, { hash });
   if (!row || !isLinkLive(row, now)) return undefined;
-  const { purpose, userId, expiresAt } = row;
-  return { purpose, userId, expiresAt };
+  const { purpose, userId, expiresAt, isRecovery } = row;
+  return { purpose, userId, expiresAt, isRecovery };
 }
 
 /** Uses up a link and returns it as `findLink` does. */

@@ -1,10 +1,16 @@
-import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../base/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../base/time";
 
 /** Time without use after which a session ends. */
 export const SESSION_IDLE_MS = DAY_MS;
 
 /** Time after its start at which a session ends, even if it is used. */
 export const SESSION_LIFETIME_MS = 14 * DAY_MS;
+
+/**
+ * Time after its start at which a session ends that began with an identity of another system. Disabling someone there
+ * has an effect here within this time.
+ */
+export const IDENTITY_SESSION_MS = 12 * HOUR_MS;
 
 /** Minimum interval between writes of a session's last use. */
 const TOUCH_INTERVAL_MS = MINUTE_MS;
@@ -13,6 +19,8 @@ const TOUCH_INTERVAL_MS = MINUTE_MS;
 interface SessionState {
   createdAt: number;
   lastSeenAt: number;
+  /** Identity with which it began; null for a password or a link. */
+  identityId: number | null;
   userDisabledAt: number | null;
   userDeletedAt: number | null;
 }
@@ -25,7 +33,8 @@ export function isSessionLive(session: SessionState, now: number): boolean {
     session.userDisabledAt === null &&
     session.userDeletedAt === null &&
     now - session.lastSeenAt < SESSION_IDLE_MS &&
-    now - session.createdAt < SESSION_LIFETIME_MS
+    now - session.createdAt <
+      (session.identityId === null ? SESSION_LIFETIME_MS : IDENTITY_SESSION_MS)
   );
 }
 

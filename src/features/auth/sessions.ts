@@ -8,7 +8,14 @@ import { lazy } from "../../base/lazy";
 import { knownZone, UNCHOSEN_ZONE, zoneLabel } from "../../base/zones";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import { isHttps, isSessionLive, isTouchDue, SESSION_IDLE_MS, SESSION_LIFETIME_MS } from "./rules";
+import {
+  IDENTITY_SESSION_MS,
+  isHttps,
+  isSessionLive,
+  isTouchDue,
+  SESSION_IDLE_MS,
+  SESSION_LIFETIME_MS,
+} from "./rules";
 import {
   deleteDeadLinks,
   deleteDeadSessions,
@@ -49,6 +56,8 @@ export interface LiveSession {
   lastSeenAt: number;
   ip: string;
   userAgent: string;
+  /** Identity with which it began; null for a password or a link. */
+  identityId: number | null;
 }
 
 /** Client that starts a session. */
@@ -56,13 +65,15 @@ export interface SessionOrigin {
   ip: string;
   /** User agent that the browser sends. */
   userAgent: string;
+  /** Identity of another system with which the session begins; absent for a password or a link. */
+  identityId?: number;
 }
 
 export interface Sessions {
   /**
    * Returns the session of a token. Undefined unless it was used in the last 24 hours and started
-   * in the last 14 days, its user is neither disabled nor deleted, and the installation uses HTTPS
-   * exactly if it did at the start. Reads one row of the database, so that changes by other
+   * in the last 14 days (12 hours with an identity), its user is neither disabled nor deleted, and
+   * the installation uses HTTPS exactly if it did at the start. Reads one row of the database, so that changes by other
    * processes apply at once.
    */
   find(token: string, now: number): LiveSession | undefined;
@@ -112,6 +123,7 @@ export function startSession(ctx: Ctx, tx: Tx, userId: string, origin: SessionOr
     lastSeenAt: now,
     ip: origin.ip,
     userAgent: origin.userAgent.slice(0, USER_AGENT_LENGTH),
+    identityId: origin.identityId ?? null,
   });
   return token;
 }
@@ -149,6 +161,7 @@ function presentSession(row: SessionRow): LiveSession {
     lastSeenAt: row.lastSeenAt,
     ip: row.ip,
     userAgent: row.userAgent,
+    identityId: row.identityId,
   };
 }
 
@@ -163,6 +176,7 @@ export function sweepAuth(tx: Tx, now: number): boolean {
   const sessions = deleteDeadSessions(tx, {
     seenUntil: now - SESSION_IDLE_MS,
     createdUntil: now - SESSION_LIFETIME_MS,
+    identityUntil: now - IDENTITY_SESSION_MS,
     limit: ROWS_PER_BATCH,
   });
   const links = deleteDeadLinks(tx, { now, limit: ROWS_PER_BATCH - sessions });

@@ -16,6 +16,7 @@ const SESSION_COLUMNS = {
   lastSeenAt: sessions.lastSeenAt,
   ip: sessions.ip,
   userAgent: sessions.userAgent,
+  identityId: sessions.identityId,
   userEmail: users.email,
   userName: users.name,
   userRole: users.role,
@@ -75,11 +76,11 @@ export const deleteOldestSessions = mutate((orm, $: { userId: string; kept: numb
 );
 
 /**
- * Deletes sessions of disabled and deleted users, and sessions last used or created by these times.
- * At most `limit`.
+ * Deletes sessions of disabled and deleted users, and sessions last used or created by these times; `identityUntil` is
+ * that of sessions with an identity. At most `limit`.
  */
 export const deleteDeadSessions = mutate(
-  (orm, $: { seenUntil: number; createdUntil: number; limit: number }) =>
+  (orm, $: { seenUntil: number; createdUntil: number; identityUntil: number; limit: number }) =>
     orm.delete(sessions).where(
       sql`${sessions.id} IN ${orm
         .select({ id: sessions.id })
@@ -89,6 +90,7 @@ export const deleteDeadSessions = mutate(
           or(
             lte(sessions.lastSeenAt, $.seenUntil),
             lte(sessions.createdAt, $.createdUntil),
+            and(isNotNull(sessions.identityId), lte(sessions.createdAt, $.identityUntil)),
             isNotNull(users.disabledAt),
             isNotNull(users.deletedAt),
           ),

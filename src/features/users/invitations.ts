@@ -19,9 +19,9 @@ import {
 import { endSessionsOf, type LiveSession, type SessionOrigin } from "../auth/sessions";
 import { mailChangedPassword, mailUser } from "./mails";
 import { isLive } from "./rules";
-import { openSession } from "./sign-in";
+import { endSessions, openSession, requirePasswordUse } from "./sign-in";
 import { findUser, type UserRow } from "./store";
-import { addUser, changeUser, describeUser, getLiveUserRow, hasUsers } from "./users";
+import { addUser, changeUser, describeUser, getLiveUserRow, hasUsers, setRole } from "./users";
 import { type NewUser, presentUser, UserChange, type UserResource } from "./wire";
 
 /** Lifetime of the link that creates the first user. */
@@ -97,17 +97,48 @@ export function inviteUser(ctx: Ctx, tx: Tx, input: NewUser, actor: Actor): Pass
  * Issues a link with which a user chooses a password: valid for a day if they have one, else for
  * seven. It replaces their earlier links of this kind. An invitation is mailed as well, if mail is ready; a link
  * for a user with a password is not, since their mailbox may be the reason for it. Throws `not_found`, or
- * `conflict` for a disabled user.
+ * `conflict` for a disabled user, and for a new password of a user who may have none.
  */
 export function issuePasswordLink(ctx: Ctx, tx: Tx, userId: string, actor: Actor): PasswordLink {
   const row = getLiveUserRow(tx, userId);
   const purpose = row.passwordHash === null ? "invite" : "reset";
+  if (purpose === "reset") requirePasswordUse(ctx, row);
   const lastsMs = purpose === "invite" ? INVITE_MS : RESET_MS;
   const link = issueLink(ctx, tx, { purpose, userId, lastsMs });
   const summary = `Created a password link for “${row.name}”`;
   audit(ctx, tx, actor, "user.password_link", userId, summary);
   const isMailed = purpose === "invite" && mailInvitation(ctx, tx, row, actor);
   return { user: presentUser(row), purpose, isMailed, ...link };
+}
+
+/**
+ * Lets a user in who cannot sign in any more: ends all sessions, sets the password or issues a link for choosing one, which
+ * works with any setting, and makes the user an owner if `makesOwner`. The user gets a mail. Throws `not_found`, or
+ * `conflict` for a disabled user.
+ */
+export function recoverUser(
+  ctx: Ctx,
+  tx: Tx,
+  userId: string,
+  { makesOwner, passwordHash }: { makesOwner: boolean; passwordHash?: string | undefined },
+  actor: Actor,
+): PasswordLink | undefined {
+  getLiveUserRow(tx, userId);
+  if (makesOwner) setRole(ctx, tx, userId, "owner", actor);
+  endSessions(ctx, tx, userId, actor);
+  endLinks(tx, { userId });
+  const row = getLiveUserRow(tx, userId);
+  const { name, role } = row;
+  const how = passwordHash === undefined ? "a link for choosing a password" : "a new password";
+  audit(ctx, tx, actor, "user.recover", userId, `Recovered the account of “${name}” with ${how}`);
+  mailUser(ctx, tx, row, { template: "recovered", params: { at: ctx.clock.now(), role } });
+  if (passwordHash !== undefined) {
+    changeUser(ctx, tx, row, { passwordHash, passwordChangedAt: ctx.clock.now() });
+    return undefined;
+  }
+  const purpose = row.passwordHash === null ? "invite" : "reset";
+  const link = issueLink(ctx, tx, { purpose, userId, lastsMs: RESET_MS, isRecovery: true });
+  return { user: presentUser(row), purpose, isMailed: false, ...link };
 }
 
 function mailInvitation(ctx: Ctx, tx: Tx, user: UserRow, actor: Actor): boolean {
@@ -118,7 +149,8 @@ function mailInvitation(ctx: Ctx, tx: Tx, user: UserRow, actor: Actor): boolean 
 /**
  * Sets the password, and name and time zone if given, of the user of an invitation or reset link; ends all
  * their sessions and links, and signs them in; the browser's earlier session `replaced` ends.
- * Throws `not_found` for an invalid link, or `validation_failed` at `#/name`.
+ * Throws `not_found` for an invalid link, `conflict` for a user who may have no password, or `validation_failed` at
+ * `#/name`.
  */
 export function acceptLink(
   ctx: Ctx,
@@ -128,9 +160,10 @@ export function acceptLink(
   origin: SessionOrigin,
   replaced?: LiveSession,
 ): SignedIn {
-  const { purpose, userId } = takeLink(ctx, tx, token, "invite", "reset");
+  const { purpose, userId, isRecovery } = takeLink(ctx, tx, token, "invite", "reset");
   const before = findUser(tx, { id: userId ?? "" });
   if (!before || !isLive(before)) throw invalidLink();
+  if (!isRecovery) requirePasswordUse(ctx, before);
   const { passwordHash, name = before.name, timeZone = before.timeZone } = chosen;
   validate(UserChange, { name });
   const row = changeUser(ctx, tx, before, {

@@ -6,6 +6,7 @@ import { plural } from "../../base/text";
 import { DAY_MS, HOUR_MS } from "../../base/time";
 import { knownZone } from "../../base/zones";
 import { addLink } from "../auth/links";
+import { providerName } from "../auth/provider";
 import {
   composeMail,
   type MailTemplate,
@@ -33,7 +34,7 @@ import {
   type UserMail,
 } from "./mails";
 import { INVITE_MS, linkPath } from "./invitations";
-import { isLive } from "./rules";
+import { canUsePassword, isLive } from "./rules";
 import { findUser, type UserRow } from "./store";
 
 /** Maximum length of a subject, in code points. */
@@ -62,22 +63,30 @@ export function invitationLetter(facts: {
   role: Role;
   publicAddress: string;
   url: string;
+  /** Name of the provider with which the invitation can be accepted. */
+  provider?: string | undefined;
+  /** False if the user may have no password. */
+  canChoosePassword?: boolean;
 }): UserLetter {
-  const { by, email, role, publicAddress, url } = facts;
+  const { by, email, role, publicAddress, url, provider, canChoosePassword = true } = facts;
+  const ways = [
+    ...(canChoosePassword ? ["with a password that you choose"] : []),
+    ...(provider === undefined ? [] : [`with ${provider}`]),
+  ];
   return letterOf("Your invitation to Allclear", {
-    preheader: "Open the link within 7 days to choose a password.",
+    preheader: "Open the link within 7 days to join.",
     blocks: [
       title("You are invited to Allclear"),
       paragraph(
         ...(by === "" ? ["You were invited"] : [{ name: by }, " invites you"]),
         ` to the dashboard at ${publicAddress}. You sign in as `,
         { name: email },
-        " with a password that you choose.",
+        ways.length === 0 ? "." : ` ${ways.join(", or ")}.`,
       ),
       paragraph(`Role: ${role}. ${ROLE_SENTENCES[role]}`),
       button("Accept the invitation", url),
       muted(
-        "The link works once, for 7 days. If you do not know who invites you, do nothing: without a password nobody can sign in as you.",
+        "The link works once, for 7 days. If you do not know who invites you, do nothing: until the link is used nobody can sign in as you.",
       ),
     ],
   });
@@ -140,6 +149,68 @@ export function passwordChangedLetter(facts: {
           : "If it was not you, choose a new password at once, and tell an owner of Allclear.",
       ),
       ...(resetUrl === null ? [] : [link("Choose a new password", resetUrl)]),
+    ],
+  });
+}
+
+/** Returns the mail about an account that was recovered on the server. */
+export function recoveredLetter(facts: {
+  email: string;
+  publicAddress: string;
+  role: Role;
+  at: number;
+  /** Time zone of the user. */
+  timeZone: string;
+}): UserLetter {
+  const { email, publicAddress, role, at, timeZone } = facts;
+  const { moment } = momentsIn(timeZone);
+  return letterOf("Your Allclear account was recovered", {
+    preheader: "If nobody told you of it, act now.",
+    tone: "degraded",
+    blocks: [
+      title("Your account was recovered"),
+      paragraph(
+        "The account of ",
+        { name: email },
+        ` at ${publicAddress} was recovered on ${moment(at)} on the server’s command line. All sessions have ended, a second factor was removed if there was one, and the server gave out a new password or a link for choosing one.`,
+      ),
+      paragraph(`Role: ${role}. ${ROLE_SENTENCES[role]}`),
+      paragraph("If you did not ask for this, tell an owner of Allclear at once."),
+    ],
+  });
+}
+
+/** Returns the mail about an identity with which the user can sign in from now on. */
+export function connectedLetter(facts: {
+  email: string;
+  publicAddress: string;
+  system: string;
+  label: string;
+  at: number;
+  /** Time zone of the user. */
+  timeZone: string;
+}): UserLetter {
+  const { email, publicAddress, system, label, at, timeZone } = facts;
+  const { moment } = momentsIn(timeZone);
+  return letterOf("Your Allclear account was connected", {
+    preheader: "If it was not you, act now.",
+    tone: "degraded",
+    blocks: [
+      title("Your account was connected"),
+      paragraph(
+        "The account of ",
+        { name: email },
+        ` at ${publicAddress} was connected on ${moment(at)}. `,
+        { name: label },
+        " at ",
+        { name: system },
+        " is signed in as you from now on.",
+      ),
+      paragraph("If it was you, there is nothing to do."),
+      paragraph(
+        "If it was not you, disconnect it in your account, choose a new password, and tell an owner of Allclear at once.",
+      ),
+      link("Open your account", publicAddress + ACCOUNT_PATH),
     ],
   });
 }
@@ -224,12 +295,16 @@ const WRITERS: { [Name in UserMail["template"]]: Write<ParamsOf<Name>> } = {
     if (user.passwordHash !== null || newest?.id !== id) return undefined;
     const { email, role } = user;
     const url = await createLink(ctx, user, "invite", INVITE_MS);
-    return invitationLetter({ by, email, role, publicAddress: ctx.baseUrl, url });
+    const provider = providerName(ctx.config);
+    const canChoosePassword = canUsePassword(ctx.config, user);
+    const ways = { provider, canChoosePassword };
+    return invitationLetter({ by, email, role, publicAddress: ctx.baseUrl, url, ...ways });
   },
 
   async password_reset({ createdAt }, user, ctx) {
     const wasChanged = user.passwordChangedAt !== null && user.passwordChangedAt >= createdAt;
     if (wasChanged || user.passwordHash === null || !canResetByMail(ctx)) return undefined;
+    if (!canUsePassword(ctx.config, user)) return undefined;
     const url = await createLink(ctx, user, "reset", RESET_LINK_MS);
     return resetLetter({ email: user.email, publicAddress: ctx.baseUrl, url });
   },
@@ -238,6 +313,14 @@ const WRITERS: { [Name in UserMail["template"]]: Write<ParamsOf<Name>> } = {
     const publicAddress = ctx.baseUrl;
     const resetUrl = canResetByMail(ctx) ? publicAddress + FORGOT_PATH : null;
     return passwordChangedLetter({ ...params, email, publicAddress, timeZone, resetUrl });
+  },
+
+  recovered({ params }, { email, timeZone }, ctx) {
+    return recoveredLetter({ ...params, email, publicAddress: ctx.baseUrl, timeZone });
+  },
+
+  connected({ params }, { email, timeZone }, ctx) {
+    return connectedLetter({ ...params, email, publicAddress: ctx.baseUrl, timeZone });
   },
 
   expiring_keys({ params }, user, ctx) {
@@ -262,6 +345,8 @@ export const USER_TEMPLATES: Templates = {
   invitation: templateOf(WRITERS.invitation),
   password_reset: templateOf(WRITERS.password_reset),
   password_changed: templateOf(WRITERS.password_changed),
+  recovered: templateOf(WRITERS.recovered),
+  connected: templateOf(WRITERS.connected),
   expiring_keys: templateOf(WRITERS.expiring_keys),
 };
 

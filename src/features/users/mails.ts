@@ -2,6 +2,7 @@
  * Mails to users: how they are queued and found again, and those that no change queues at once, about forgotten passwords
  * and keys that expire. Their texts are in `letters.ts`.
  */
+import type { Role } from "../../base/actor";
 import { type ClientAddress, networksOfSite } from "../../base/client-address";
 import type { Timer } from "../../base/clock";
 import { parseStoredAddress } from "../../base/mail-address";
@@ -13,7 +14,14 @@ import { mailReadiness } from "../mail/settings";
 import { listMailsAbout } from "../mail/store";
 import { startWaitingRows } from "../sending/waiting-rows";
 import { declareSwitch } from "../settings/settings";
-import { canonicalEmail, emailError, isLive, WARNING_DAYS, warningStep } from "./rules";
+import {
+  canonicalEmail,
+  canUsePassword,
+  emailError,
+  isLive,
+  WARNING_DAYS,
+  warningStep,
+} from "./rules";
 import {
   deleteKeyWarningsBefore,
   deletePasswordRequestsBefore,
@@ -43,6 +51,8 @@ export type UserMail =
   | { template: "invitation"; params: { by: string } }
   | { template: "password_reset"; params: Record<never, never> }
   | { template: "password_changed"; params: { by: PasswordChange; at: number } }
+  | { template: "recovered"; params: { at: number; role: Role } }
+  | { template: "connected"; params: { system: string; label: string; at: number } }
   | { template: "expiring_keys"; params: { keys: string[] } };
 
 type UserTemplate = UserMail["template"];
@@ -52,6 +62,8 @@ const SENDING: Record<UserTemplate, { class: 1 | 2; lastsMs: number }> = {
   invitation: { class: 1, lastsMs: 7 * DAY_MS },
   password_reset: { class: 1, lastsMs: HOUR_MS },
   password_changed: { class: 1, lastsMs: 3 * DAY_MS },
+  recovered: { class: 1, lastsMs: 3 * DAY_MS },
+  connected: { class: 1, lastsMs: 3 * DAY_MS },
   expiring_keys: { class: 2, lastsMs: 3 * DAY_MS },
 };
 
@@ -204,6 +216,7 @@ function decidePasswordRequests(ctx: Ctx, tx: Tx): void {
     setRequestAddress(tx, { id, address: null });
     const user = findUserRowByEmail(tx, { email: address ?? "" });
     if (!user || !isLive(user) || user.passwordHash === null) continue;
+    if (!canUsePassword(ctx.config, user)) continue;
     // A restored backup may hold a request of long ago.
     if (requestedAt <= now - HOUR_MS || !areResetMailsOn(tx)) continue;
     const sent = listMailsTo(tx, user.id, "password_reset", {

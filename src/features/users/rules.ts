@@ -1,4 +1,5 @@
-import type { Role } from "../../base/actor";
+import { type Role, ROLES } from "../../base/actor";
+import type { RoleRule } from "../../base/config/sign-in";
 import { containsKeyShape } from "../../base/ids";
 import { AMBIGUOUS_ADDRESS } from "../../base/mail-address";
 import { hasUnsafeCharacters } from "../../base/text";
@@ -41,8 +42,20 @@ export function decideRole(
   return isOwner ? { role: "owner" } : { error: "must be owner: this is the first user" };
 }
 
+/** Returns true if an e-mail is the stored one but for the case of its ASCII letters. Others may only look like it. */
+export function isSameEmail(email: string, stored: string): boolean {
+  return email.trim().replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase()) === stored;
+}
+
+/** Returns the issuers whose identities sign in. Those of others are kept, for the case that one comes back. */
+export function issuersInForce({ oidcIssuer }: { oidcIssuer?: string | undefined }): string[] {
+  return oidcIssuer === undefined ? [] : [oidcIssuer];
+}
+
 interface Owner {
   passwordHash: string | null;
+  /** True if a system that is in force knows the owner. */
+  hasIdentity: boolean;
 }
 
 /**
@@ -50,18 +63,47 @@ interface Owner {
  * an owner who can sign in is not replaced by those who have not chosen a password yet.
  */
 export function canLoseOwnership(owner: Owner, others: readonly Owner[]): boolean {
-  return others.some((other) => other.passwordHash !== null || owner.passwordHash === null);
+  return others.some((other) => canSignIn(other) || !canSignIn(owner));
 }
 
-/** State of a user: can sign in, has no password yet, or is disabled. */
+function canSignIn({ passwordHash, hasIdentity }: Owner): boolean {
+  return passwordHash !== null || hasIdentity;
+}
+
+/** Returns true if a user may choose a password and sign in with it. */
+export function canUsePassword(
+  { localSignIn }: { localSignIn: "all" | "owners" },
+  { role }: { role: Role },
+): boolean {
+  return localSignIn === "all" || role === "owner";
+}
+
+/** Group of a rule that everyone matches. */
+const EVERYONE = "*";
+
+/** Returns the rule with the highest role among those that groups match; undefined if they match none. */
+export function matchRole(
+  rules: readonly RoleRule[],
+  groups: readonly string[],
+): RoleRule | undefined {
+  const isMatch = ({ group }: RoleRule) => group === EVERYONE || groups.includes(group);
+  return rules
+    .filter(isMatch)
+    .toSorted((a, b) => ROLES.indexOf(a.role) - ROLES.indexOf(b.role))
+    .at(0);
+}
+
+/** State of a user: can sign in, has not joined yet, or is disabled. */
 type UserState = "active" | "invited" | "disabled";
 
+/** Returns the state of a user. Those without a password who have signed in did so with an identity. */
 export function stateOfUser(user: {
   disabled_at: string | null;
   has_password: boolean;
+  last_login_at: string | null;
 }): UserState {
   if (user.disabled_at !== null) return "disabled";
-  return user.has_password ? "active" : "invited";
+  return user.has_password || user.last_login_at !== null ? "active" : "invited";
 }
 
 /** Returns true if a user is not disabled. */

@@ -20,7 +20,7 @@ import {
 } from "../auth/sessions";
 import type { LoginThrottle } from "../auth/throttle";
 import { mailChangedPassword } from "./mails";
-import { canonicalEmail, isLive } from "./rules";
+import { canonicalEmail, canUsePassword, isLive } from "./rules";
 import { findUser, findUserRowByEmail, setLastLogin, type UserRow } from "./store";
 import { changeUser, getLiveUserRow, getUserRow } from "./users";
 
@@ -29,21 +29,25 @@ type Authentication =
 
 /**
  * Finds the user of an email and a password. Unknown and disabled users, and those without a
- * password, are rejected like a wrong password, after the same work. Starts no session: `signIn`
- * does. The caller has taken an attempt of the address before (`takeAttempt`). Throws `unavailable`
+ * password or who may not sign in with one, are rejected like a wrong password, after the same
+ * work. With `isConfirmation` a user who is signed in types the password again. Starts no session:
+ * `signIn` does. The caller has taken an attempt of the address before (`takeAttempt`). Throws `unavailable`
  * if too many sources wait.
  */
 export async function authenticate(
   ctx: Ctx,
   { passwords, throttle }: { passwords: Pick<Passwords, "verify">; throttle: LoginThrottle },
-  input: { email: string; password: string },
+  input: { email: string; password: string; isConfirmation?: boolean },
   address: ClientAddress,
 ): Promise<Authentication> {
   const email = canonicalEmail(input.email);
   const seconds = throttle.accountWaitSeconds(email, address);
   if (seconds > 0) return { rejection: "wait", seconds };
   const user = findUserRowByEmail(ctx.db, { email });
-  const isAdmitted = user !== undefined && isLive(user);
+  const isAdmitted =
+    user !== undefined &&
+    isLive(user) &&
+    (input.isConfirmation === true || canUsePassword(ctx.config, user));
   const hash = isAdmitted ? user.passwordHash : null;
   let isRight: boolean;
   try {
@@ -101,6 +105,14 @@ export function openSession(
   return startSession(ctx, tx, userId, origin);
 }
 
+/** Throws `conflict` for a user who may have no password, since only owners have one. */
+export function requirePasswordUse({ config }: Ctx, user: UserRow): void {
+  if (canUsePassword(config, user)) return;
+  throw conflict(
+    `Only owners have passwords here (ALLCLEAR_LOCAL_SIGN_IN=owners), and “${user.name}” is ${user.role}. On the server, allclear user recover sets one.`,
+  );
+}
+
 /** Ends all sessions of a user, or all but one, and returns their number. Throws `not_found`. */
 export function endSessions(
   ctx: Ctx,
@@ -135,7 +147,8 @@ export function endOneSession(
 
 /**
  * Sets a user's password, ends their sessions except the one to keep, and voids their links. The user gets a mail
- * about it. Throws `not_found`, or `conflict` if the user is disabled or the session to keep has ended.
+ * about it. Throws `not_found`, or `conflict` if the user is disabled or may have no password, or the session to keep
+ * has ended.
  */
 export function changePassword(
   ctx: Ctx,
@@ -146,6 +159,7 @@ export function changePassword(
   const { userId, passwordHash, keepSessionId } = change;
   const now = ctx.clock.now();
   const user = getLiveUserRow(tx, userId);
+  requirePasswordUse(ctx, user);
   const isKept = ({ id }: LiveSession) => id === keepSessionId;
   if (keepSessionId !== undefined && !listSessionsOf(tx, userId, now).some(isKept)) {
     throw conflict("Your session has ended. Sign in again.");

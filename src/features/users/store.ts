@@ -1,9 +1,9 @@
 import { and, asc, desc, eq, gt, isNull, lt, lte, ne, or, sql } from "drizzle-orm";
-import { findBy, listBy, setBy } from "../../db/rows";
+import { deleteBy, findBy, listBy, setBy } from "../../db/rows";
 import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db/statements";
 import { apiKeys } from "../../db/tables/keys";
 import { mailWarnings } from "../../db/tables/mail";
-import { passwordRequests, users } from "../../db/tables/users";
+import { identities, passwordRequests, users } from "../../db/tables/users";
 
 export type UserRow = typeof users.$inferSelect;
 
@@ -25,10 +25,14 @@ export const findAnyUser = selectOne((orm, _$: Record<string, never>) =>
 /** Lists all users, newest first, including disabled ones. */
 export const listUserRows = listBy(users, [], { where: isPresent, order: [desc(users.id)] });
 
-/** Lists the enabled owners except one user. */
-export const listOtherLiveOwners = selectMany((orm, $: { exceptId: string }) =>
+/** Lists the enabled owners except one user. `issuers` is a JSON list. */
+export const listOtherLiveOwners = selectMany((orm, $: { exceptId: string; issuers: string }) =>
   orm
-    .select({ passwordHash: users.passwordHash })
+    .select({
+      passwordHash: users.passwordHash,
+      hasIdentity: sql<boolean>`EXISTS (SELECT 1 FROM identities WHERE user_id = users.id
+        AND issuer IN (SELECT value FROM json_each(${$.issuers})))`.mapWith(Boolean),
+    })
     .from(users)
     .where(
       and(eq(users.role, "owner"), isNull(users.disabledAt), isPresent, ne(users.id, $.exceptId)),
@@ -52,6 +56,20 @@ export const listLiveKeyRows = selectMany((orm, $: { userId: string; now: number
     )
     .orderBy(asc(apiKeys.id)),
 );
+
+/* Identities of other systems. */
+
+export const insertIdentity = insertInto(identities);
+
+export type IdentityRow = typeof identities.$inferSelect;
+
+export const findIdentity = findBy(identities, ["issuer", "subject"]);
+
+export const listIdentitiesOf = listBy(identities, ["userId"], { order: [asc(identities.id)] });
+
+export const setIdentityUsed = setBy(identities, ["id"], ["label", "lastUsedAt"]);
+
+export const deleteIdentity = deleteBy(identities, ["id"]);
 
 /* Requests for a new password by mail. */
 

@@ -11,12 +11,20 @@ import { changedRow, type Reader, type Tx } from "../../db/statements";
 import { audit } from "../../events/audit";
 import { endLinks } from "../auth/links";
 import { endSessionsOf } from "../auth/sessions";
-import { canLoseOwnership, canonicalEmail, decideRole, emailError, isLive } from "./rules";
+import {
+  canLoseOwnership,
+  canonicalEmail,
+  decideRole,
+  emailError,
+  isLive,
+  issuersInForce,
+} from "./rules";
 import {
   findAnyUser,
   findUser,
   findUserRowByEmail,
   insertUser,
+  listIdentitiesOf,
   listLiveKeyRows,
   listOtherLiveOwners,
   listUserRows,
@@ -142,7 +150,7 @@ export function setRole(ctx: Ctx, tx: Tx, id: string, role: Role, actor: Actor):
   validate(UserChange, { role });
   const before = getUserRow(tx, id);
   if (before.role === role) return presentUser(before);
-  requireOtherOwner(tx, before, "given another role");
+  requireOtherOwner(ctx, tx, before, "given another role");
   const after = changeUser(ctx, tx, before, { role });
   const summary = `Changed the role of “${before.name}” from ${before.role} to ${role}`;
   audit(ctx, tx, actor, "user.role", id, summary);
@@ -157,7 +165,7 @@ export function setRole(ctx: Ctx, tx: Tx, id: string, role: Role, actor: Actor):
 export function disableUser(ctx: Ctx, tx: Tx, id: string, actor: Actor): UserResource {
   const before = getUserRow(tx, id);
   if (!isLive(before)) return presentUser(before);
-  requireOtherOwner(tx, before, "disabled");
+  requireOtherOwner(ctx, tx, before, "disabled");
   const after = changeUser(ctx, tx, before, { disabledAt: ctx.clock.now() });
   endSessionsOf(tx, id);
   endLinks(tx, { userId: id });
@@ -204,17 +212,24 @@ export function describeUser({ name, email, role }: UserRow): string {
  * Returns true for the last owner, who can be neither disabled nor given another role. Throws
  * `not_found`.
  */
-export function isLastOwner(reader: Reader, id: string): boolean {
-  return isLast(reader, getUserRow(reader, id));
+export function isLastOwner(ctx: Ctx, reader: Reader, id: string): boolean {
+  return isLast(ctx, reader, getUserRow(reader, id));
 }
 
-function isLast(reader: Reader, user: UserRow): boolean {
+function isLast({ config }: Ctx, reader: Reader, user: UserRow): boolean {
   if (user.role !== "owner" || !isLive(user)) return false;
-  return !canLoseOwnership(user, listOtherLiveOwners(reader, { exceptId: user.id }));
+  const issuers = issuersInForce(config);
+  const identities = listIdentitiesOf(reader, { userId: user.id });
+  const hasIdentity = identities.some(({ issuer }) => issuers.includes(issuer));
+  const others = listOtherLiveOwners(reader, {
+    exceptId: user.id,
+    issuers: JSON.stringify(issuers),
+  });
+  return !canLoseOwnership({ ...user, hasIdentity }, others);
 }
 
-function requireOtherOwner(tx: Tx, user: UserRow, what: string): void {
-  if (!isLast(tx, user)) return;
+function requireOtherOwner(ctx: Ctx, tx: Tx, user: UserRow, what: string): void {
+  if (!isLast(ctx, tx, user)) return;
   throw conflict(
     `“${user.name}” is the last owner and cannot be ${what}. First make another user, who has a password, an owner.`,
   );

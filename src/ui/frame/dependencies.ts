@@ -2,6 +2,7 @@ import type { Role } from "../../base/actor";
 import type { Ctx } from "../../context";
 import type { Egress } from "../../egress/egress";
 import type { Fleet } from "../../features/alarms/fleet";
+import type { Oidc } from "../../features/auth/flows";
 import type { Passwords } from "../../features/auth/passwords";
 import type { SignInPages } from "../../features/auth/screens/sign-in";
 import type { Sessions } from "../../features/auth/sessions";
@@ -29,6 +30,8 @@ export interface AdminDependencies {
   writeOnceAs: WriteOnceAs;
   sessions: Sessions;
   signInPages: SignInPages;
+  /** Sign-in with the provider; undefined without one. */
+  oidc: Oidc | undefined;
   passwords: Passwords;
   throttle: LoginThrottle;
   usage: KeyUsage;

@@ -12,6 +12,9 @@ export const HOME_PATH = "/admin";
 
 export const SIGN_OUT_PATH = "/admin/sign-out";
 
+/** Link that begins a sign-in with the provider. */
+export const PROVIDER_PATH = "/admin/sign-in/provider";
+
 export const INCIDENTS_PATH = "/admin/incidents";
 
 export const REPORT_PATH = "/admin/incidents/new";
@@ -46,6 +49,10 @@ export const WEBHOOKS_PATH = "/admin/settings/webhooks";
 export const NEW_WEBHOOK_PATH = `${WEBHOOKS_PATH}/new`;
 
 export const USERS_PATH = "/admin/settings/users";
+
+/** Settings → Sign-in, and the result of a trial. */
+export const SIGN_IN_SETTINGS_PATH = "/admin/settings/sign-in";
+export const TRIED_PATH = `${SIGN_IN_SETTINGS_PATH}/tried`;
 
 export const ACTIVITY_PATH = "/admin/settings/activity";
 

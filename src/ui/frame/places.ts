@@ -26,6 +26,7 @@ import {
   MONITORS_PATH,
   PAGES_PATH,
   SETTINGS_PATH,
+  SIGN_IN_SETTINGS_PATH,
   SUBSCRIBERS_PATH,
   USERS_PATH,
   WEBHOOKS_PATH,
@@ -81,6 +82,7 @@ const PLACES: readonly Place[] = [
     [
       { href: KEYS_PATH, label: "API Keys", icon: "key-round", role: "admin", letter: "k" },
       { href: USERS_PATH, label: "Users", icon: "users", role: "owner", letter: "u" },
+      { href: SIGN_IN_SETTINGS_PATH, label: "Sign-in", icon: "lock", role: "owner" },
       { href: ACTIVITY_PATH, label: "Activity", icon: "scroll-text", role: "admin", letter: "l" },
       { href: WEBHOOKS_PATH, label: "Webhooks", icon: "webhook", role: "admin", letter: "w" },
       { href: MAIL_PATH, label: "Mail", icon: "mail", role: "owner", letter: "d" },

@@ -30,7 +30,12 @@ describe("one-time links", () => {
     const { issue, find, use } = await withLinks(installation);
     const token = await issue("invite", "usr_ada");
     expect(token).toMatch(/^[0-9A-Za-z]{43}$/);
-    const link = { purpose: "invite", userId: "usr_ada", expiresAt: TEST_START + HOUR_MS } as const;
+    const link = {
+      purpose: "invite",
+      userId: "usr_ada",
+      expiresAt: TEST_START + HOUR_MS,
+      isRecovery: false,
+    } as const;
     expect(find(token)).toEqual(link);
     expect(find(token)).toEqual(link);
     expect(await use(token)).toEqual(link);

@@ -14,6 +14,7 @@ function session(more: Partial<Parameters<typeof isSessionLive>[0]> = {}) {
   return {
     createdAt: START,
     lastSeenAt: START,
+    identityId: null,
     userDisabledAt: null,
     userDeletedAt: null,
     ...more,
@@ -31,6 +32,13 @@ describe("a session", () => {
   test("a session in use is live for exactly 14 days", () => {
     const end = START + 14 * DAY_MS;
     const busy = session({ lastSeenAt: end - 1 });
+    expect(isSessionLive(busy, end - 1)).toBe(true);
+    expect(isSessionLive(busy, end)).toBe(false);
+  });
+
+  test("a session in use that began with an identity is live for exactly 12 hours", () => {
+    const end = START + 12 * HOUR_MS;
+    const busy = session({ identityId: 7, lastSeenAt: end - 1 });
     expect(isSessionLive(busy, end - 1)).toBe(true);
     expect(isSessionLive(busy, end)).toBe(false);
   });

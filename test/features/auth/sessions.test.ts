@@ -47,6 +47,7 @@ describe("a session", () => {
       lastSeenAt: TEST_START,
       ip: "203.0.113.7",
       userAgent: "Firefox",
+      identityId: null,
     });
     const other = token.startsWith("a") ? `b${token.slice(1)}` : `a${token.slice(1)}`;
     for (const wrong of ["", other, `${token} `, `${token}\n`, token.slice(1), "é".repeat(43)]) {

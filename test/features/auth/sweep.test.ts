@@ -61,6 +61,26 @@ describe("sweeping", () => {
     expect([disabled, deleted].map((token) => find(token, now))).toEqual([undefined, undefined]);
   });
 
+  test("sweeping deletes sessions of an identity 12 hours after their start", async () => {
+    await using installation = openAuthInstallation();
+    const { sqlite } = installation;
+    const now = installation.clock.now();
+    await installation.addUser("usr_ada");
+    sqlite.run("INSERT INTO identities VALUES (7, 'usr_ada', 'proxy', 'ada', 'ada', 1, 1)");
+    const ages = [12 * HOUR_MS - 1, 12 * HOUR_MS, 13 * HOUR_MS];
+    addSessions(
+      installation,
+      ages.map((age) => ({ userId: "usr_ada", createdAt: now - age, lastSeenAt: now })),
+    );
+    sqlite.run("UPDATE sessions SET identity_id = 7 WHERE created_at > ?", [now - 13 * HOUR_MS]);
+    await sweep(installation);
+    const left = sqlite.query("SELECT created_at FROM sessions ORDER BY created_at").all();
+    expect(left).toEqual([
+      { created_at: now - 13 * HOUR_MS },
+      { created_at: now - 12 * HOUR_MS + 1 },
+    ]);
+  });
+
   test("sweeping deletes exactly the expired links", async () => {
     await using installation = openAuthInstallation();
     await installation.addUser("usr_ada");
@@ -87,7 +107,8 @@ describe("sweeping", () => {
       Array.from({ length: 700 }, () => dead),
     );
     const link = installation.sqlite.prepare(
-      "INSERT INTO one_time_links VALUES (randomblob(32), 'setup', NULL, 0, 1)",
+      `INSERT INTO one_time_links (hash, purpose, user_id, created_at, expires_at)
+       VALUES (randomblob(32), 'setup', NULL, 0, 1)`,
     );
     for (let i = 0; i < 400; i++) link.run();
     const left = () => [

@@ -2,8 +2,11 @@ import { describe, expect, test } from "bun:test";
 import type { Tx } from "../../../src/db/statements";
 import { disableUser, enableUser, getUser, setRole } from "../../../src/features/users/users";
 import { inviteUser } from "../../../src/features/users/invitations";
+import { insertIdentity } from "../../../src/features/users/store";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { openPeopleInstallation, type PeopleInstallation } from "../../support/user-installation";
+
+const ISSUER = "https://login.northwind.example";
 
 /** Changes that take the rights of an owner from a user. */
 const CHANGES = {
@@ -70,6 +73,22 @@ describe.each(kinds)("owners that are %s", (kind) => {
     );
     expect((await installation.rejectionFrom(change(installation, ada.id))).code).toBe("conflict");
     await installation.write(change(installation, user.id));
+  });
+
+  test("an owner can be disabled or demoted while another one signs in with an identity", async () => {
+    await using installation = openPeopleInstallation();
+    const ada = await installation.user("Ada");
+    const bob = { email: "bob@acme.test", name: "Bob", role: "owner" } as const;
+    const at = { label: "bob", createdAt: 1, lastUsedAt: 1 };
+    await installation.write((tx) => {
+      const { user } = inviteUser(installation.ctx, tx, bob, CLI_ACTOR);
+      insertIdentity(tx, { userId: user.id, issuer: ISSUER, subject: "bob", ...at });
+    });
+    // An identity of an issuer that is not in force signs nobody in.
+    expect((await installation.rejectionFrom(change(installation, ada.id))).code).toBe("conflict");
+    const config = { ...installation.ctx.config, oidcIssuer: ISSUER };
+    const now = { ...installation, ctx: { ...installation.ctx, config } };
+    await installation.write(change(now, ada.id));
   });
 
   test("one of two owners without a password can be disabled or demoted, and then not the other", async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { MailRow } from "../../../src/features/mail/store";
 import { toMessage } from "../../../src/features/mail/compose";
-import { inviteUser } from "../../../src/features/users/invitations";
+import { connectPerson } from "../../../src/features/users/identities";
+import { inviteUser, recoverUser } from "../../../src/features/users/invitations";
 import { expiringKeysLetter, USER_TEMPLATES } from "../../../src/features/users/letters";
 import { findUser, updateUserRow } from "../../../src/features/users/store";
 import { userActor } from "../../../src/base/actor";
@@ -41,7 +42,22 @@ async function queueAll(site: AccountMailSite, name: string): Promise<void> {
     form: { name: "", password: `${PASSWORD} 2` },
   });
   await app.clock.advance(2 * MINUTE_MS);
+  await ctx.db.write((tx) => {
+    connectPerson(ctx, tx, grace.id, { ...PERSON, name }, actor);
+    recoverUser(ctx, tx, grace.id, { makesOwner: false }, actor);
+  });
 }
+
+const PERSON = {
+  system: "Northwind",
+  issuer: "https://login.northwind.example",
+  subject: "grace",
+  email: undefined,
+  isEmailVerified: false,
+  canLinkByEmail: false,
+  groups: [],
+  timeZone: undefined,
+};
 
 async function parsedMails(site: AccountMailSite): Promise<(ParsedMail & { mail: MailRow })[]> {
   const mails = site.mails();
@@ -105,6 +121,8 @@ describe("the mails to users", () => {
       expect(subjects).toContainEqual(["new@example.com", "Your invitation to Allclear"]);
       expect(subjects).toContainEqual([OWNER, "Choose a new password for Allclear"]);
       expect(subjects).toContainEqual([GRACE, "Your Allclear password was changed"]);
+      expect(subjects).toContainEqual([GRACE, "Your Allclear account was connected"]);
+      expect(subjects).toContainEqual([GRACE, "Your Allclear account was recovered"]);
     },
   );
 

@@ -32,6 +32,7 @@ const withOptions: Screen["open"] = (demoSites) => {
 export const GENERAL_SCREENS: readonly Screen[] = [
   { name: "settings", open: inDemoData(() => "/admin/settings") },
   { name: "settings-admin", open: inDemoData(() => "/admin/settings", "admin") },
+  { name: "settings-sign-in", open: inDemoData(() => "/admin/settings/sign-in") },
   { name: "general", open: withDisk(18.4 * GB, "demoData") },
   {
     name: "general-errors",

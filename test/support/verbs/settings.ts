@@ -1,5 +1,6 @@
 import { setAsideId } from "../../../src/features/alarms/fleet";
 import { listSessionsOf } from "../../../src/features/auth/sessions";
+import { findIdentity, insertIdentity } from "../../../src/features/users/store";
 import { cancelPending } from "../../../src/features/webhooks/delivery-store";
 import { invite, signIn } from "../dashboard";
 import { importForm } from "../import-form";
@@ -41,6 +42,17 @@ async function guest({ app, session }: ActionInstallation): Promise<{ path: stri
   return invite(app, session, PERSON.email, "viewer");
 }
 
+/** Connects a user with an identity, the owner by default, and returns its id. */
+async function identityOf(
+  { app, ownerId }: ActionInstallation,
+  userId: string = ownerId,
+): Promise<number> {
+  const identity = { issuer: "https://login.example.com", subject: userId };
+  const at = { label: userId, createdAt: 1, lastUsedAt: 1 };
+  await app.ctx.db.write((tx) => insertIdentity(tx, { userId, ...identity, ...at }));
+  return findIdentity(app.ctx.db, identity)?.id ?? 0;
+}
+
 async function keyForm(installation: ActionInstallation, verb: string, fields = {}) {
   return byForm(installation, `/settings/keys/${installation.keyId}${verb}`, {
     form: "1",
@@ -73,6 +85,14 @@ export const SETTINGS_VERBS: Verbs = {
     leaves: ["user.accept"],
     async prepare(installation) {
       return { path: (await guest(installation)).path, options: { form: CHOSEN } };
+    },
+  },
+  "POST /admin/join/:token/provider": {
+    leaves: [],
+    because: "Without a provider it only leads to the sign-in screen.",
+    async prepare(installation) {
+      const { path } = await guest(installation);
+      return { path: `${path}/provider`, options: { form: { held: "x" } } };
     },
   },
   "POST /admin/settings/keys/new": {
@@ -321,6 +341,25 @@ export const SETTINGS_VERBS: Verbs = {
         current_password: OWNER_PASSWORD,
         new_password: "another horse battery",
       }),
+  },
+  "POST /admin/settings/account/connect": {
+    leaves: [],
+    because: "It only leads to the provider, whose callback connects.",
+    prepare: (installation) =>
+      byForm(installation, "/settings/account/connect", { password: OWNER_PASSWORD }),
+  },
+  "POST /admin/settings/account/disconnect/:identity": {
+    leaves: ["user.disconnect"],
+    prepare: async (installation) =>
+      byForm(installation, `/settings/account/disconnect/${await identityOf(installation)}`),
+  },
+  "POST /admin/settings/users/:id/disconnect/:identity": {
+    leaves: ["user.disconnect"],
+    async prepare(installation) {
+      const { id } = await guest(installation);
+      const identity = await identityOf(installation, id);
+      return byForm(installation, `/settings/users/${id}/disconnect/${identity}`);
+    },
   },
   "POST /admin/settings/account/sessions/end-others": {
     leaves: ["session.end"],

@@ -6,7 +6,6 @@ import type { FieldError } from "../../../base/errors";
 import { NAME_MAX } from "../../../base/texts";
 import type { Reader } from "../../../db/statements";
 import { seeOther } from "../../../http/answers";
-import { SIGN_IN_PATH } from "../../../http/caller";
 import { findCurrentSession, sessionCookie } from "../../../http/cookies";
 import { declareRoutes } from "../../../http/elysia";
 import { formBody } from "../../../http/form-body";
@@ -19,12 +18,16 @@ import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { HOME_PATH } from "../../../ui/frame/paths";
 import { screenOperation } from "../../../ui/screens/routes";
 import { setPublicAddress, validatePublicAddress } from "../../settings/settings";
-import { canResetByMail, FORGOT_PATH } from "../../users/mails";
+import { canResetByMail } from "../../users/mails";
 import { acceptLink, linkPath, setUpOwner } from "../../users/invitations";
+import { canUsePassword } from "../../users/rules";
 import { browserZone, getUser, validateNewUser } from "../../users/users";
 import type { UserResource } from "../../users/wire";
 import { findLink, type OneTimeLink } from "../links";
 import { passwordError } from "../passwords";
+import { providerName } from "../provider";
+import { deadLinkPage, type LinkKind } from "./dead-link";
+import { invitedPath } from "./provider-routes";
 
 const PUBLIC = { kind: "public" } as const;
 
@@ -45,8 +48,7 @@ export function oneTimeLinkAdminRoutes(deps: AdminDependencies) {
   }
 
   function showDeadLink(request: Request, kind: LinkKind) {
-    const children = <DeadLink kind={kind} canReset={canResetByMail(ctx)} />;
-    return render.plain(request, { title: "This link no longer works", status: 404, children });
+    return render.plain(request, deadLinkPage(kind, canResetByMail(ctx)));
   }
 
   function showSetUp(request: Request, token: string, state: StateOf<typeof SET_UP_FORM>) {
@@ -64,7 +66,16 @@ export function oneTimeLinkAdminRoutes(deps: AdminDependencies) {
     state: StateOf<typeof JOIN_FORM>,
   ) {
     const isInvitation = !user.has_password;
-    const page = { action: linkPath("invite", token), email: user.email, isInvitation, state };
+    const link = findLinkOf(ctx.db, token, "join");
+    const page = {
+      action: linkPath("invite", token),
+      email: user.email,
+      isInvitation,
+      state,
+      canChoosePassword: link?.isRecovery === true || canUsePassword(ctx.config, user),
+      provider: link?.purpose === "invite" ? providerName(ctx.config) : undefined,
+      providerPath: invitedPath(token),
+    };
     return render.plain(request, {
       title: isInvitation ? "Welcome to Allclear" : "Choose a new password",
       status: statusOf(state),
@@ -181,9 +192,6 @@ function statusOf({ errors }: { errors: object }): number {
   return Object.keys(errors).length > 0 ? 422 : 200;
 }
 
-/** Kind of a one-time link, as in its path: setting up Allclear, or choosing a password. */
-type LinkKind = "setup" | "join";
-
 interface SetUpContext {
   /** True if a flag or an environment variable sets the public address, so that the form does not. */
   hasFixedAddress: boolean;
@@ -278,8 +286,32 @@ function Join(props: {
   email: string;
   isInvitation: boolean;
   state: StateOf<typeof JOIN_FORM>;
+  /** True if the user may choose a password. */
+  canChoosePassword: boolean;
+  /** Name of the provider with which an invitation can be accepted. */
+  provider: string | undefined;
+  providerPath: string;
 }) {
-  const { action, email, isInvitation, state } = props;
+  const { action, email, isInvitation, state, canChoosePassword, provider, providerPath } = props;
+  const withProvider =
+    provider === undefined ? null : (
+      <Actions>
+        <ButtonLink href={providerPath} kind="primary">
+          Join with {provider}
+        </ButtonLink>
+      </Actions>
+    );
+  if (!canChoosePassword) {
+    return (
+      <>
+        <p class="muted">
+          {isInvitation ? `You were invited as ${email}. ` : ""}Only owners have a password on this
+          server.{provider === undefined ? " Ask an owner how you sign in." : ""}
+        </p>
+        {withProvider}
+      </>
+    );
+  }
   return (
     <>
       <p class="muted">
@@ -287,6 +319,8 @@ function Join(props: {
           ? `You were invited as ${email}.`
           : `Choose a new password for ${email}. Saving signs you out on all devices.`}
       </p>
+      {withProvider}
+      {withProvider ? <p class="muted">Or choose a password:</p> : null}
       <Form action={action}>
         {isInvitation ? (
           <FormFields form={JOIN_FORM} state={state} />
@@ -294,32 +328,11 @@ function Join(props: {
           <FormFields form={RESET_FORM} state={state} />
         )}
         <Actions>
-          <Button kind="primary">{isInvitation ? "Join" : "Set password"}</Button>
+          <Button kind={withProvider ? "quiet" : "primary"}>
+            {isInvitation ? "Join" : "Set password"}
+          </Button>
         </Actions>
       </Form>
-    </>
-  );
-}
-
-/** Page of a one-time link that was used, has expired, or was replaced. */
-function DeadLink({ kind, canReset }: { kind: LinkKind; canReset: boolean }) {
-  return (
-    <>
-      <p>
-        The link was already used, was replaced by a newer one, or has expired.{" "}
-        {kind === "setup"
-          ? "If Allclear is not set up yet, restart the server, which prints a new link."
-          : "Ask an owner for a new one."}
-      </p>
-      {kind === "join" && canReset ? (
-        <p>
-          If you have a password already, you can{" "}
-          <a href={FORGOT_PATH}>get a link for a new one by e-mail</a>.
-        </p>
-      ) : null}
-      <Actions>
-        <ButtonLink href={SIGN_IN_PATH}>Sign in</ButtonLink>
-      </Actions>
     </>
   );
 }

@@ -19,6 +19,7 @@ import { renderPlainScreen } from "../../../ui/frame/shell";
 import { screenOperation } from "../../../ui/screens/routes";
 import { authenticate, endOneSession, signIn } from "../../users/sign-in";
 import { isHttps } from "../rules";
+import type { LiveSession } from "../sessions";
 import { waitText } from "../throttle";
 import { readKeptForm, type RefusedForm, RefusedFormPage, safeReturnPath } from "./refused-form";
 import { KEPT_SIGN_IN_PATH } from "./sign-in";
@@ -74,10 +75,13 @@ export function signInAdminRoutes({
     return show(request, { ...shown, error: waitText(seconds) }, waitResponseOptions(seconds));
   }
 
-  /** Answers a successful sign-in with the way back to the form that was kept. */
-  function returnToForm(request: Request, kept: RefusedForm, token: string): Response | undefined {
-    const session = sessions.find(token, ctx.clock.now());
-    if (!session) return undefined;
+  /** Answers a successful sign-in with the way back to the form that was kept; undefined for that of another user. */
+  function returnToForm(
+    request: Request,
+    kept: RefusedForm,
+    session: LiveSession,
+    headers: Record<string, string> = {},
+  ): Response | undefined {
     if (kept.owner !== "" && kept.owner !== session.user.id) {
       flashes.put(session.id, { tone: "maint", text: OF_ANOTHER_USER });
       return undefined;
@@ -88,7 +92,7 @@ export function signInAdminRoutes({
       assets: linkedAssets(),
       children: <RefusedFormPage kept={kept} user={session.user} />,
     });
-    return sendHtml(request, page, { headers: { "Set-Cookie": sessionCookie(ctx, token) } });
+    return sendHtml(request, page, { headers });
   }
 
   return declareRoutes()
@@ -107,6 +111,12 @@ export function signInAdminRoutes({
         const email = form.text("email").trim();
         const next = safeReturnPath(form.text("next"));
         const kept = readKeptForm(form, routes);
+        if (kept && form.text("continue") !== "") {
+          const current = findCurrentSession(ctx, sessions, request, ctx.clock.now());
+          return current
+            ? (returnToForm(request, kept, current) ?? seeOther(next))
+            : show(request, { email, next, error: NOT_SIGNED_IN, kept }, { status: 422 });
+        }
         const credentials = { email, password: form.text("password") };
         const { address } = requestContext;
         const throttled = await rejectThrottledWithForm(request, address, { email, next, kept });
@@ -124,8 +134,10 @@ export function signInAdminRoutes({
         const origin = sessionOriginOf(request, requestContext);
         const before = findCurrentSession(ctx, sessions, request, ctx.clock.now());
         const token = await ctx.db.write((tx) => signIn(ctx, tx, outcome.user, origin, before));
-        const back = kept && returnToForm(request, kept, token);
-        return back ?? seeOther(next, { "Set-Cookie": sessionCookie(ctx, token) });
+        const headers = { "Set-Cookie": sessionCookie(ctx, token) };
+        const session = kept && sessions.find(token, ctx.clock.now());
+        const back = kept && session && returnToForm(request, kept, session, headers);
+        return back ?? seeOther(next, headers);
       },
       { ...formBody(), ...screenOperation(PUBLIC, { beforeBody: rejectThrottled }) },
     )
@@ -153,6 +165,8 @@ export function signInAdminRoutes({
 function hasKeptForm({ url }: Request): boolean {
   return url.endsWith(KEPT_SIGN_IN_PATH);
 }
+
+const NOT_SIGNED_IN = "You are not signed in yet. Sign in first, then continue to the form.";
 
 const OF_ANOTHER_USER =
   "The form that was open belonged to another user, so its content was not kept.";

@@ -13,14 +13,15 @@ import type { RequestContext } from "../../../http/request-context";
 import type { RouteTable } from "../../../http/route-table";
 import { linkedAssets } from "../../../ui/assets";
 import { Notice } from "../../../ui/blocks";
-import { Button } from "../../../ui/buttons";
+import { Button, ButtonLink } from "../../../ui/buttons";
 import type { HtmlDocument } from "../../../ui/documents";
 import { Actions, Form, TextField } from "../../../ui/form";
 import { browserOrigin } from "../../../ui/frame/browser";
-import { HOME_PATH } from "../../../ui/frame/paths";
+import { HOME_PATH, PROVIDER_PATH, withQuery } from "../../../ui/frame/paths";
 import { renderPlainScreen } from "../../../ui/frame/shell";
 import { canResetByMail, FORGOT_PATH } from "../../users/mails";
 import { hasUsers } from "../../users/users";
+import { providerName } from "../provider";
 import { isHttps } from "../rules";
 import type { Sessions } from "../sessions";
 import { hiddenFieldsOf, keepForm, type RefusedForm, returnPathOf } from "./refused-form";
@@ -46,7 +47,12 @@ export function createSignInPages(ctx: Ctx, sessions: Sessions, routes: RouteTab
 
   function propsFor(request: Request, shown: ShownValues): PageProps {
     const instead = keepsCookies(ctx.baseUrl, request) ? {} : { publicAddress: ctx.baseUrl };
-    const facts = { hasUsers: hasBeenSetUp(), canReset: canResetByMail(ctx) };
+    const facts = {
+      hasUsers: hasBeenSetUp(),
+      canReset: canResetByMail(ctx),
+      provider: providerName(ctx.config),
+      isForOwners: ctx.config.localSignIn === "owners",
+    };
     return { ...shown, ...instead, ...facts, theme: readTheme(request) };
   }
 
@@ -94,7 +100,7 @@ function renderSignIn({ theme, ...props }: PageProps): HtmlDocument {
  * Returns true if the browser would store the session cookie. With an HTTPS public address the
  * cookie is `Secure`, which browsers store over HTTPS or from localhost only.
  */
-function keepsCookies(baseUrl: string, request: Request): boolean {
+export function keepsCookies(baseUrl: string, request: Request): boolean {
   if (!isHttps(baseUrl)) return true;
   const { protocol, hostname } = browserOrigin(request) ?? {};
   const isLocal = ["localhost", "127.0.0.1", "[::1]"].includes(hostname ?? "");
@@ -116,6 +122,10 @@ interface SignInProps {
   hasUsers: boolean;
   /** True if users can ask for a link for a new password by mail. */
   canReset: boolean;
+  /** Name of the provider; undefined without one. */
+  provider: string | undefined;
+  /** True if only owners sign in with a password. */
+  isForOwners: boolean;
 }
 
 /** Path to which a sign-in page with a kept form is posted, so that a throttled attempt keeps it too. */
@@ -124,6 +134,7 @@ export const KEPT_SIGN_IN_PATH = `${SIGN_IN_PATH}?form=kept`;
 /** Sign-in form. */
 function SignIn(props: SignInProps) {
   const { email, next, error, kept, refused, publicAddress, hasUsers, canReset } = props;
+  const { provider, isForOwners } = props;
   return (
     <>
       {hasUsers ? null : (
@@ -152,6 +163,9 @@ function SignIn(props: SignInProps) {
           </Notice>
         </div>
       )}
+      {provider === undefined ? null : (
+        <ProviderSignIn provider={provider} next={next} kept={kept} isForOwners={isForOwners} />
+      )}
       <Form
         action={kept ? KEPT_SIGN_IN_PATH : SIGN_IN_PATH}
         hidden={{ next, ...hiddenFieldsOf(kept) }}
@@ -163,7 +177,7 @@ function SignIn(props: SignInProps) {
           value={email}
           autocomplete="username"
           required
-          autofocus={email === ""}
+          autofocus={email === "" && provider === undefined}
         />
         <TextField
           label="Password"
@@ -174,7 +188,7 @@ function SignIn(props: SignInProps) {
           autofocus={email !== ""}
         />
         <Actions>
-          <Button kind="primary">Sign in</Button>
+          <Button kind={provider === undefined ? "primary" : "quiet"}>Sign in</Button>
         </Actions>
       </Form>
       {canReset ? (
@@ -187,6 +201,40 @@ function SignIn(props: SignInProps) {
           <code>allclear user reset-password</code> on the server.
         </p>
       )}
+    </>
+  );
+}
+
+interface ProviderSignInProps extends Pick<SignInProps, "next" | "kept" | "isForOwners"> {
+  provider: string;
+}
+
+/** Link that begins a sign-in with the provider. A kept form stays on this page meanwhile. */
+function ProviderSignIn({ provider, next, kept, isForOwners }: ProviderSignInProps) {
+  const href = withQuery(PROVIDER_PATH, { next: next === HOME_PATH ? undefined : next });
+  return (
+    <>
+      <Actions>
+        <ButtonLink href={href} kind="primary" opensTab={kept !== undefined}>
+          Sign in with {provider}
+        </ButtonLink>
+      </Actions>
+      {kept ? (
+        <Form action={KEPT_SIGN_IN_PATH} hidden={{ next, ...hiddenFieldsOf(kept) }}>
+          <p class="hint">
+            It opens in another tab, so that your form is kept here. Come back when you are signed
+            in.
+          </p>
+          <Actions>
+            <Button name="continue" value="yes">
+              Continue to the form
+            </Button>
+          </Actions>
+        </Form>
+      ) : null}
+      <p class="muted">
+        {isForOwners ? "Owners can also sign in with a password:" : "Or sign in with a password:"}
+      </p>
     </>
   );
 }

@@ -24,6 +24,7 @@ import {
   KEYS_PATH,
   MAIL_PATH,
   SETTINGS_PATH,
+  SIGN_IN_SETTINGS_PATH,
   USERS_PATH,
   WEBHOOKS_PATH,
 } from "../../../ui/frame/paths";
@@ -34,6 +35,7 @@ import { PageHead } from "../../../ui/navigation";
 import { createArea } from "../../../ui/screens/area";
 import { RelativeTime, relativeTime } from "../../../ui/times";
 import type { Fleet } from "../../alarms/fleet";
+import { providerName } from "../../auth/provider";
 import { readLastBackup } from "../../backups/backups";
 import { countKeys } from "../../keys/records";
 import { describeMissing, findRelayRecord, mailReadiness } from "../../mail/settings";
@@ -64,7 +66,7 @@ const GROUPS: readonly { id: string; title: string; text: string; paths: readonl
     id: "settings-access",
     title: "Access",
     text: "Programs and people that may come in.",
-    paths: [KEYS_PATH, USERS_PATH, ACTIVITY_PATH],
+    paths: [KEYS_PATH, USERS_PATH, SIGN_IN_SETTINGS_PATH, ACTIVITY_PATH],
   },
   {
     id: "settings-telling",
@@ -154,6 +156,12 @@ const NOTES: Readonly<
       return count === 0 ? [] : [plural(count, role)];
     }).join(", ");
     return users.length === 1 ? roles : `${plural(users.length, "user")}: ${roles}`;
+  },
+
+  [SIGN_IN_SETTINGS_PATH]: ({ ctx: { config } }) => {
+    const password = config.localSignIn === "all" ? "Password" : "Password for owners";
+    const provider = providerName(config);
+    return provider === undefined ? password : `${provider}, ${password.toLowerCase()}`;
   },
 
   [ACTIVITY_PATH]: ({ ctx: { db }, now }) => {

@@ -4,16 +4,18 @@ import { NAME_MAX } from "../../../base/texts";
 import { toIso } from "../../../base/time";
 import { seeOther } from "../../../http/answers";
 import { readTheme, type Theme, themeCookie, themeOf, THEMES } from "../../../http/cookies";
+import { flowCookie } from "../../../http/flow-cookies";
 import { formBody } from "../../../http/form-body";
 import { session } from "../../../http/operation";
 import { actorOf, type RequestContext, sessionOf } from "../../../http/request-context";
 import { Chip, Columns, WithChip } from "../../../ui/blocks";
-import { Button, PostButton, safeHref } from "../../../ui/buttons";
+import { Button, ButtonLink, PostButton, safeHref } from "../../../ui/buttons";
 import { DetailCard } from "../../../ui/detail";
 import { Actions, Form } from "../../../ui/form";
 import {
   checkboxField,
   FormFields,
+  FormInputs,
   passwordField,
   textField,
   timeZoneField,
@@ -29,8 +31,12 @@ import { createArea } from "../../../ui/screens/area";
 import { screenOperation } from "../../../ui/screens/routes";
 import { RelativeTime } from "../../../ui/times";
 import { passwordError } from "../../auth/passwords";
+import type { Provider } from "../../auth/provider";
+import { atPublicAddress, isAtPublicAddress } from "../../auth/screens/provider-routes";
 import { listSessionsOf, type LiveSession } from "../../auth/sessions";
 import { waitText } from "../../auth/throttle";
+import { disconnectIdentity, type Identity, listIdentities } from "../identities";
+import { canUsePassword } from "../rules";
 import { authenticate, changePassword, endOneSession, endSessions } from "../sign-in";
 import { getUser, readPreferences, renameUser, setKeyWarnings, setTimeZone } from "../users";
 import type { UserResource } from "../wire";
@@ -81,6 +87,14 @@ const PASSWORD_FORM = defineForm<{ current_password: string; new_password: strin
   }),
 });
 
+const CONNECT_FORM = defineForm<{ password: string }>()({
+  password: passwordField({
+    label: "Password",
+    hint: "Your password of this server, once more.",
+    autocomplete: "current-password",
+  }),
+});
+
 const MAIL_FORM = defineForm<{ key_warnings: boolean }>()({
   key_warnings: checkboxField({
     label: "Warn me before API keys expire",
@@ -88,19 +102,30 @@ const MAIL_FORM = defineForm<{ key_warnings: boolean }>()({
   }),
 });
 
-/** Account: the user's own name, password and sessions. */
-function Account(props: {
+interface AccountProps {
   user: UserResource;
   name: StateOf<typeof NAME_FORM>;
   zone: StateOf<typeof ZONE_FORM>;
   password: StateOf<typeof PASSWORD_FORM>;
   mail: StateOf<typeof MAIL_FORM>;
+  connect: StateOf<typeof CONNECT_FORM>;
+  /** Provider with which users sign in; undefined without one. */
+  provider: Pick<Provider, "name" | "issuer"> | undefined;
+  identities: readonly Identity[];
+  /** True if the user may choose a password. */
+  canChoosePassword: boolean;
+  /** Address at which the account can be connected, if the dashboard is open at another one. */
+  connectsAt: string | undefined;
   theme: Theme;
   sessions: readonly LiveSession[];
   currentSessionId: number;
   now: number;
-}) {
+}
+
+/** Account: the user's own name, password, identities and sessions. */
+function Account(props: AccountProps) {
   const { user, name, zone, password, mail, theme, sessions, currentSessionId, now } = props;
+  const { identities, canChoosePassword } = props;
   return (
     <>
       <PageHead title="Account">
@@ -141,13 +166,22 @@ function Account(props: {
           </Form>
         </DetailCard>
         <DetailCard title="Password" liveId="account-password" isStill>
-          <Form action={`${ACCOUNT_PATH}/password`}>
-            <FormFields form={PASSWORD_FORM} state={password} />
-            <Actions>
-              <Button>Change password</Button>
-            </Actions>
-          </Form>
+          {canChoosePassword && (user.has_password || identities.length === 0) ? (
+            <Form action={`${ACCOUNT_PATH}/password`}>
+              <FormFields form={PASSWORD_FORM} state={password} />
+              <Actions>
+                <Button>Change password</Button>
+              </Actions>
+            </Form>
+          ) : (
+            <p>
+              {canChoosePassword
+                ? "You have none. To choose one, ask an owner for an invitation link (Settings → Users)."
+                : "Only owners have a password on this server."}
+            </p>
+          )}
         </DetailCard>
+        <IdentitiesCard {...props} />
       </Columns>
       <DetailCard
         title="Sessions"
@@ -172,6 +206,76 @@ function Account(props: {
           ))}
         </Table>
       </DetailCard>
+    </>
+  );
+}
+
+/** Identities of other systems with which the user signs in, and the form to connect one. */
+function IdentitiesCard(
+  props: Pick<AccountProps, "user" | "provider" | "identities" | "connect" | "connectsAt" | "now">,
+) {
+  const { user, provider, identities, connect, connectsAt, now } = props;
+  if (!provider && identities.length === 0) return null;
+  const isConnected = identities.some(({ issuer }) => issuer === provider?.issuer);
+  return (
+    <DetailCard
+      title={provider ? `Sign-in with ${provider.name}` : "Sign-in with a provider"}
+      liveId="account-identities"
+      isStill
+    >
+      {identities.map(({ id, issuer, label, lastUsedAt }) => (
+        <div key={id}>
+          <p>
+            Connected as <bdi>{label}</bdi>
+            {issuer === provider?.issuer ? "" : ` at ${issuer}`}, last used{" "}
+            <RelativeTime at={toIso(lastUsedAt)} now={now} />.
+          </p>
+          {user.has_password ? (
+            <Actions>
+              <ButtonLink href={`${ACCOUNT_PATH}/disconnect/${id}`} kind="danger" dialog>
+                Disconnect
+              </ButtonLink>
+            </Actions>
+          ) : null}
+        </div>
+      ))}
+      {!provider || isConnected ? null : !user.has_password ? (
+        <p>Only users with a password can connect. Ask an owner for an invitation link.</p>
+      ) : connectsAt !== undefined ? (
+        <p>
+          {provider.name} leads back to the public address. Open your account{" "}
+          <a href={connectsAt}>there</a> to connect it.
+        </p>
+      ) : (
+        <Form action={CONNECT_PATH}>
+          <p class="muted">
+            Once you are connected, {provider.name} signs you in as {user.email}.
+          </p>
+          <FormInputs form={CONNECT_FORM} state={connect} />
+          <Actions>
+            <Button>Connect</Button>
+          </Actions>
+        </Form>
+      )}
+    </DetailCard>
+  );
+}
+
+/** Page after the password, with the way to the provider: a form cannot lead there. */
+function ContinueToProvider({ name, url }: { name: string; url: string }) {
+  return (
+    <>
+      <PageHead
+        title={`Connect with ${name}`}
+        crumbs={[{ href: ACCOUNT_PATH, label: "Account" }]}
+      />
+      <p>Sign in at {name} within 10 minutes. The account there is then connected with yours.</p>
+      <Actions>
+        <ButtonLink href={url} kind="primary">
+          Continue to {name}
+        </ButtonLink>
+        <ButtonLink href={ACCOUNT_PATH}>Cancel</ButtonLink>
+      </Actions>
     </>
   );
 }
@@ -213,11 +317,12 @@ interface States {
   zone?: StateOf<typeof ZONE_FORM>;
   password?: StateOf<typeof PASSWORD_FORM>;
   mail?: StateOf<typeof MAIL_FORM>;
+  connect?: StateOf<typeof CONNECT_FORM>;
 }
 
 /** Screen of the user's own account. */
 export function accountAdminRoutes(deps: AdminDependencies) {
-  const { ctx, flashes, render, passwords, throttle, writeAs } = deps;
+  const { ctx, flashes, render, passwords, throttle, writeAs, oidc } = deps;
   const area = createArea(deps, ACCOUNT_PATH, "viewer");
 
   function account({ request, requestContext }: ScreenRequest, states: States = {}): Screen {
@@ -229,11 +334,20 @@ export function accountAdminRoutes(deps: AdminDependencies) {
       zone = ZONE_FORM.state(ZONE_FORM.stored({ time_zone: user.timeZone }), {}),
       password = PASSWORD_FORM.state(PASSWORD_FORM.initial(), {}),
       mail = MAIL_FORM.state(MAIL_FORM.stored(readPreferences(ctx.db, user.id)), {}),
+      connect = CONNECT_FORM.state(CONNECT_FORM.initial(), {}),
     } = states;
     const sessions = listSessionsOf(ctx.db, user.id, now);
     const theme = readTheme(request);
-    const forms = { name, zone, password, mail };
-    const page = { user: stored, ...forms, theme, sessions, currentSessionId: id, now };
+    const forms = { name, zone, password, mail, connect };
+    const ways = {
+      provider: oidc?.provider,
+      identities: listIdentities(ctx.db, user.id),
+      canChoosePassword: canUsePassword(ctx.config, user),
+      connectsAt: isAtPublicAddress(ctx.baseUrl, request)
+        ? undefined
+        : atPublicAddress(ctx.baseUrl, ACCOUNT_PATH),
+    };
+    const page = { user: stored, ...forms, ...ways, theme, sessions, currentSessionId: id, now };
     return { title: "Account", children: <Account {...page} /> };
   }
 
@@ -260,7 +374,7 @@ export function accountAdminRoutes(deps: AdminDependencies) {
     const { email } = sessionOf(requestContext).user;
     const seconds = throttle.takeAttempt(address);
     if (seconds > 0) return waitText(seconds);
-    const credentials = { email, password };
+    const credentials = { email, password, isConfirmation: true };
     const outcome = await authenticate(ctx, { passwords, throttle }, credentials, address);
     if (!("rejection" in outcome)) return undefined;
     return outcome.rejection === "wrong" ? "is wrong" : waitText(outcome.seconds);
@@ -323,6 +437,74 @@ export function accountAdminRoutes(deps: AdminDependencies) {
     { ...formBody(), ...screenOperation(session("viewer")) },
   );
 
+  area.screen("/connect", () => ({ path: ACCOUNT_PATH }));
+
+  // The password is verified, and the provider asked, before anything is shown; nothing is written yet.
+  area.routes.post(
+    "/connect",
+    async ({ request, requestContext, body: sent }) => {
+      const at = { request, requestContext };
+      if (!oidc) return seeOther(ACCOUNT_PATH);
+      // The account says where it can be connected.
+      if (!isAtPublicAddress(ctx.baseUrl, request)) {
+        return render.screen(at, { ...account(at), status: 409 });
+      }
+      const { id } = sessionOf(requestContext);
+      const values = CONNECT_FORM.read(sent);
+      const wrong = await currentPasswordError(requestContext, values.password);
+      if (wrong !== undefined) {
+        const errors = [{ pointer: "#/password", detail: wrong }];
+        const connect = CONNECT_FORM.rejected(values, errors, {});
+        return render.screen(at, { ...account(at, { connect }), status: 422 });
+      }
+      const begun = await oidc.flows.begin({ kind: "connect", sessionId: id });
+      const { name } = oidc.provider;
+      if ("failure" in begun) {
+        const facts = { request: requestContext.requestId, reason: begun.failure };
+        ctx.log.warn(facts, "a user could not be connected with the provider");
+        const notice = `${name} cannot be used now. Try again later, or tell an owner.`;
+        const connect = { ...CONNECT_FORM.state(CONNECT_FORM.initial(), {}), notice };
+        return render.screen(at, { ...account(at, { connect }), status: 503 });
+      }
+      return render.screen(at, {
+        title: `Connect with ${name}`,
+        headers: { "Set-Cookie": flowCookie(ctx, begun.sealed) },
+        isSecret: true,
+        children: <ContinueToProvider name={name} url={begun.url} />,
+      });
+    },
+    { ...formBody(), ...screenOperation(session("viewer")) },
+  );
+
+  area.confirmation("/disconnect/:identity", {
+    show({ requestContext, params }) {
+      const identities = listIdentities(ctx.db, sessionOf(requestContext).user.id);
+      const identity = identities.find(({ id }) => String(id) === params.identity);
+      if (!identity) return { path: ACCOUNT_PATH };
+      return {
+        title: `Disconnect ${identity.label}`,
+        button: "Disconnect",
+        isDanger: true,
+        cancelHref: ACCOUNT_PATH,
+        dialog: (
+          <p>
+            It signs you in no more, and the sessions that it began end, perhaps this one too. You
+            can connect again with your password.
+          </p>
+        ),
+      };
+    },
+    run(tx, { requestContext, params }, actor) {
+      const { user } = sessionOf(requestContext);
+      disconnectIdentity(ctx, tx, user.id, Number(params.identity), actor);
+    },
+    done: () => ({ path: ACCOUNT_PATH, text: "You are disconnected." }),
+    showConflict: (notice, at) => {
+      const connect = { ...CONNECT_FORM.state(CONNECT_FORM.initial(), {}), notice };
+      return account(at, { connect });
+    },
+  });
+
   area.editForm("/mail", {
     form: MAIL_FORM,
     back: () => ACCOUNT_PATH,
@@ -372,6 +554,8 @@ export function accountAdminRoutes(deps: AdminDependencies) {
 
   return area.routes;
 }
+
+const CONNECT_PATH = `${ACCOUNT_PATH}/connect`;
 
 const THEME_PATH = `${ACCOUNT_PATH}/theme`;
 

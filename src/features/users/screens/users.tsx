@@ -29,7 +29,8 @@ import { RelativeTime } from "../../../ui/times";
 import { describeMissing, mailReadiness, type MailReadiness } from "../../mail/settings";
 import { inviteUser, issuePasswordLink, linkPath, type PasswordLink } from "../invitations";
 import { areResetMailsOn, findMailTrouble, type MailTrouble, setResetMails } from "../mails";
-import { stateOfUser } from "../rules";
+import { disconnectIdentity, type Identity, listIdentities } from "../identities";
+import { canUsePassword, stateOfUser } from "../rules";
 import {
   disableUser,
   enableUser,
@@ -296,7 +297,7 @@ function addUserRoutes(area: Area, { ctx }: AdminDependencies): void {
     sessionOf(requestContext).user.id === params.id;
 
   function loadRole(reader: Reader, { params }: AtUser) {
-    const context = { isLastOwner: isLastOwner(reader, params.id) };
+    const context = { isLastOwner: isLastOwner(ctx, reader, params.id) };
     const resource = getUser(reader, params.id);
     return { resource, version: resource.version, context };
   }
@@ -310,7 +311,11 @@ function addUserRoutes(area: Area, { ctx }: AdminDependencies): void {
       isMailReady: mailReadiness(ctx).ready,
       trouble: findMailTrouble(ctx.db, user.id),
     };
-    const page = { user, role, isSelf: isSelf(at), formToken, ...mail, now: ctx.clock.now() };
+    const identities = listIdentities(ctx.db, user.id);
+    const hasGroups = ctx.config.roles !== undefined && identities.length > 0;
+    const about = { identities, hasGroups, canHavePassword: canUsePassword(ctx.config, user) };
+    const now = ctx.clock.now();
+    const page = { user, role, isSelf: isSelf(at), formToken, ...mail, ...about, now };
     return { title: user.name, children: <UserDetail {...page} /> };
   }
 
@@ -331,6 +336,30 @@ function addUserRoutes(area: Area, { ctx }: AdminDependencies): void {
     },
   });
 
+  area.confirmation("/:id/disconnect/:identity", {
+    show({ params }) {
+      const identities = listIdentities(ctx.db, params.id);
+      const identity = identities.find(({ id }) => String(id) === params.identity);
+      if (!identity) return { path: userPath(params.id) };
+      return {
+        title: `Disconnect ${identity.label}`,
+        button: "Disconnect",
+        isDanger: true,
+        cancelHref: userPath(params.id),
+        dialog: (
+          <p>
+            The identity signs the user in no more, and all sessions that it began end. The user can
+            connect it again with a password, or with an invitation.
+          </p>
+        ),
+      };
+    },
+    run: (tx, { params }, actor) =>
+      disconnectIdentity(ctx, tx, params.id, Number(params.identity), actor),
+    done: (_, { params }) => ({ path: userPath(params.id), text: "The user was disconnected." }),
+    showConflict: (notice, at) => detail(at, { notice }),
+  });
+
   area.secretAction("/:id/link", {
     back: ({ params }) => userPath(params.id),
     create(tx, actor, { params }) {
@@ -343,7 +372,7 @@ function addUserRoutes(area: Area, { ctx }: AdminDependencies): void {
   area.confirmation("/:id/disable", {
     show({ params }) {
       const user = getUser(ctx.db, params.id);
-      if (isLastOwner(ctx.db, user.id)) return { path: userPath(user.id) };
+      if (isLastOwner(ctx, ctx.db, user.id)) return { path: userPath(user.id) };
       const keys = listLiveKeysOf(ctx.db, user.id, ctx.clock.now());
       return {
         title: `Disable “${user.name}”`,
@@ -381,9 +410,15 @@ function UserDetail(props: {
   isMailReady: boolean;
   /** Trouble with the last account mail. */
   trouble: MailTrouble | undefined;
+  identities: readonly Identity[];
+  /** True if the role follows the groups of another system. */
+  hasGroups: boolean;
+  /** True if the user may have a password. */
+  canHavePassword: boolean;
   now: number;
 }) {
   const { user, isSelf, role, formToken, isMailReady, trouble, now } = props;
+  const { identities, hasGroups } = props;
   return (
     <>
       <PageHead
@@ -416,12 +451,34 @@ function UserDetail(props: {
       <DetailCard title="Role" liveId="user-role" isStill>
         <Form action={userPath(user.id, "role")} hidden={role.hidden}>
           <FormInputs form={ROLE_FORM} state={role} />
+          {hasGroups ? (
+            <p class="hint">
+              The groups of the provider give the role again at the next sign-in with it.
+            </p>
+          ) : null}
           <Actions>
             <Button>Save role</Button>
           </Actions>
         </Form>
       </DetailCard>
-      {user.disabled_at ? null : (
+      {identities.length > 0 ? (
+        <DetailCard title="Identities" liveId="user-identities" isStill>
+          {identities.map(({ id, label, issuer, lastUsedAt }) => (
+            <div key={id}>
+              <p>
+                <bdi>{label}</bdi> at {issuer}, last used{" "}
+                <RelativeTime at={toIso(lastUsedAt)} now={now} />.
+              </p>
+              <Actions>
+                <ButtonLink href={userPath(user.id, "disconnect", String(id))} kind="danger" dialog>
+                  Disconnect
+                </ButtonLink>
+              </Actions>
+            </div>
+          ))}
+        </DetailCard>
+      ) : null}
+      {user.disabled_at || (user.has_password && !props.canHavePassword) ? null : (
         <LinkForm user={user} formToken={formToken} isMailReady={isMailReady} />
       )}
     </>
@@ -541,6 +598,8 @@ const MAIL_NAMES: Readonly<Record<string, string>> = {
   invitation: "invitation",
   password_reset: "mail with a reset link",
   password_changed: "mail about the changed password",
+  recovered: "mail about the recovered account",
+  connected: "mail about a connected identity",
 };
 
 /** Explains why the last mail to a user did not go out. */

@@ -3,7 +3,7 @@ import { mails as mailsTable } from "../../../../src/db/tables/mail";
 import { mutate } from "../../../../src/db/statements";
 import { eq } from "drizzle-orm";
 import { changePassword } from "../../../../src/features/users/sign-in";
-import { disableUser, findUserByEmail } from "../../../../src/features/users/users";
+import { disableUser, findUserByEmail, setRole } from "../../../../src/features/users/users";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import type { MailStatus } from "../../../../src/base/mail-address";
 import { DAY_MS } from "../../../../src/base/time";
@@ -211,4 +211,31 @@ test("mails to users name no password, token or hash in their stored values", as
   expect(stored).not.toContain(path.slice(path.lastIndexOf("/") + 1));
   expect(stored).not.toContain(CHOSEN.password);
   expect(findUserByEmail(app.ctx.db, NEW)?.has_password).toBe(true);
+});
+
+describe("where only owners have passwords", () => {
+  const OWNERS = { ALLCLEAR_LOCAL_SIGN_IN: "owners" };
+
+  test("a forgotten password is answered alike, and mailed to owners alone", async () => {
+    await using site = await createAccountMailSite({ env: OWNERS });
+    const answers = [await site.forgot(GRACE), await site.forgot(OWNER)];
+    expect(answers.map(({ status }) => status)).toEqual([303, 303]);
+    await site.decide();
+    expect(site.mails("password_reset").map(({ recipient }) => recipient)).toEqual([OWNER]);
+  });
+
+  test("a reset mail that waits is not sent to a user who is no owner any more", async () => {
+    await using site = await createAccountMailSite({ env: OWNERS });
+    const { ctx } = site.app;
+    await ctx.db.write((tx) => {
+      setRole(ctx, tx, site.grace.id, "owner", CLI_ACTOR);
+    });
+    await site.forgot(GRACE);
+    await site.decide();
+    const [mail] = site.mails("password_reset");
+    await ctx.db.write((tx) => {
+      setRole(ctx, tx, site.grace.id, "editor", CLI_ACTOR);
+    });
+    expect(await site.compose(mail)).toBe("unwanted");
+  });
 });

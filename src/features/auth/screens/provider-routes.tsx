@@ -1,0 +1,392 @@
+/*
+ * Signing in with the provider: the link that begins it, and the callback at its end. A link and no form, since browsers
+ * block a form that leads to another site (`form-action 'self'`).
+ */
+import { userActor } from "../../../base/actor";
+import { seeOther } from "../../../http/answers";
+import { SIGN_IN_PATH } from "../../../http/caller";
+import { findCurrentSession, sessionCookie } from "../../../http/cookies";
+import { endedFlowCookie, flowCookie, readFlowCookies } from "../../../http/flow-cookies";
+import { declareRoutes } from "../../../http/elysia";
+import { formBody } from "../../../http/form-body";
+import { queryOf, type RequestContext, splitUrl } from "../../../http/request-context";
+import { Button, ButtonLink } from "../../../ui/buttons";
+import { Actions, Form } from "../../../ui/form";
+import { browserOrigin, sessionOriginOf } from "../../../ui/frame/browser";
+import type { AdminDependencies } from "../../../ui/frame/dependencies";
+import {
+  ACCOUNT_PATH,
+  HOME_PATH,
+  PROVIDER_PATH,
+  TRIED_PATH,
+  withQuery,
+} from "../../../ui/frame/paths";
+import { screenOperation } from "../../../ui/screens/routes";
+import {
+  admitPerson,
+  connectPerson,
+  findSignInOutcome,
+  isAddressee,
+  labelOf,
+  type Person,
+  personOf,
+  type Rejection,
+  REJECTIONS,
+} from "../../users/identities";
+import { linkPath } from "../../users/invitations";
+import { canResetByMail } from "../../users/mails";
+import type { FlowFailure, Oidc, Purpose } from "../flows";
+import { findLink } from "../links";
+import { CALLBACK_PATH, type Claims, type Failure, shortClaims } from "../provider";
+import { deadLinkPage } from "./dead-link";
+import { safeReturnPath } from "./refused-form";
+import { keepsCookies } from "./sign-in";
+
+const PUBLIC = { kind: "public" } as const;
+
+/** Sign-in by which an invitation is accepted, or a path opened. */
+type SignInPurpose = Extract<Purpose, { kind: "sign-in" }>;
+
+/** Routes `/admin/sign-in/provider`, `/admin/join/{token}/provider` and `/admin/sign-in/callback`. */
+export function providerAdminRoutes(deps: AdminDependencies) {
+  const { ctx, flashes, render, sessions, oidc } = deps;
+
+  function showNone(request: Request) {
+    const children = <p>Users of this server sign in with a password.</p>;
+    return render.plain(request, { title: "No provider is set up", status: 404, children });
+  }
+
+  /** Leads a browser to the provider, from the public address: cookie and callback share its host. */
+  async function begin(
+    { request, requestContext }: { request: Request; requestContext: RequestContext },
+    path: string,
+    purpose: SignInPurpose,
+  ): Promise<Response> {
+    if (!oidc) return showNone(request);
+    if (!isAtPublicAddress(ctx.baseUrl, request)) {
+      return seeOther(atPublicAddress(ctx.baseUrl, path, { next: purpose.next }));
+    }
+    const begun = await oidc.flows.begin(purpose);
+    if ("failure" in begun) return fail(request, requestContext, oidc, { ...begun, purpose });
+    return seeOther(begun.url, { "Set-Cookie": flowCookie(ctx, begun.sealed) });
+  }
+
+  /** Answers every failure alike. The log has its reason. */
+  async function fail(
+    request: Request,
+    { requestId, address }: RequestContext,
+    { provider }: Oidc,
+    { failure, isTrouble, purpose, rejection }: FlowFailure & { rejection?: Rejection },
+  ): Promise<Response> {
+    const facts = { request: requestId, ip: address.ip, reason: failure };
+    const message = "a sign-in with the provider was not completed";
+    if (isTrouble) ctx.log.warn(facts, message);
+    else ctx.log.info(facts, message);
+    const answer = await render.plain(request, {
+      title: "Sign-in was not completed",
+      status: rejection === undefined ? 400 : 403,
+      children: (
+        <NotCompleted
+          again={againPath(purpose)}
+          requestId={requestId}
+          system={rejection === undefined ? undefined : provider.name}
+        />
+      ),
+    });
+    // The cookie of a sign-in that another page has not begun is left alone.
+    if (purpose) answer.headers.append("Set-Cookie", endedFlowCookie(ctx));
+    return answer;
+  }
+
+  /** Answers a person who is not let in. */
+  function reject(
+    { request, requestContext }: { request: Request; requestContext: RequestContext },
+    parts: Oidc,
+    person: Person,
+    purpose: Purpose,
+    rejection: Rejection,
+  ): Promise<Response> {
+    const { reason, remedy } = REJECTIONS[rejection];
+    const failure = `${describePerson(person)}: ${reason}. ${remedy}`;
+    return fail(request, requestContext, parts, { failure, isTrouble: false, purpose, rejection });
+  }
+
+  /**
+   * Asks if an invitation is to be accepted, unless the e-mail of the person shows that it is theirs: it may have been sent
+   * on, to lead somebody into the account of another user. Undefined if there is nothing to ask.
+   */
+  async function askToJoin(
+    request: Request,
+    { flows, provider }: Oidc,
+    person: Person,
+    { invitation }: SignInPurpose,
+  ): Promise<Response | undefined> {
+    if (invitation === undefined) return undefined;
+    const outcome = findSignInOutcome(ctx, ctx.db, person, { invitation });
+    if ("rejection" in outcome || outcome.kind !== "link") return undefined;
+    if (isAddressee(person, outcome.user)) return undefined;
+    // Of the groups, which may be many, one decides.
+    const groups = outcome.rule ? [outcome.rule.group] : [];
+    const held: Held = { person: { ...person, groups }, invitation };
+    return render.plain(request, {
+      title: "Is this invitation for you?",
+      children: (
+        <ConfirmJoin
+          action={invitedPath(invitation)}
+          cancelHref={linkPath("invite", invitation)}
+          held={flows.keep(held)}
+          system={provider.name}
+          label={labelOf(person)}
+          email={outcome.user.email}
+        />
+      ),
+    });
+  }
+
+  /** Ends the cookie of a sign-in that was completed. */
+  function finished(answer: Response): Response {
+    answer.headers.append("Set-Cookie", endedFlowCookie(ctx));
+    return answer;
+  }
+
+  /** Starts the session of a person, or returns the reason why not. */
+  async function admit(
+    request: Request,
+    requestContext: RequestContext,
+    person: Person,
+    { next, invitation }: SignInPurpose,
+  ): Promise<Response | Rejection> {
+    const origin = sessionOriginOf(request, requestContext);
+    const replaced = findCurrentSession(ctx, sessions, request, ctx.clock.now());
+    const admitted = await ctx.db.write((tx) =>
+      admitPerson(ctx, tx, person, { origin, replaced, invitation }),
+    );
+    if ("rejection" in admitted) return admitted.rejection;
+    const { sessionToken } = admitted;
+    return seeOther(safeReturnPath(next), { "Set-Cookie": sessionCookie(ctx, sessionToken) });
+  }
+
+  /** Connects a person with the user whose session began it, or returns the reason why not. */
+  async function connect(
+    request: Request,
+    requestContext: RequestContext,
+    person: Person,
+    sessionId: number,
+  ): Promise<Response | Rejection | undefined> {
+    const { ip } = requestContext.address;
+    const connected = await ctx.db.write((tx) => {
+      const session = findCurrentSession(ctx, sessions, request, ctx.clock.now());
+      if (session?.id !== sessionId) return undefined;
+      const { user } = session;
+      return { refused: connectPerson(ctx, tx, user.id, person, userActor(user, ip)) };
+    });
+    if (!connected) return undefined;
+    if (connected.refused) return connected.refused.rejection;
+    return flashes.redirect(sessionId, ACCOUNT_PATH, `You are connected with ${person.system}.`);
+  }
+
+  /** Keeps the result of a trial for the screen of the owner who began it. */
+  async function keepTrial(
+    { request, requestContext }: { request: Request; requestContext: RequestContext },
+    parts: Oidc,
+    purpose: Extract<Purpose, { kind: "try" }>,
+    result: Claims | Failure,
+  ): Promise<Response> {
+    const session = findCurrentSession(ctx, sessions, request, ctx.clock.now());
+    if (session?.id !== purpose.sessionId) {
+      return fail(request, requestContext, parts, { ...ENDED_SESSION, purpose });
+    }
+    const kept = "failure" in result ? result : shortClaims(result, ctx.config);
+    parts.flows.trials.set(session.id, kept);
+    return finished(seeOther(TRIED_PATH));
+  }
+
+  return declareRoutes()
+    .get(
+      PROVIDER_PATH,
+      async ({ request, requestContext, query }) => {
+        const purpose = { kind: "sign-in", next: safeReturnPath(query["next"]) } as const;
+        return begin({ request, requestContext }, PROVIDER_PATH, purpose);
+      },
+      screenOperation(PUBLIC),
+    )
+    .get(
+      "/admin/join/:token/provider",
+      async ({ request, requestContext, params: { token } }) => {
+        if (!oidc) return showNone(request);
+        const link = TOKEN.test(token) ? findLink(ctx.db, token, ctx.clock.now()) : undefined;
+        if (link?.purpose !== "invite") {
+          return render.plain(request, deadLinkPage("join", canResetByMail(ctx)));
+        }
+        const purpose = { kind: "sign-in", next: HOME_PATH, invitation: token } as const;
+        return begin({ request, requestContext }, invitedPath(token), purpose);
+      },
+      screenOperation(PUBLIC),
+    )
+    .post(
+      "/admin/join/:token/provider",
+      async ({ request, requestContext, params: { token }, body: form }) => {
+        if (!oidc) return seeOther(SIGN_IN_PATH);
+        const held = oidc.flows.take(form.text("held")) as Held | undefined;
+        if (held?.invitation !== token) {
+          return fail(request, requestContext, oidc, ENDED_CONFIRMATION);
+        }
+        const purpose = { kind: "sign-in", next: HOME_PATH, invitation: token } as const;
+        const answer = await admit(request, requestContext, held.person, purpose);
+        if (answer instanceof Response) return answer;
+        return reject({ request, requestContext }, oidc, held.person, purpose, answer);
+      },
+      { ...formBody(), ...screenOperation(PUBLIC) },
+    )
+    .get(
+      CALLBACK_PATH,
+      async ({ request, requestContext }) => {
+        if (!oidc) return showNone(request);
+        const query = splitUrl(request.url)?.query ?? "";
+        const at = { request, requestContext };
+        const outcome = await oidc.flows.finish(query, readFlowCookies(ctx, request));
+        if ("failure" in outcome) {
+          return outcome.purpose?.kind === "try"
+            ? keepTrial(at, oidc, outcome.purpose, outcome)
+            : fail(request, requestContext, oidc, outcome);
+        }
+        const { purpose, claims } = outcome;
+        if (purpose.kind === "try") return keepTrial(at, oidc, purpose, claims);
+        const person = personOf(oidc.provider, claims, ctx.config);
+        const answer =
+          purpose.kind === "connect"
+            ? await connect(request, requestContext, person, purpose.sessionId)
+            : ((await askToJoin(request, oidc, person, purpose)) ??
+              (await admit(request, requestContext, person, purpose)));
+        if (answer === undefined) {
+          return fail(request, requestContext, oidc, { ...ENDED_SESSION, purpose });
+        }
+        if (answer instanceof Response) return finished(answer);
+        return reject(at, oidc, person, purpose, answer);
+      },
+      screenOperation(PUBLIC),
+    );
+}
+
+/** Token of an invitation. Others, which may have any characters, lead nowhere. */
+const TOKEN = /^[0-9A-Za-z]{43}$/;
+
+/** Value of the parameter of a browser that was led to the public address. It is led there once, whatever a proxy says. */
+const MOVED = "yes";
+
+/** Returns a path at the public address, to which a browser at another one is led. */
+export function atPublicAddress(
+  baseUrl: string,
+  path: string,
+  query: Record<string, string | undefined> = {},
+): string {
+  return baseUrl + withQuery(path, { ...query, moved: MOVED });
+}
+
+const ENDED_SESSION = {
+  failure: "The session that began it has ended, or is another one.",
+  isTrouble: false,
+};
+
+const ENDED_CONFIRMATION = {
+  failure:
+    "The confirmation of the invitation is older than 10 minutes or was not made by this run of the server.",
+  isTrouble: false,
+};
+
+/** A person who opened an invitation, until the person confirms it. */
+interface Held {
+  person: Person;
+  invitation: string;
+}
+
+/** Returns the path that begins a sign-in by an invitation. */
+export function invitedPath(token: string): string {
+  return `${linkPath("invite", token)}/provider`;
+}
+
+/**
+ * Returns true if a browser shows the public address, and would store its cookies: by the host, the origin of a form, or
+ * since it was led there, where a proxy replaces the host of every request. Clients can forge all of it.
+ */
+export function isAtPublicAddress(baseUrl: string, request: Request): boolean {
+  const { host, origin } = new URL(baseUrl);
+  const isSameHost = browserOrigin(request)?.host === host;
+  return (
+    (isSameHost && keepsCookies(baseUrl, request)) ||
+    request.headers.get("origin") === origin ||
+    queryOf(request).get("moved") === MOVED
+  );
+}
+
+function againPath(purpose: Purpose | undefined): string {
+  if (purpose?.kind === "connect") return ACCOUNT_PATH;
+  if (purpose?.kind !== "sign-in") return SIGN_IN_PATH;
+  const { next, invitation } = purpose;
+  return invitation === undefined
+    ? withQuery(SIGN_IN_PATH, { next: next === HOME_PATH ? undefined : next })
+    : linkPath("invite", invitation);
+}
+
+/** Describes a person for the log. */
+function describePerson({ email, subject }: Person): string {
+  return `subject ${JSON.stringify(subject)}${email === undefined ? "" : `, ${JSON.stringify(email)}`}`;
+}
+
+/** Question if an invitation is for the person who opened it. */
+function ConfirmJoin(props: {
+  action: string;
+  cancelHref: string;
+  /** Sealed person and invitation. */
+  held: string;
+  /** Name of the provider. */
+  system: string;
+  /** Name of the person at the provider. */
+  label: string;
+  /** E-mail of the user who was invited. */
+  email: string;
+}) {
+  const { action, cancelHref, held, system, label, email } = props;
+  return (
+    <>
+      <p>
+        At {system} you are <bdi>{label}</bdi>. The invitation is for <bdi>{email}</bdi>.
+      </p>
+      <p class="muted">
+        If you accept it, {system} signs you in here as {email} from now on. If that is somebody
+        else, cancel, and tell an owner of this server who sent you the link.
+      </p>
+      <Form action={action} hidden={{ held }}>
+        <Actions>
+          <Button kind="primary">Accept invitation</Button>
+          <ButtonLink href={cancelHref}>Cancel</ButtonLink>
+        </Actions>
+      </Form>
+    </>
+  );
+}
+
+/** Page of every sign-in that was not completed. `system` is set if the provider has identified the person. */
+function NotCompleted(props: { again: string; requestId: string; system: string | undefined }) {
+  const { again, requestId, system } = props;
+  return (
+    <>
+      <p>Sign-in was not completed. Start again.</p>
+      {system === undefined ? null : (
+        <p>
+          {system} knows you, but no account here is open to you. Ask an owner of this server: an
+          owner can invite you, give you a role, or see in the log what is missing. If you have a
+          password here, sign in with it and connect in Account.
+        </p>
+      )}
+      <p class="muted">
+        The log of the server has the reason under <code>{requestId}</code>.
+      </p>
+      <Actions>
+        <ButtonLink href={again} kind="primary">
+          Start again
+        </ButtonLink>
+      </Actions>
+    </>
+  );
+}

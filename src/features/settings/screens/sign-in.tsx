@@ -1,0 +1,345 @@
+/*
+ * Settings → Sign-in: what is in force of the options about signing in, and a trial of the provider, in which nobody is
+ * signed in.
+ */
+import { ROLE_SENTENCES } from "../../../base/actor";
+import { capitalised } from "../../../base/text";
+import type { Ctx } from "../../../context";
+import { seeOther } from "../../../http/answers";
+import { flowCookie } from "../../../http/flow-cookies";
+import { session } from "../../../http/operation";
+import { sessionOf } from "../../../http/request-context";
+import { Columns, CodeBlock, Facts, Notice, State } from "../../../ui/blocks";
+import { ButtonLink } from "../../../ui/buttons";
+import { DetailCard } from "../../../ui/detail";
+import { Actions } from "../../../ui/form";
+import type { AdminDependencies } from "../../../ui/frame/dependencies";
+import { SIGN_IN_SETTINGS_PATH } from "../../../ui/frame/paths";
+import { crumbsAbove, crumbsTo } from "../../../ui/frame/places";
+import { DenseDataTable } from "../../../ui/list";
+import { PageHead } from "../../../ui/navigation";
+import { createArea } from "../../../ui/screens/area";
+import { screenOperation } from "../../../ui/screens/routes";
+import { CALLBACK_PATH, CLAIM_MAX, type Claims, type Provider } from "../../auth/provider";
+import { atPublicAddress, isAtPublicAddress } from "../../auth/screens/provider-routes";
+import {
+  findSignInOutcome,
+  type Person,
+  personOf,
+  REJECTIONS,
+  type SignInOutcome,
+} from "../../users/identities";
+import { describeUser } from "../../users/users";
+
+const TRY_PATH = `${SIGN_IN_SETTINGS_PATH}/try`;
+
+/** Settings → Sign-in: for owners. */
+export function signInSettingsAdminRoutes(deps: AdminDependencies) {
+  const { ctx, oidc, render } = deps;
+  const area = createArea(deps, SIGN_IN_SETTINGS_PATH, "owner");
+
+  area.screen("", ({ request }) => ({
+    title: "Sign-in",
+    children: (
+      <SignInSettings
+        ctx={ctx}
+        provider={oidc?.provider}
+        isElsewhere={!isAtPublicAddress(ctx.baseUrl, request)}
+      />
+    ),
+  }));
+
+  // Sets the cookie of the flow, which no helper does.
+  area.routes.get(
+    "/try",
+    async ({ request, requestContext }) => {
+      if (!oidc) return seeOther(SIGN_IN_SETTINGS_PATH);
+      if (!isAtPublicAddress(ctx.baseUrl, request)) {
+        return seeOther(atPublicAddress(ctx.baseUrl, TRY_PATH));
+      }
+      const { id: sessionId } = sessionOf(requestContext);
+      const begun = await oidc.flows.begin({ kind: "try", sessionId });
+      if (!("failure" in begun)) {
+        return seeOther(begun.url, { "Set-Cookie": flowCookie(ctx, begun.sealed) });
+      }
+      const children = <Tried provider={oidc.provider} failure={begun.failure} />;
+      return render.screen({ request, requestContext }, { title: TRIAL, isStill: true, children });
+    },
+    screenOperation(session("owner")),
+  );
+
+  area.screen("/tried", ({ requestContext }) => {
+    const result = oidc?.flows.trials.get(sessionOf(requestContext).id);
+    if (!oidc || !result) return { path: SIGN_IN_SETTINGS_PATH };
+    const { provider } = oidc;
+    if ("failure" in result) {
+      const children = <Tried provider={provider} failure={result.failure} />;
+      return { title: TRIAL, isStill: true, children };
+    }
+    const person = personOf(provider, result, ctx.config);
+    const outcome = findSignInOutcome(ctx, ctx.db, person);
+    const seen = { claims: result, person, outcome, hasRoles: ctx.config.roles !== undefined };
+    return { title: TRIAL, isStill: true, children: <Tried provider={provider} seen={seen} /> };
+  });
+
+  return area.routes;
+}
+
+const TRIAL = "Trial of the provider";
+
+/** Options about signing in that are in force. */
+function SignInSettings(props: {
+  ctx: Ctx;
+  provider: Provider | undefined;
+  /** True if the dashboard is open at another address than the public one. */
+  isElsewhere: boolean;
+}) {
+  const { ctx, provider, isElsewhere } = props;
+  const { config, baseUrl } = ctx;
+  const redirectUri = baseUrl + CALLBACK_PATH;
+  return (
+    <>
+      <PageHead title="Sign-in" crumbs={crumbsAbove(SIGN_IN_SETTINGS_PATH)}>
+        Set by options of the server, which apply after a restart.
+      </PageHead>
+      {provider?.issuer.startsWith("http:") ? (
+        <Notice tone="degraded" title="The provider is reached without HTTPS">
+          Whoever can read or change this traffic can sign in as anyone. Use it only within a
+          private network.
+        </Notice>
+      ) : null}
+      {provider && isElsewhere ? (
+        <Notice tone="maint" title="The dashboard is open at another address">
+          The provider leads back to <a href={baseUrl + SIGN_IN_SETTINGS_PATH}>{baseUrl}</a>, the
+          public address. A trial begins there too, and may ask you to sign in.
+        </Notice>
+      ) : null}
+      <Columns
+        aside={
+          <DetailCard title="Passwords" liveId="sign-in-passwords" isStill>
+            <Facts
+              items={[
+                {
+                  label: "Sign-in with a password",
+                  value: config.localSignIn === "all" ? "All users" : "Owners only",
+                },
+              ]}
+            />
+            <p class="hint">
+              <code>ALLCLEAR_LOCAL_SIGN_IN</code>
+            </p>
+          </DetailCard>
+        }
+      >
+        <DetailCard title="Provider" liveId="sign-in-provider" isStill>
+          {provider ? (
+            <ProviderFacts config={config} provider={provider} />
+          ) : (
+            <p>
+              None. To let users sign in with an OpenID Connect provider, register Allclear there
+              with the redirect URI below, and start the server with{" "}
+              <code>ALLCLEAR_OIDC_ISSUER</code>, <code>ALLCLEAR_OIDC_CLIENT_ID</code> and{" "}
+              <code>ALLCLEAR_OIDC_CLIENT_SECRET</code>.
+            </p>
+          )}
+          <p class="detail-note">Redirect URI for the provider:</p>
+          <CodeBlock text={redirectUri} copyLabel="Copy redirect URI" />
+          {provider ? (
+            <Actions>
+              <ButtonLink href={TRY_PATH} kind="primary">
+                Try {provider.name}
+              </ButtonLink>
+            </Actions>
+          ) : null}
+        </DetailCard>
+        {provider ? <RolesCard config={config} /> : null}
+      </Columns>
+    </>
+  );
+}
+
+type Config = Ctx["config"];
+
+function ProviderFacts({ config, provider }: { config: Config; provider: Provider }) {
+  const isLinked = config.oidcLinkByEmail === "on";
+  return (
+    <Facts
+      items={[
+        { label: "Name", value: provider.name },
+        { label: "Issuer", value: <code>{provider.issuer}</code> },
+        { label: "Client id", value: <code>{config.oidcClientId}</code> },
+        {
+          label: "Client secret",
+          value: config.oidcClientSecret === undefined ? "None: a public client" : "Set",
+        },
+        {
+          label: "New users",
+          value:
+            config.createUsers === "on"
+              ? "Created at their first sign-in"
+              : "Only those who were invited or are connected",
+        },
+        {
+          label: "E-mail of new users",
+          value:
+            config.oidcEmailVerified === "required"
+              ? "Must be verified by the provider"
+              : "Counts as verified unless the provider says otherwise",
+        },
+        {
+          label: "Connecting by e-mail",
+          value: isLinked ? "On, with a verified e-mail" : "Off: in Account, or by an invitation",
+        },
+      ]}
+    />
+  );
+}
+
+function RolesCard({ config: { roles, oidcGroupsClaim } }: { config: Config }) {
+  return roles ? (
+    <DetailCard title="Roles by groups" liveId="sign-in-roles" isStill isTable>
+      <DenseDataTable
+        caption="Roles by groups"
+        entries={roles}
+        columns={[
+          {
+            label: "Group",
+            cell: ({ group }) => (group === "*" ? "Everyone" : <code>{group}</code>),
+          },
+          { label: "Role", cell: ({ role }) => capitalised(role) },
+          { label: "Rights", isSecondary: true, cell: ({ role }) => ROLE_SENTENCES[role] },
+        ]}
+      />
+      <p class="detail-body hint">
+        The groups are those of the claim <code>{oidcGroupsClaim}</code>. The highest match applies,
+        again at each sign-in, and no match is refused. The last owner keeps the role.
+      </p>
+    </DetailCard>
+  ) : (
+    <DetailCard title="Roles by groups" liveId="sign-in-roles" isStill>
+      <p>
+        Groups give no roles. New users become viewers, and owners change roles in Users. To use
+        groups, set <code>ALLCLEAR_ROLES</code>, such as{" "}
+        <code>sre=admin; support=editor; *=viewer</code>.
+      </p>
+    </DetailCard>
+  );
+}
+
+/** Result of a trial. */
+interface Seen {
+  claims: Claims;
+  person: Person;
+  outcome: SignInOutcome;
+  /** True if groups give roles. */
+  hasRoles: boolean;
+}
+
+/** Result of a trial: what the provider says, and what a sign-in would do. Nobody was signed in. */
+function Tried(props: { provider: Provider; failure?: string; seen?: Seen }) {
+  const { provider, failure, seen } = props;
+  return (
+    <>
+      <PageHead title={TRIAL} crumbs={crumbsTo(SIGN_IN_SETTINGS_PATH)}>
+        A sign-in with {provider.name}, in which no session was started and nothing was changed.
+      </PageHead>
+      {failure === undefined ? null : (
+        <Notice tone="major" title="The sign-in was not completed">
+          {failure}
+        </Notice>
+      )}
+      {seen ? <Outcome seen={seen} /> : null}
+      {seen ? <ClaimsCard claims={seen.claims} /> : null}
+      <Actions>
+        <ButtonLink href={TRY_PATH}>Try again</ButtonLink>
+        <ButtonLink href={SIGN_IN_SETTINGS_PATH}>Back to Sign-in</ButtonLink>
+      </Actions>
+    </>
+  );
+}
+
+function Outcome({ seen: { person, outcome, hasRoles } }: { seen: Seen }) {
+  const { rule } = outcome;
+  const matched = rule ? (
+    <code>
+      {rule.group}={rule.role}
+    </code>
+  ) : hasRoles ? (
+    "None"
+  ) : (
+    "ALLCLEAR_ROLES is not set"
+  );
+  return (
+    <DetailCard title="A sign-in would" liveId="sign-in-outcome" isStill>
+      <p class="setting-value">{describeOutcome(outcome)}</p>
+      <Facts
+        items={[
+          { label: "Matched row", value: matched },
+          { label: "Role", value: "rejection" in outcome ? "None" : capitalised(roleOf(outcome)) },
+          {
+            label: "Groups",
+            value: describeGroups(person.groups),
+            isWide: true,
+          },
+        ]}
+      />
+    </DetailCard>
+  );
+}
+
+/** Limit of groups that are shown. */
+const GROUPS_MAX = 50;
+
+function describeGroups(groups: readonly string[]): string {
+  if (groups.length === 0) return "None";
+  const more = groups.length - GROUPS_MAX;
+  const shown = groups.slice(0, GROUPS_MAX).map((group) => group.slice(0, CLAIM_MAX));
+  return `${shown.join(", ")}${more > 0 ? `, and ${more} more` : ""}`;
+}
+
+function roleOf(outcome: Exclude<SignInOutcome, { rejection: unknown }>) {
+  return outcome.kind === "create" ? outcome.role : (outcome.rule?.role ?? outcome.user.role);
+}
+
+function describeOutcome(outcome: SignInOutcome) {
+  if ("rejection" in outcome) {
+    const { reason, remedy } = REJECTIONS[outcome.rejection];
+    return (
+      <>
+        <State tone="major">be refused: {reason}.</State> {remedy}
+      </>
+    );
+  }
+  const text =
+    outcome.kind === "create"
+      ? `create the user “${outcome.name}” (${outcome.email}), ${outcome.role}`
+      : outcome.kind === "link"
+        ? `connect and sign in ${describeUser(outcome.user)}`
+        : `sign in ${describeUser(outcome.user)}`;
+  return <State tone="ok">{text}.</State>;
+}
+
+function ClaimsCard({ claims: { token, userInfo = {} } }: { claims: Claims }) {
+  const entries = [
+    ...Object.entries(token).map(([name, value]) => ({ name, value, source: "ID token" })),
+    ...Object.entries(userInfo).map(([name, value]) => ({ name, value, source: "UserInfo" })),
+  ];
+  return (
+    <DetailCard title="Claims" liveId="sign-in-claims" isStill isTable>
+      <DenseDataTable
+        caption="Claims"
+        entries={entries}
+        columns={[
+          { label: "Claim", cell: ({ name }) => <code>{name}</code> },
+          {
+            label: "Value",
+            cell: ({ value }) => (
+              <span class="setting-value">{JSON.stringify(value).slice(0, CLAIM_MAX)}</span>
+            ),
+          },
+          { label: "From", isSecondary: true, cell: ({ source }) => source },
+        ]}
+      />
+    </DetailCard>
+  );
+}

@@ -1,0 +1,33 @@
+/* Cookies with the sealed secrets of a sign-in at the provider. */
+import { MINUTE_MS, SECOND_MS } from "../base/time";
+import { isHttps } from "../features/auth/rules";
+import { cookieAttributes, cookieValues } from "./cookies";
+
+/** The public address, which decides the name and the attributes of the cookie. */
+interface Address {
+  baseUrl: string;
+}
+
+/** Age of the cookie. The server decides when the sign-in ends. */
+const MAX_AGE_SECONDS = (10 * MINUTE_MS) / SECOND_MS;
+
+function flowCookieName({ baseUrl }: Address): string {
+  return isHttps(baseUrl) ? "__Host-allclear_flow" : "allclear_flow";
+}
+
+/** Returns the `Set-Cookie` header with the sealed secrets of a sign-in. */
+export function flowCookie(address: Address, sealed: string): string {
+  const attributes = cookieAttributes(isHttps(address.baseUrl));
+  return `${flowCookieName(address)}=${sealed}; Max-Age=${MAX_AGE_SECONDS}; ${attributes}`;
+}
+
+/** Returns the `Set-Cookie` header that removes the secrets of a sign-in. */
+export function endedFlowCookie(address: Address): string {
+  const attributes = cookieAttributes(isHttps(address.baseUrl));
+  return `${flowCookieName(address)}=; Max-Age=0; ${attributes}`;
+}
+
+/** Returns the sealed secrets that a browser sends back. Anyone can have written them. */
+export function readFlowCookies(address: Address, request: Request): string[] {
+  return cookieValues(request, flowCookieName(address));
+}

@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { findUserByEmail } from "../../src/features/users/users";
+import { describeWithBrowser } from "../support/browser";
+import { type BrowserSite, openSite } from "../support/browser-site";
+import { PASSWORD, userWithPassword } from "../support/dashboard";
+import { isWiderThanWindow } from "../support/public-documents";
+import { type RealProvider, startOidcProvider } from "../support/servers/oidc-provider";
+
+const JOURNEY_MS = 240_000;
+
+/** Ways to serve: plain HTTP, as in a home network, and HTTPS. */
+const SCHEMES = [
+  ["plain HTTP", false],
+  ["HTTPS", true],
+] as const;
+
+const LOOKS: readonly [string, BrowserContextOptions][] = [
+  [
+    "wide and light",
+    { viewport: { width: 1280, height: 900 }, colorScheme: "light", ignoreHTTPSErrors: true },
+  ],
+  [
+    "on a dark phone",
+    { viewport: { width: 390, height: 844 }, colorScheme: "dark", ignoreHTTPSErrors: true },
+  ],
+  [
+    "without JavaScript",
+    { viewport: { width: 320, height: 700 }, javaScriptEnabled: false, ignoreHTTPSErrors: true },
+  ],
+];
+
+describe.each(SCHEMES)("over %s", (_scheme, isSecure) => {
+  describeProvider(isSecure);
+});
+
+function describeProvider(isSecure: boolean): void {
+  describeWithBrowser("signing in with a provider", (browser) => {
+    let site: BrowserSite;
+    let provider: RealProvider;
+    beforeAll(async () => {
+      const origin = Promise.withResolvers<string>();
+      provider = await startOidcProvider(origin.promise);
+      const env = { ...provider.env, ALLCLEAR_ROLES: "sre=admin; *=viewer" };
+      site = await openSite(browser(), { env, isSecure });
+      origin.resolve(site.origin);
+      await userWithPassword(site.app, "owner@example.com");
+    }, 600_000);
+    afterAll(async () => {
+      await site?.[Symbol.asyncDispose]();
+      await provider?.[Symbol.asyncDispose]();
+    });
+
+    /** Checks an open page: accessible, and within the window. */
+    async function check(page: Page, plain: Page): Promise<void> {
+      expect(await isWiderThanWindow(page)).toBe(false);
+      // axe cannot run without JavaScript, so it checks a copy of the HTML without its scripts.
+      await plain.setContent((await page.content()).replace(/<script[^>]*><\/script>/g, ""));
+      expect(await site.axe(plain)).toEqual([]);
+    }
+
+    test.each(LOOKS)(
+      "%s: the link on the sign-in screen leads by the provider to the screen that was asked for",
+      async (name, look) => {
+        const login = name.replaceAll(" ", "-");
+        const email = `${login}@northwind.example`;
+        provider.people.set(login, { email, email_verified: true, name, groups: ["sre"] });
+        const { page, errors } = await site.visit("/admin/sign-in?next=/admin/settings", look);
+        const { page: plain } = await site.visit("/admin/sign-in", {
+          ...look,
+          javaScriptEnabled: true,
+        });
+        await check(page, plain);
+        await page.getByRole("link", { name: "Sign in with Northwind" }).click();
+        await page.getByLabel("Login").fill(login);
+        await page.getByRole("button", { name: "Log in" }).click();
+        await page.waitForURL(`${site.origin}/admin/settings`);
+        expect(findUserByEmail(site.app.ctx.db, email)?.role).toBe("admin");
+        expect(errors).toEqual([]);
+      },
+      JOURNEY_MS,
+    );
+
+    test.each(LOOKS)(
+      "%s: a sign-in that is refused ends on a page that leads back",
+      async (_, look) => {
+        provider.people.set("nobody", { name: "Nobody" });
+        const { page } = await site.visit("/admin/sign-in", look);
+        const { page: plain } = await site.visit("/admin/sign-in", {
+          ...look,
+          javaScriptEnabled: true,
+        });
+        await page.getByRole("link", { name: "Sign in with Northwind" }).click();
+        await page.getByLabel("Login").fill("nobody");
+        await page.getByRole("button", { name: "Log in" }).click();
+        await page.getByText("Sign-in was not completed. Start again.").waitFor();
+        await check(page, plain);
+        await page.getByRole("link", { name: "Start again" }).click();
+        await page.getByRole("link", { name: "Sign in with Northwind" }).waitFor();
+      },
+      JOURNEY_MS,
+    );
+
+    test.each(LOOKS)(
+      "%s: an owner tries the provider, and connects the account after the password",
+      async (name, look) => {
+        const login = `owner ${name}`.replaceAll(" ", "-");
+        const email = `${login}@example.com`;
+        await userWithPassword(site.app, email, "owner");
+        provider.people.set(login, { email: `${login}@northwind.example`, groups: ["sre"] });
+        const { page } = await site.visit("/admin/sign-in?next=/admin/settings/sign-in", look);
+        const { page: plain } = await site.visit("/admin/sign-in", {
+          ...look,
+          javaScriptEnabled: true,
+        });
+        await page.getByLabel("E-mail").fill(email);
+        await page.getByLabel("Password").fill(PASSWORD);
+        await page.getByRole("button", { name: "Sign in", exact: true }).click();
+        await page.getByRole("link", { name: "Try Northwind" }).waitFor();
+        await check(page, plain);
+        await page.getByRole("link", { name: "Try Northwind" }).click();
+        await page.getByLabel("Login").fill(login);
+        await page.getByRole("button", { name: "Log in" }).click();
+        await page.getByText("be refused: the e-mail is not verified.").waitFor();
+        expect(await page.content()).toContain("sre=admin");
+        await check(page, plain);
+
+        await page.goto(`${site.origin}/admin/settings/account`);
+        await check(page, plain);
+        await page.getByRole("textbox", { name: "Password", exact: true }).fill(PASSWORD);
+        await page.getByRole("button", { name: "Connect", exact: true }).click();
+        await page.getByRole("link", { name: "Continue to Northwind" }).waitFor();
+        await check(page, plain);
+        // The provider still knows the person, and asks nothing again.
+        await page.getByRole("link", { name: "Continue to Northwind" }).click();
+        await page.getByText("You are connected with Northwind.").waitFor();
+        await check(page, plain);
+      },
+      JOURNEY_MS,
+    );
+  });
+}
