@@ -8,6 +8,8 @@ interface Needed {
   go?: readonly GoProgram[];
   /** Programs of Debian; names of which one suffices are separated by `|`. */
   debian?: readonly string[];
+  /** True if a program of Go that cannot be built is a failure in CI too. */
+  isRequired?: boolean;
 }
 
 /**
@@ -17,7 +19,7 @@ interface Needed {
  */
 export async function describeWithPrograms(
   name: string,
-  { go = [], debian = [] }: Needed,
+  { go = [], debian = [], isRequired = false }: Needed,
   body: () => void,
 ): Promise<void> {
   const missing = debian.find((program) => findProgram(...program.split("|")) === undefined);
@@ -29,6 +31,7 @@ export async function describeWithPrograms(
     describe(name, body);
     return;
   }
+  if (isRequired && process.env["CI"]) throw new Error(reason);
   console.warn(`SKIPPED: “${name}”. ${reason}`);
   describe.skip(name, () => {});
 }

@@ -1,5 +1,5 @@
 /**
- * Builds the programs of Go modules that tests of fleets need, and prints those that cannot be had:
+ * Builds the programs of Go modules that tests need, and prints those that cannot be had:
  * `bun test/support/fleet/get-programs.ts`. Tests would build them as well, one after another.
  */
 import { getGoProgram, GO_PROGRAMS } from "./go";

@@ -27,12 +27,25 @@ const RETRY_MS = 60 * 60_000;
 export const CACHE =
   process.env["ALLCLEAR_TEST_CACHE"] ?? join(homedir(), ".cache", "allclear-tests");
 
+interface GoModule {
+  module: string;
+  version: string;
+  /** Further modules of its repository, with the versions that belong to it. */
+  parts?: readonly string[];
+}
+
 /** Programs that are built from Go modules. */
 const MODULES = {
   litestream: { module: "github.com/benbjohnson/litestream", version: "v0.5.18" },
   gofakes3: { module: "github.com/johannesboyne/gofakes3", version: "v1.2.0" },
   versitygw: { module: "github.com/versity/versitygw", version: "v1.8.0" },
-} as const;
+  // Version 2.44.0, whose tag is no version of a Go module, with the module of its API that it was released with.
+  dex: {
+    module: "github.com/dexidp/dex",
+    version: "v0.0.0-20250829100637-2dce75009acf",
+    parts: ["github.com/dexidp/dex/api/v2@v2.4.0"],
+  },
+} satisfies Record<string, GoModule>;
 
 export type GoProgram = keyof typeof MODULES;
 
@@ -43,7 +56,7 @@ export const GO_PROGRAMS = Object.keys(MODULES) as GoProgram[];
  * for an hour after that at once unless `isForced` is true.
  */
 export async function getGoProgram(name: GoProgram, isForced = false): Promise<string> {
-  const { module, version } = MODULES[name];
+  const { version } = MODULES[name];
   const folder = join(CACHE, `${name}-${version}`);
   const program = join(folder, name);
   if (existsSync(program)) return program;
@@ -56,7 +69,7 @@ export async function getGoProgram(name: GoProgram, isForced = false): Promise<s
     if (existsSync(program)) return program;
     // Another process may have failed meanwhile.
     if (!isForced) requireNoFailure(failureOf(folder));
-    await build(`${module}/cmd/${name}@${version}`, name, folder);
+    await build(MODULES[name], name, folder);
     rmSync(failureOf(folder), { force: true });
     return program;
   } catch (error) {
@@ -77,15 +90,21 @@ function requireNoFailure(file: string): void {
   if (age < RETRY_MS) throw new Error(readFileSync(file, "utf8"));
 }
 
-async function build(target: string, name: string, folder: string): Promise<void> {
-  console.warn(`Building ${target} for the tests of fleets, once on this machine.`);
+async function build(
+  { module, version, parts = [] }: GoModule,
+  name: string,
+  folder: string,
+): Promise<void> {
+  const target = `${module}/cmd/${name}`;
+  console.warn(`Building ${target}@${version} for the tests, once on this machine.`);
   const unfinished = mkdtempSync(join(CACHE, ".build-"));
-  try {
-    const go = Bun.spawn([await findGo(), "install", "-trimpath", target], {
+  const program = await findGo();
+
+  async function go(...args: string[]): Promise<void> {
+    const child = Bun.spawn([program, ...args], {
       cwd: unfinished,
       env: {
         ...process.env,
-        GOBIN: unfinished,
         GOFLAGS: "",
         GOPROXY: process.env["GOPROXY"] ?? "https://proxy.golang.org",
         // No program needs a C compiler.
@@ -95,10 +114,19 @@ async function build(target: string, name: string, folder: string): Promise<void
       stderr: "pipe",
     });
     const [output, errors] = await Promise.all([
-      new Response(go.stdout).text(),
-      new Response(go.stderr).text(),
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
     ]);
-    if ((await go.exited) !== 0) throw new Error(`go install ${target} failed: ${output}${errors}`);
+    if ((await child.exited) !== 0) {
+      throw new Error(`go ${args.join(" ")} failed: ${output}${errors}`);
+    }
+  }
+
+  try {
+    // `go install` refuses a module that replaces another one, which a module of its own ignores.
+    await go("mod", "init", "allclear.test/build");
+    await go("get", `${target}@${version}`, ...parts);
+    await go("build", "-trimpath", "-o", name, target);
     mkdirSync(folder, { recursive: true });
     renameSync(join(unfinished, name), join(folder, name));
   } finally {
