@@ -108,6 +108,7 @@ export async function startServer(
     const { storeFirstRun } = await import("./first-run");
     const firstRun = await storeFirstRun(ctx);
     warnAboutAddress(ctx);
+    warnAboutSignIn(ctx);
     log.info({ url, base_url: ctx.baseUrl, data: directory.path }, "listening");
 
     const { readiness, usage } = app;
@@ -172,14 +173,16 @@ function watchForeignChanges(ctx: Ctx): Timer & { begin(): void } {
   return { begin: () => takeIn(atStart), cancel: () => poll.cancel() };
 }
 
-function warnAboutAddress({ baseUrl, config, db, log }: Ctx): void {
-  const { oidcIssuer: issuer, localSignIn } = config;
+function warnAboutSignIn({ config: { oidcIssuer: issuer, localSignIn }, log }: Ctx): void {
   if (issuer?.startsWith("http:")) {
     log.warn({ issuer }, "the provider for signing in is reached without HTTPS");
   }
   if (issuer === undefined && localSignIn === "owners") {
     log.warn("ALLCLEAR_LOCAL_SIGN_IN=owners without a provider: only owners can sign in");
   }
+}
+
+function warnAboutAddress({ baseUrl, config, db, log }: Ctx): void {
   const isLocal = config.listen.host === "127.0.0.1" || config.listen.host === "::1";
   const isSet = config.baseUrl !== undefined || readPublicAddress(db) !== undefined;
   if (isSet || isLocal) return;

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { BrowserContextOptions, Page } from "playwright-core";
+import { CLI_ACTOR } from "../../src/base/actor";
+import { inviteUser, linkPath } from "../../src/features/users/invitations";
 import { findUserByEmail } from "../../src/features/users/users";
 import { describeWithBrowser } from "../support/browser";
 import { type BrowserSite, openSite } from "../support/browser-site";
@@ -97,6 +99,34 @@ function describeProvider(isSecure: boolean): void {
         await check(page, plain);
         await page.getByRole("link", { name: "Start again" }).click();
         await page.getByRole("link", { name: "Sign in with Northwind" }).waitFor();
+      },
+      JOURNEY_MS,
+    );
+
+    test.each(LOOKS)(
+      "%s: an invitation for another e-mail is accepted after a question",
+      async (name, look) => {
+        const { ctx } = site.app;
+        const login = `guest ${name}`.replaceAll(" ", "-");
+        const email = `${login}@northwind.example`;
+        provider.people.set(login, { email, email_verified: true, groups: ["sre"] });
+        const guest = { email: `${login}@home.example`, name: "Guest", role: "viewer" } as const;
+        const { token } = await ctx.db.write((tx) => inviteUser(ctx, tx, guest, CLI_ACTOR));
+        const { page, errors } = await site.visit(linkPath("invite", token), look);
+        const { page: plain } = await site.visit("/admin/sign-in", {
+          ...look,
+          javaScriptEnabled: true,
+        });
+        await check(page, plain);
+        await page.getByRole("link", { name: "Join with Northwind" }).click();
+        await page.getByLabel("Login").fill(login);
+        await page.getByRole("button", { name: "Log in" }).click();
+        await page.getByRole("heading", { name: "Is this invitation for you?" }).waitFor();
+        await check(page, plain);
+        await page.getByRole("button", { name: "Accept invitation" }).click();
+        await page.waitForURL(`${site.origin}/admin`);
+        expect(findUserByEmail(ctx.db, guest.email)?.role).toBe("admin");
+        expect(errors).toEqual([]);
       },
       JOURNEY_MS,
     );

@@ -5,7 +5,7 @@ import { createLoginThrottle } from "../../src/features/auth/throttle";
 import { createPasswords } from "../../src/features/auth/passwords";
 import { createSessions, listSessionsOf, startSession } from "../../src/features/auth/sessions";
 import { findLink } from "../../src/features/auth/links";
-import { searchAudit } from "../../src/events/audit-search";
+import { listNewestAudits } from "../../src/events/audit-search";
 import { setPublicAddress } from "../../src/features/settings/settings";
 import { acceptLink, issueSetUpLink } from "../../src/features/users/invitations";
 import { authenticate } from "../../src/features/users/sign-in";
@@ -418,7 +418,7 @@ describe("allclear user recover", () => {
     );
     expect(await canSignIn(folder, "bob@acme.test", "another horse battery")).toBe(true);
     const actions = await withContext(folder, (ctx) =>
-      searchAudit(ctx.db, { limit: 10 }).map(({ action }) => action),
+      listNewestAudits(ctx.db, { limit: 10 }).map(({ action }) => action),
     );
     expect(actions).toEqual(expect.arrayContaining(["user.recover", "user.role"]));
   });

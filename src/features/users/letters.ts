@@ -200,11 +200,11 @@ export function connectedLetter(facts: {
       paragraph(
         "The account of ",
         { name: email },
-        ` at ${publicAddress} was connected on ${moment(at)}. `,
-        { name: label },
-        " at ",
+        ` at ${publicAddress} was connected with `,
         { name: system },
-        " is signed in as you from now on.",
+        ` on ${moment(at)}. `,
+        { name: label },
+        " there is signed in as you from now on.",
       ),
       paragraph("If it was you, there is nothing to do."),
       paragraph(

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { listUsers } from "../../../src/features/users/users";
-import { createTestApp } from "../../support/app";
+import { CLI_ACTOR } from "../../../src/base/actor";
+import { MINUTE_MS } from "../../../src/base/time";
+import { disableUser, findUserByEmail, listUsers } from "../../../src/features/users/users";
+import { createTestApp, type TestApp } from "../../support/app";
 import { BrowserClient } from "../../support/browser-client";
 import { createTestClock } from "../../support/clock";
 import { userWithPassword } from "../../support/dashboard";
@@ -16,6 +18,21 @@ await describeWithPrograms("Dex", { go: ["dex"], isRequired: true }, () => {
   }, 600_000);
   afterAll(() => dex?.[Symbol.asyncDispose]());
 
+  /** Creates an installation whose clock differs from that of Dex, with an owner. */
+  async function appWith(env: Record<string, string>, aheadMs = 0): Promise<TestApp> {
+    const clock = createTestClock(Date.now() + aheadMs);
+    const app = await createTestApp({ clock, env: { ...dex.env, ...env } });
+    await userWithPassword(app, "owner@example.com");
+    return app;
+  }
+
+  async function signIn(app: TestApp, email: string) {
+    const client = new BrowserClient(app);
+    const { status } = await client.open(await dex.authorize(await client.begin(), email));
+    expect(client.session !== undefined).toBe(status === 303);
+    return status;
+  }
+
   test.each([
     ["authors=admin", [303, 403], [`${AUTHOR} admin`, "owner@example.com owner"]],
     [
@@ -24,18 +41,29 @@ await describeWithPrograms("Dex", { go: ["dex"], isRequired: true }, () => {
       [`${ADA} viewer`, `${AUTHOR} editor`, "owner@example.com owner"],
     ],
   ])("signs users in with the roles of their groups by %s", async (roles, statuses, users) => {
-    const clock = createTestClock(Date.now());
-    await using app = await createTestApp({ clock, env: { ...dex.env, ALLCLEAR_ROLES: roles } });
-    await userWithPassword(app, "owner@example.com");
-    const outcomes: number[] = [];
-    for (const email of [AUTHOR, ADA]) {
-      const client = new BrowserClient(app);
-      const answer = await client.open(await dex.authorize(await client.begin(), email));
-      outcomes.push(answer.status);
-      expect(client.session !== undefined).toBe(answer.status === 303);
-    }
+    await using app = await appWith({ ALLCLEAR_ROLES: roles });
+    const outcomes = [await signIn(app, AUTHOR), await signIn(app, ADA)];
     expect(outcomes).toEqual(statuses);
     const found = listUsers(app.ctx.db).map(({ email, role }) => `${email} ${role}`);
     expect(found.toSorted()).toEqual(users);
+  });
+
+  test("does not bring back a user who is disabled here", async () => {
+    await using app = await appWith({});
+    expect(await signIn(app, ADA)).toBe(303);
+    const id = findUserByEmail(app.ctx.db, ADA)?.id ?? "";
+    await app.ctx.db.write((tx) => disableUser(app.ctx, tx, id, CLI_ACTOR));
+    expect(await signIn(app, ADA)).toBe(403);
+  });
+
+  test("signs users in while its clock is 10 minutes ahead, and names it in the log when it is behind", async () => {
+    await using early = await appWith({}, -10 * MINUTE_MS);
+    expect(await signIn(early, ADA)).toBe(303);
+    await using late = await appWith({}, 10 * MINUTE_MS);
+    expect(await signIn(late, ADA)).toBe(400);
+    const reason = late.logged.findLast((line) => line["reason"] !== undefined)?.["reason"];
+    expect(reason).toMatch(
+      /^The ID token has expired \(exp\): the clock of the provider is \d+ s behind this server's\.$/,
+    );
   });
 });

@@ -27,6 +27,7 @@ export async function startDex(baseUrl: string, people: readonly string[]): Prom
         storage: { type: "memory" },
         web: { http: `127.0.0.1:${port}` },
         oauth2: { skipApprovalScreen: true },
+        expiry: { idTokens: "5m" },
         staticClients: [
           {
             id: CLIENT_ID,
