@@ -182,6 +182,16 @@ describe("the mails to users", () => {
     });
     const changed = await written(site.compose());
     expect(changed.text).toContain(`was changed on ${change},`);
+    await ctx.db.write((tx) => {
+      connectPerson(ctx, tx, grace.id, { ...PERSON, name: "Grace" }, userActor(grace));
+      recoverUser(ctx, tx, grace.id, { makesOwner: false }, userActor(grace));
+    });
+    const [connected] = site.mails("connected");
+    expect((await written(site.compose(connected))).text).toContain(
+      `was connected with Northwind on ${change}. Grace there is signed in as you`,
+    );
+    const [recovered] = site.mails("recovered");
+    expect((await written(site.compose(recovered))).text).toContain(`was recovered on ${change} on`);
     app.clock.setWallClock(app.clock.now() + 17 * DAY_MS);
     await app.clock.advance(10 * MINUTE_MS);
     const [warning] = site.mails("expiring_keys");
