@@ -191,7 +191,9 @@ describe("the mails to users", () => {
       `was connected with Northwind on ${change}. Grace there is signed in as you`,
     );
     const [recovered] = site.mails("recovered");
-    expect((await written(site.compose(recovered))).text).toContain(`was recovered on ${change} on`);
+    expect((await written(site.compose(recovered))).text).toContain(
+      `was recovered on ${change} on`,
+    );
     app.clock.setWallClock(app.clock.now() + 17 * DAY_MS);
     await app.clock.advance(10 * MINUTE_MS);
     const [warning] = site.mails("expiring_keys");
