@@ -354,7 +354,7 @@ function ConfirmJoin(props: {
       </p>
       <p class="muted">
         If you accept it, {system} signs you in here as {email} from now on. If that is somebody
-        else, cancel, and tell an owner of this server who sent you the link.
+        else, cancel, and ask an owner of this server about the link.
       </p>
       <Form action={action} hidden={{ held }}>
         <Actions>

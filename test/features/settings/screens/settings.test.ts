@@ -33,6 +33,7 @@ test("Settings has three groups of links, and each link opens", async () => {
   expect(page.texts(".link-rows .detail-name")).toEqual([
     "API Keys",
     "Users",
+    "Sign-in",
     "Activity",
     "Webhooks",
     "Mail",
