@@ -300,8 +300,10 @@ function createSend({ clock }: Pick<Ctx, "clock">, egress: Egress): OpenId.Custo
         if (value !== undefined && /^[\t\x20-\x7e]*$/.test(value)) shown.set(name, value);
       }
       const isEmpty = answer.status === 204;
-      if (answer.status < 200 || answer.status > 599) {
-        throw new ProviderError(`${whereOf(url)} Its status is ${answer.status}.`);
+      // Only answers to what is posted explain a refusal.
+      const isRead = answer.status === 200 || (method === "POST" && answer.status <= 599);
+      if (answer.status < 200 || !isRead) {
+        throw new ProviderError(`${whereOf(url)} The status is ${answer.status}.`);
       }
       const bytes = new Uint8Array(content.bytes);
       return new Response(isEmpty ? null : bytes, { status: answer.status, headers: shown });

@@ -116,7 +116,7 @@ function SignInSettings(props: {
       ) : null}
       <Columns
         aside={
-          <DetailCard title="Passwords" liveId="sign-in-passwords" isStill>
+          <DetailCard title="Passwords" liveId="sign-in-passwords" isStill isFlush>
             <Facts
               items={[
                 {
@@ -125,32 +125,35 @@ function SignInSettings(props: {
                 },
               ]}
             />
-            <p class="hint">
-              <code>ALLCLEAR_LOCAL_SIGN_IN</code>
+            <p class="detail-foot hint">
+              Set by <code>ALLCLEAR_LOCAL_SIGN_IN</code>.
             </p>
           </DetailCard>
         }
       >
-        <DetailCard title="Provider" liveId="sign-in-provider" isStill>
-          {provider ? (
-            <ProviderFacts config={config} provider={provider} />
-          ) : (
-            <p>
-              None. To let users sign in with an OpenID Connect provider, register Allclear there
-              with the redirect URI below, and start the server with{" "}
-              <code>ALLCLEAR_OIDC_ISSUER</code>, <code>ALLCLEAR_OIDC_CLIENT_ID</code> and{" "}
-              <code>ALLCLEAR_OIDC_CLIENT_SECRET</code>.
-            </p>
-          )}
-          <p class="detail-note">Redirect URI for the provider:</p>
-          <CodeBlock text={redirectUri} copyLabel="Copy redirect URI" />
-          {provider ? (
-            <Actions>
-              <ButtonLink href={TRY_PATH} kind="primary">
-                Try {provider.name}
-              </ButtonLink>
-            </Actions>
-          ) : null}
+        <DetailCard title="Provider" liveId="sign-in-provider" isStill isFlush>
+          {provider ? <ProviderFacts config={config} provider={provider} /> : null}
+          <div class="form-body">
+            {provider ? null : (
+              <p>
+                None. To let users sign in with an OpenID Connect provider, register Allclear there
+                with the redirect URI below, and start the server with{" "}
+                <code>ALLCLEAR_OIDC_ISSUER</code>, <code>ALLCLEAR_OIDC_CLIENT_ID</code> and{" "}
+                <code>ALLCLEAR_OIDC_CLIENT_SECRET</code>.
+              </p>
+            )}
+            <div>
+              <p class="hint">Redirect URI for the provider:</p>
+              <CodeBlock text={redirectUri} copyLabel="Copy redirect URI" />
+            </div>
+            {provider ? (
+              <Actions>
+                <ButtonLink href={TRY_PATH} kind="primary">
+                  Try {provider.name}
+                </ButtonLink>
+              </Actions>
+            ) : null}
+          </div>
         </DetailCard>
         {provider ? <RolesCard config={config} /> : null}
       </Columns>
@@ -270,8 +273,8 @@ function Outcome({ seen: { person, outcome, hasRoles } }: { seen: Seen }) {
     "ALLCLEAR_ROLES is not set"
   );
   return (
-    <DetailCard title="A sign-in would" liveId="sign-in-outcome" isStill>
-      <p class="setting-value">{describeOutcome(outcome)}</p>
+    <DetailCard title="A sign-in would" liveId="sign-in-outcome" isStill isFlush>
+      <p class="setting-value detail-body">{describeOutcome(outcome)}</p>
       <Facts
         items={[
           { label: "Matched row", value: matched },

@@ -223,40 +223,42 @@ function IdentitiesCard(
       liveId="account-identities"
       isStill
     >
-      {identities.map(({ id, issuer, label, lastUsedAt }) => (
-        <div key={id}>
+      <div class="form">
+        {identities.map(({ id, issuer, label, lastUsedAt }) => (
+          <div key={id} class="form">
+            <p>
+              Connected as <bdi>{label}</bdi>
+              {issuer === provider?.issuer ? "" : ` at ${issuer}`}, last used{" "}
+              <RelativeTime at={toIso(lastUsedAt)} now={now} />.
+            </p>
+            {user.has_password ? (
+              <Actions>
+                <ButtonLink href={`${ACCOUNT_PATH}/disconnect/${id}`} kind="danger" dialog>
+                  Disconnect
+                </ButtonLink>
+              </Actions>
+            ) : null}
+          </div>
+        ))}
+        {!provider || isConnected ? null : !user.has_password ? (
+          <p>Only users with a password can connect. Ask an owner for an invitation link.</p>
+        ) : connectsAt !== undefined ? (
           <p>
-            Connected as <bdi>{label}</bdi>
-            {issuer === provider?.issuer ? "" : ` at ${issuer}`}, last used{" "}
-            <RelativeTime at={toIso(lastUsedAt)} now={now} />.
+            {provider.name} leads back to the public address. Open your account{" "}
+            <a href={connectsAt}>there</a> to connect it.
           </p>
-          {user.has_password ? (
+        ) : (
+          <Form action={CONNECT_PATH}>
+            <p class="muted">
+              Once you are connected, {provider.name} signs you in as {user.email}.
+            </p>
+            <FormInputs form={CONNECT_FORM} state={connect} />
             <Actions>
-              <ButtonLink href={`${ACCOUNT_PATH}/disconnect/${id}`} kind="danger" dialog>
-                Disconnect
-              </ButtonLink>
+              <Button>Connect</Button>
             </Actions>
-          ) : null}
-        </div>
-      ))}
-      {!provider || isConnected ? null : !user.has_password ? (
-        <p>Only users with a password can connect. Ask an owner for an invitation link.</p>
-      ) : connectsAt !== undefined ? (
-        <p>
-          {provider.name} leads back to the public address. Open your account{" "}
-          <a href={connectsAt}>there</a> to connect it.
-        </p>
-      ) : (
-        <Form action={CONNECT_PATH}>
-          <p class="muted">
-            Once you are connected, {provider.name} signs you in as {user.email}.
-          </p>
-          <FormInputs form={CONNECT_FORM} state={connect} />
-          <Actions>
-            <Button>Connect</Button>
-          </Actions>
-        </Form>
-      )}
+          </Form>
+        )}
+      </div>
     </DetailCard>
   );
 }

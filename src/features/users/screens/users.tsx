@@ -463,19 +463,25 @@ function UserDetail(props: {
       </DetailCard>
       {identities.length > 0 ? (
         <DetailCard title="Identities" liveId="user-identities" isStill>
-          {identities.map(({ id, label, issuer, lastUsedAt }) => (
-            <div key={id}>
-              <p>
-                <bdi>{label}</bdi> at {issuer}, last used{" "}
-                <RelativeTime at={toIso(lastUsedAt)} now={now} />.
-              </p>
-              <Actions>
-                <ButtonLink href={userPath(user.id, "disconnect", String(id))} kind="danger" dialog>
-                  Disconnect
-                </ButtonLink>
-              </Actions>
-            </div>
-          ))}
+          <div class="form">
+            {identities.map(({ id, label, issuer, lastUsedAt }) => (
+              <div key={id} class="form">
+                <p>
+                  <bdi>{label}</bdi> at {issuer}, last used{" "}
+                  <RelativeTime at={toIso(lastUsedAt)} now={now} />.
+                </p>
+                <Actions>
+                  <ButtonLink
+                    href={userPath(user.id, "disconnect", String(id))}
+                    kind="danger"
+                    dialog
+                  >
+                    Disconnect
+                  </ButtonLink>
+                </Actions>
+              </div>
+            ))}
+          </div>
         </DetailCard>
       ) : null}
       {user.disabled_at || (user.has_password && !props.canHavePassword) ? null : (
