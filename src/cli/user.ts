@@ -62,7 +62,7 @@ const createCommand: Command = {
     { ...JSON_FLAG, help: "Print the user as JSON, with the link in `link`." },
   ],
   // The settings of the relay, since users get mails about it.
-  options: optionNames("mail"),
+  options: [...optionNames("mail"), "localSignIn"],
   async run(invocation) {
     const { input, problems } = readNewUser(invocation);
     const password = await readPassword(invocation);
@@ -186,7 +186,7 @@ const recoverCommand: Command = {
           "Only owners sign in with a password here (ALLCLEAR_LOCAL_SIGN_IN=owners): a later sign-in needs the provider, or --owner.",
         );
       }
-      if (link) printLink(ctx, invocation, link);
+      if (link) printLink(ctx, invocation, link, true);
     });
   },
 };
@@ -258,10 +258,16 @@ function printInvited(ctx: Ctx, invocation: Invocation, link: PasswordLink): voi
   printLink(ctx, invocation, link);
 }
 
-function printLink(ctx: Ctx, { output }: Invocation, link: PasswordLink): void {
+function printLink(
+  ctx: Ctx,
+  { output }: Invocation,
+  link: PasswordLink,
+  canChoosePassword = canUsePassword(ctx.config, link.user),
+): void {
   const lasts = describeDuration(link.expiresAt - ctx.clock.now());
+  const use = canChoosePassword ? "choose a password" : "join with the provider";
   if (link.isMailed) output.err(`A mail with a link of its own goes to ${link.user.email}.`);
-  output.err(`Send this link to the user to choose a password. It works once, for ${lasts}:`);
+  output.err(`Send this link to the user to ${use}. It works once, for ${lasts}:`);
   output.out(urlOf(ctx, link));
 }
 

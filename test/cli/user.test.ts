@@ -405,6 +405,15 @@ describe("allclear user recover", () => {
     });
   });
 
+  test("user create says where only owners have passwords that the link leads to the provider", async () => {
+    using folder = temporaryFolder();
+    const run = installedCommandLine(folder.path);
+    const owner = await run(CREATE_ADA, OWNERS);
+    const editor = await run(CREATE_BOB, OWNERS);
+    expect(owner.err.at(-1)).toStartWith("Send this link to the user to choose a password.");
+    expect(editor.err.at(-1)).toStartWith("Send this link to the user to join with the provider.");
+  });
+
   test("user recover --owner makes the user an owner, who signs in with the password", async () => {
     using folder = temporaryFolder();
     const run = installedCommandLine(folder.path);

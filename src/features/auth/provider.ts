@@ -438,7 +438,12 @@ function describe(error: unknown, now: number, issuer = ""): string {
   if (first?.error !== undefined) {
     const { error: code, error_description: text = "", status } = first;
     const where = status === undefined ? "" : ` with status ${status}`;
-    return `The provider refused${where}: ${clean(code)}${text === "" ? "" : ` (${clean(text)})`}.`;
+    const hint =
+      code === "invalid_client"
+        ? " Compare ALLCLEAR_OIDC_CLIENT_ID and ALLCLEAR_OIDC_CLIENT_SECRET with the provider’s."
+        : "";
+    const reason = `${clean(code)}${text === "" ? "" : ` (${clean(text)})`}`;
+    return `The provider refused${where}: ${reason}.${hint}`;
   }
   const codes = chain.map(({ code }) => code);
   if (codes.includes("OAUTH_WWW_AUTHENTICATE_CHALLENGE")) {

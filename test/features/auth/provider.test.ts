@@ -445,7 +445,7 @@ describe("a provider", () => {
         ? Response.json({ error: "invalid_client", error_description: "no" }, { status: 401 })
         : undefined;
     expect(await refusedAt(site)).toBe(
-      "The provider refused with status 401: invalid_client (no).",
+      "The provider refused with status 401: invalid_client (no). Compare ALLCLEAR_OIDC_CLIENT_ID and ALLCLEAR_OIDC_CLIENT_SECRET with the provider’s.",
     );
   });
 });

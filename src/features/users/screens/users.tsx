@@ -419,6 +419,8 @@ function UserDetail(props: {
 }) {
   const { user, isSelf, role, formToken, isMailReady, trouble, now } = props;
   const { identities, hasGroups } = props;
+  // A link could then only lead to the identity that the user has.
+  const hasJoined = user.has_password || identities.length > 0;
   return (
     <>
       <PageHead
@@ -484,7 +486,7 @@ function UserDetail(props: {
           </div>
         </DetailCard>
       ) : null}
-      {user.disabled_at || (user.has_password && !props.canHavePassword) ? null : (
+      {user.disabled_at || (hasJoined && !props.canHavePassword) ? null : (
         <LinkForm user={user} formToken={formToken} isMailReady={isMailReady} />
       )}
     </>

@@ -918,6 +918,18 @@ describe("where only owners have passwords", () => {
     expect((await client.open(`${ACCOUNT}/password`, { form })).status).toBe(409);
   });
 
+  test("owners create an invitation for others only while these have no identity", async () => {
+    await using app = await appWith(OWNERS);
+    await new BrowserClient(app).signIn(provider);
+    const id = findUserByEmail(app.ctx.db, ADA)?.id ?? "";
+    const session = await app.signedIn();
+    const path = `/admin/settings/users/${id}`;
+    expect((await app.call(path, { session })).text).not.toContain("Create invitation link");
+    const [identity] = listIdentities(app.ctx.db, id);
+    await app.call(`${path}/disconnect/${identity?.id}`, { session, form: {} });
+    expect((await app.call(path, { session })).text).toContain("Create invitation link");
+  });
+
   test("owners create no reset link for others", async () => {
     await using app = await appWith(OWNERS);
     const { id } = await userWithPassword(app, "eve@example.com", "admin");
