@@ -171,6 +171,11 @@ const CHANGES: Record<
     args: () => ["ada@example.com"],
     leaves: ["user.password_link"],
   },
+  "user recover": {
+    before: (run) => run(["user", "create", ...ADA]),
+    args: () => ["ada@example.com"],
+    leaves: ["user.recover"],
+  },
 };
 
 /** Commands that record no audit entry, each with the reason. */
@@ -182,6 +187,7 @@ const SILENT: Record<string, string> = {
   "subscriber list": "it reads",
   "import list": "it reads",
   "import show": "it reads",
+  "sign-in check": "it asks the provider",
   "mail status": "it reads",
   "mail bounce": "it records what mail servers report",
   export: "it reads",
