@@ -481,6 +481,10 @@ describe("a check of the provider", () => {
     );
     expect(found[1]).toBe("failed keys: The provider has no key that can verify a signature.");
     site.provider.answer = () => new Response("down", { status: 503 });
-    expect(await check(site)).toMatchObject([expect.stringMatching(/^failed discovery: /)]);
+    expect(await check(site)).toEqual([
+      expect.stringMatching(
+        /^failed discovery: At .+\/\.well-known\/openid-configuration: The status is 503\.$/,
+      ),
+    ]);
   });
 });
