@@ -142,6 +142,13 @@ export const ERRORS = {
     example:
       "This page needs the admin role, and your role is viewer. Ask an owner to change your role.",
   },
+  second_factor_required: {
+    status: 403,
+    title: "Second factor required",
+    meaning:
+      "The user is signed in, but users of this role need a second factor. It is set up under Account.",
+    example: "Your role needs a second factor. Set it up first. Nothing was changed.",
+  },
   cross_site_request: {
     status: 403,
     title: "Cross-site request rejected",

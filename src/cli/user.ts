@@ -11,9 +11,10 @@ import {
   issuePasswordLink,
   linkPath,
   type PasswordLink,
-  recoverUser,
 } from "../features/users/invitations";
 import { canUsePassword, stateOfUser } from "../features/users/rules";
+import { recoverUser, resetSecondFactor } from "../features/users/recovery";
+import { findSecondFactor } from "../features/users/second-factor-store";
 import { changePassword, endSessions } from "../features/users/sign-in";
 import {
   createUser,
@@ -158,6 +159,25 @@ const resetCommand: Command = {
   },
 };
 
+const resetSecondFactorCommand: Command = {
+  name: "user reset-second-factor",
+  summary: "Remove the second factor of a user who lost it, and end the sessions of the user.",
+  positionals: ["ID_OR_EMAIL"],
+  // The settings of the relay, since users get mails about it.
+  options: optionNames("mail"),
+  run: (invocation) =>
+    withExisting(resetSecondFactorCommand, invocation, async (ctx) => {
+      followSettings(ctx);
+      const user = getNamedUser(ctx.db, invocation);
+      const hadOne = await ctx.db.write((tx) => resetSecondFactor(ctx, tx, user.id, CLI_ACTOR));
+      invocation.output.err(
+        hadOne
+          ? `Removed the second factor of ${nameOf(user)} and ended all sessions.`
+          : `${nameOf(user)} has no second factor.`,
+      );
+    }),
+};
+
 const recoverCommand: Command = {
   name: "user recover",
   summary: "Let a user in again: as reset-password, with any setting, and without a second factor.",
@@ -176,11 +196,13 @@ const recoverCommand: Command = {
       const passwordHash =
         password === undefined ? undefined : await createPasswords().hash(password);
       const makesOwner = invocation.isSet("owner");
-      const { link, user } = await ctx.db.write((tx) => ({
+      const { hadFactor, link, user } = await ctx.db.write((tx) => ({
+        hadFactor: findSecondFactor(tx, { userId: id }) !== undefined,
         link: recoverUser(ctx, tx, id, { makesOwner, passwordHash }, CLI_ACTOR),
         user: getUser(tx, id),
       }));
-      output.err(`Recovered ${nameOf(user)}, ${user.role}. All sessions have ended.`);
+      const factor = hadFactor ? " The second factor was removed." : "";
+      output.err(`Recovered ${nameOf(user)}, ${user.role}. All sessions have ended.${factor}`);
       if (!canUsePassword(ctx.config, user)) {
         output.err(
           "Only owners sign in with a password here (ALLCLEAR_LOCAL_SIGN_IN=owners): a later sign-in needs the provider, or --owner.",
@@ -196,6 +218,7 @@ export const userCommands = [
   listCommand,
   disableCommand,
   resetCommand,
+  resetSecondFactorCommand,
   recoverCommand,
 ];
 

@@ -1,9 +1,9 @@
 /*
  * Credentials and consent to mail across a restore. Changes after the backup stay in force: revocations, ended key
- * values, disabled users, lowered roles, changed passwords, disconnected identities, rotated secrets, former destinations
- * of webhooks, rules of private pages, ended subscriptions and suppressions are read from the replaced database.
- * `restore.ts` applies the rules. Either database may have an older schema, and the replaced one may be damaged: a table
- * is carried over only if both databases have it and it is undamaged.
+ * values, disabled users, lowered roles, changed passwords and second factors, disconnected identities, rotated secrets,
+ * former destinations of webhooks, rules of private pages, ended subscriptions and suppressions are read from the replaced
+ * database. `restore.ts` applies the rules. Either database may have an older schema, and the replaced one may be damaged:
+ * a table is carried over only if both databases have it and it is undamaged.
  */
 
 /** A table from which a restore carries changes over. */
@@ -87,6 +87,16 @@ const CHANGED_PAGES = `SELECT r.id FROM main.pages AS r
 const CHANGED_USERS = `SELECT r.id FROM main.users AS r
   JOIN replaced.users AS o ON o.id = r.id WHERE ${IS_LATER}`;
 
+const SECOND_FACTOR_COLUMNS = [
+  "user_id",
+  "secret",
+  "last_step",
+  "wrong_codes",
+  "refusals",
+  "refused_until",
+  "created_at",
+] as const;
+
 /** SQL condition: a subscriber of the backup was erased since. One of another page can have the same address. */
 const IS_ERASED = `NOT EXISTS (SELECT 1 FROM replaced.subscribers AS o WHERE o.id = r.id)
   AND EXISTS (SELECT 1 FROM replaced.suppressions AS o
@@ -168,6 +178,57 @@ export const CARRIED_TABLES: Readonly<Record<string, CarriedTable>> = {
       },
     ],
   },
+  second_factors: {
+    columns: SECOND_FACTOR_COLUMNS,
+    rules: [
+      {
+        // With its recovery codes, by their foreign key.
+        what: "removed second factor",
+        alsoReads: "users",
+        sql: `DELETE FROM main.second_factors AS r WHERE r.user_id IN (${CHANGED_USERS})
+          AND NOT EXISTS (SELECT 1 FROM replaced.second_factors AS o
+            WHERE o.user_id = r.user_id AND o.secret = r.secret)`,
+      },
+      {
+        what: "new second factor",
+        alsoReads: "users",
+        sql: `INSERT INTO main.second_factors (${SECOND_FACTOR_COLUMNS.join(", ")})
+          SELECT ${SECOND_FACTOR_COLUMNS.join(", ")} FROM replaced.second_factors
+          WHERE user_id IN (${CHANGED_USERS})
+            AND user_id NOT IN (SELECT user_id FROM main.second_factors)`,
+      },
+      {
+        // Codes that were used since the backup stay so.
+        sql: update(
+          "second_factors",
+          `last_step = o.last_step, wrong_codes = o.wrong_codes, refusals = o.refusals,
+            refused_until = o.refused_until`,
+          "o.secret = r.secret AND o.last_step > r.last_step",
+          "user_id",
+        ),
+      },
+    ],
+  },
+  recovery_codes: {
+    columns: ["hash", "user_id"],
+    rules: [
+      {
+        what: "used recovery code",
+        alsoReads: "users",
+        sql: `DELETE FROM main.recovery_codes WHERE user_id IN (${CHANGED_USERS})
+          AND hash NOT IN (SELECT hash FROM replaced.recovery_codes)`,
+      },
+      {
+        what: "new recovery code",
+        alsoReads: "users",
+        sql: `INSERT INTO main.recovery_codes (hash, user_id)
+          SELECT hash, user_id FROM replaced.recovery_codes
+          WHERE user_id IN (${CHANGED_USERS})
+            AND user_id IN (SELECT user_id FROM main.second_factors)
+            AND hash NOT IN (SELECT hash FROM main.recovery_codes)`,
+      },
+    ],
+  },
   users: {
     columns: [
       "id",
@@ -214,6 +275,15 @@ export const CARRIED_TABLES: Readonly<Record<string, CarriedTable>> = {
         kind: "user",
         label: "email || ', ' || role",
         isLive: "password_hash IS NOT NULL AND disabled_at IS NULL AND deleted_at IS NULL",
+        isConfirmed: "TRUE",
+      },
+      {
+        // They may have been used since.
+        kind: "user",
+        alsoReads: "recovery_codes",
+        label: "email || ', recovery codes'",
+        isLive: `id IN (SELECT user_id FROM main.recovery_codes)
+          AND disabled_at IS NULL AND deleted_at IS NULL`,
         isConfirmed: "TRUE",
       },
     ],

@@ -229,9 +229,9 @@ function addTokensOfOtherSchema(sqlite: Database): void {
   }
 }
 
-/** Deletes sessions and one-time links, which may have been ended or used after the backup. */
+/** Deletes sessions, sign-ins and one-time links, which may have been ended or used after the backup. */
 function endShortLivedCredentials(sqlite: Database): void {
-  for (const table of ["sessions", "one_time_links"]) {
+  for (const table of ["sessions", "sign_in_steps", "one_time_links"]) {
     if (columnsOf(sqlite, "main", table).size > 0) sqlite.run(`DELETE FROM main.${table}`);
   }
 }

@@ -9,7 +9,7 @@ import type { Scope } from "../features/keys/scopes";
 import type { Charge, Limiter } from "../features/limits/limiter";
 import type { HeartbeatDirectory, TokenOwner } from "../features/monitors/tokens";
 import { toProblem } from "./answers";
-import { findCurrentSession } from "./cookies";
+import { findStartedSession } from "./cookies";
 import type { BearerReader } from "./elysia";
 import type { Access, DeclaredRoute } from "./operation";
 import { ADDRESS_ONLY, type Caller, type RequestContext, splitUrl } from "./request-context";
@@ -17,6 +17,9 @@ import type { Match } from "./route-table";
 
 /** Path of the dashboard's sign-in. */
 export const SIGN_IN_PATH = "/admin/sign-in";
+
+/** Path of the screen that sets up a second factor. */
+export const ENROLMENT_PATH = "/admin/settings/account/second-factor";
 
 interface Authorisation {
   /** Finds the caller of a request. Returns a Problem if the request is rejected. */
@@ -55,7 +58,7 @@ export function createAuthorisation(ctx: Ctx, sources: () => CallerSources): Aut
           return credential instanceof Problem ? credential : { kind: "key", credential };
         }
         case "session": {
-          const session = findCurrentSession(ctx, sources().sessions, request, now);
+          const session = findStartedSession(ctx, sources().sessions, request, now);
           return session ? { kind: "session", session } : signInRequired();
         }
         case "heartbeat": {
@@ -296,9 +299,9 @@ function permissionProblem(access: Access, caller: Caller): Problem | undefined 
   if (access.kind === "key" && caller.kind === "key") {
     return scopeProblem(caller.credential, access.scopes);
   }
-  return access.kind === "session" && caller.kind === "session"
-    ? roleProblem(caller.session.user.role, access.role)
-    : undefined;
+  if (access.kind !== "session" || caller.kind !== "session") return undefined;
+  const { user, mustEnrol } = caller.session;
+  return mustEnrol && !access.enrols ? secondFactorRequired() : roleProblem(user.role, access.role);
 }
 
 /** Returns 403 if the credential lacks one of the scopes. */
@@ -317,6 +320,14 @@ function roleProblem(held: Role, needed: Role): Problem | undefined {
   return new Problem(
     "insufficient_role",
     `This page needs the ${needed} role, and your role is ${held}. Ask an owner to change your role.`,
+  );
+}
+
+function secondFactorRequired(): Problem {
+  return new Problem(
+    "second_factor_required",
+    "Your role needs a second factor. Set it up first. Nothing was changed.",
+    { next: { path: ENROLMENT_PATH, label: "Set up the second factor" } },
   );
 }
 

@@ -1,6 +1,6 @@
 import { DAY_MS, SECOND_MS } from "../base/time";
 import type { Ctx } from "../context";
-import { isHttps, SESSION_LIFETIME_MS } from "../features/auth/rules";
+import { isHttps, SESSION_LIFETIME_MS, STEP_MS } from "../features/auth/rules";
 import type { LiveSession, Sessions } from "../features/auth/sessions";
 
 /** The public address, which decides the name and the attributes of the cookie. */
@@ -22,11 +22,27 @@ function cookieName({ baseUrl }: Address): string {
   return isHttps(baseUrl) ? "__Host-allclear" : "allclear_session";
 }
 
+/** Returns the name of the cookie of a sign-in that waits for a code. */
+function stepCookieName({ baseUrl }: Address): string {
+  return isHttps(baseUrl) ? "__Host-allclear_step" : "allclear_step";
+}
+
 /**
- * Returns the live session of a request at `now` (unix ms); undefined without one. For public routes; for
- * routes with a role the gateway has already found the session.
+ * Returns the live session of a request at `now` (unix ms); undefined without one, and for one that can only set up a
+ * second factor. For public routes; for routes with a role the gateway has already found the session.
  */
 export function findCurrentSession(
+  address: Address,
+  sessions: Sessions,
+  request: Request,
+  now: number,
+): LiveSession | undefined {
+  const session = findStartedSession(address, sessions, request, now);
+  return session?.mustEnrol ? undefined : session;
+}
+
+/** Returns the live session of a request as `findCurrentSession` does, also one that can only set up a second factor. */
+export function findStartedSession(
   address: Address,
   sessions: Sessions,
   request: Request,
@@ -55,15 +71,19 @@ export function findSessionOwner(
   return undefined;
 }
 
-/**
- * Returns the values of the first cookies with the session's name. On plain HTTP, another program on the
- * same host can set one for a longer path, which browsers send first; it must not hide the live one.
- */
+/** Returns the tokens of sign-ins that wait for a code, of which one is the browser's own. */
+export function stepTokens(address: Address, request: Request): string[] {
+  return cookieValues(request, stepCookieName(address));
+}
+
 function sessionTokens(address: Address, request: Request): string[] {
   return cookieValues(request, cookieName(address));
 }
 
-/** Returns the values of the first cookies with a name. */
+/**
+ * Returns the values of the first cookies with a name. On plain HTTP, another program on the same host can
+ * set one for a longer path, which browsers send first; it must not hide the live one.
+ */
 export function cookieValues({ headers }: Request, name: string): string[] {
   const header = headers.get("cookie");
   if (header === null) return [];
@@ -79,6 +99,12 @@ export function cookieValues({ headers }: Request, name: string): string[] {
 /** Returns the `Set-Cookie` header of a new session. */
 export function sessionCookie(address: Address, token: string): string {
   return `${cookieName(address)}=${token}; Max-Age=${MAX_AGE_SECONDS}; ${cookieAttributes(isHttps(address.baseUrl))}`;
+}
+
+/** Returns the `Set-Cookie` header of a sign-in that waits for a code. */
+export function stepCookie(address: Address, token: string): string {
+  const age = STEP_MS / SECOND_MS;
+  return `${stepCookieName(address)}=${token}; Max-Age=${age}; ${cookieAttributes(isHttps(address.baseUrl))}`;
 }
 
 /** Returns the `Set-Cookie` header that removes the cookie of an ended session. */

@@ -293,7 +293,8 @@ export function errorsOf(route: Route): ErrorCode[] {
     codes.push("missing_key", "invalid_key", "expired_key", "revoked_key");
     if (access.scopes.length > 0) codes.push("insufficient_scope");
   }
-  if (access.kind === "session") codes.push("sign_in_required", "insufficient_role");
+  if (access.kind === "session")
+    codes.push("sign_in_required", "insufficient_role", "second_factor_required");
   if (access.kind === "heartbeat" || access.kind === "reporter") {
     if (hasTokenInPath(route)) codes.push("not_found");
     else codes.push("missing_key", "invalid_key");

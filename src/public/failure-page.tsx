@@ -3,7 +3,7 @@ import { answersPrograms, type DeclaredRoute } from "../http/operation";
 import type { RequestContext } from "../http/request-context";
 import { readTheme, type Theme } from "../http/cookies";
 import { seeOther, sendHtml } from "../http/answers";
-import { SIGN_IN_PATH } from "../http/caller";
+import { ENROLMENT_PATH, SIGN_IN_PATH } from "../http/caller";
 import { containsKeyShape } from "../base/ids";
 import { Actions } from "../ui/form";
 import { ButtonLink } from "../ui/buttons";
@@ -15,12 +15,18 @@ import {
 } from "../ui/documents";
 import { linkedAssets } from "../ui/assets";
 
+/** Screens that are shown instead of those that were requested, by the reason. */
+const INSTEAD: Partial<Record<ErrorCode, string>> = {
+  sign_in_required: SIGN_IN_PATH,
+  second_factor_required: ENROLMENT_PATH,
+};
+
 /** Placeholder of the request id in a cached page, since each answer has another one. */
 const REQUEST_ID_PLACEHOLDER = "{request}";
 
 /**
  * Creates a function that returns an HTML page for a failure, or undefined if the client is not a browser or
- * the path belongs to the API. If sign-in is required, it redirects there with a link back. Pages for
+ * the path belongs to the API. If sign-in or a second factor is required, it redirects there with a link back. Pages for
  * `rate_limited` and `unavailable` are cached, since thousands may be needed in one second.
  */
 export function createFailurePage(): (
@@ -66,9 +72,8 @@ export function createFailurePage(): (
     const { request } = context;
     const path = pathOf(request.url);
     if (!needsHtml(context, failure.status, path)) return undefined;
-    if (failure.code === "sign_in_required" && isRead(request)) {
-      return seeOther(signInPath(path));
-    }
+    const instead = INSTEAD[failure.code];
+    if (instead !== undefined && isRead(request)) return seeOther(withWayBack(instead, path));
     return sendHtml(request, render(failure, context, path), {
       status: failure.status,
       headers: { ...failure.headers },
@@ -80,9 +85,9 @@ function isRead({ method }: Request): boolean {
   return method === "GET" || method === "HEAD";
 }
 
-/** Returns the path of sign-in with a link back, unless the path to return to contains a key value. */
-function signInPath(next: string): string {
-  return containsKeyShape(next) ? SIGN_IN_PATH : `${SIGN_IN_PATH}?next=${encodeURIComponent(next)}`;
+/** Returns a path with a link back, unless the path to return to contains a key value. */
+function withWayBack(path: string, next: string): string {
+  return containsKeyShape(next) ? path : `${path}?next=${encodeURIComponent(next)}`;
 }
 
 /** Returns path and query of a URL, without parsing it, since its host may be invalid. */

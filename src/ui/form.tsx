@@ -232,7 +232,8 @@ interface TextFieldProps extends FieldProps {
   value?: string | undefined;
   type?: "text" | "email" | "password" | "url" | "date" | "time";
   required?: boolean;
-  autocomplete?: "username" | "current-password" | "new-password" | "name" | "email" | "off";
+  autocomplete?:
+    "username" | "current-password" | "new-password" | "one-time-code" | "name" | "email" | "off";
   inputmode?: "numeric";
   maxlength?: number;
   /** First day that can be chosen in a date field. */

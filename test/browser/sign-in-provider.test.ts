@@ -1,12 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { BrowserContextOptions, Page } from "playwright-core";
-import { CLI_ACTOR } from "../../src/base/actor";
+import { CLI_ACTOR, userActor } from "../../src/base/actor";
+import { startSession } from "../../src/features/auth/sessions";
+import { createSecret } from "../../src/features/auth/totp";
 import { inviteUser, linkPath } from "../../src/features/users/invitations";
+import { turnOnSecondFactor } from "../../src/features/users/second-factors";
 import { findUserByEmail } from "../../src/features/users/users";
 import { describeWithBrowser } from "../support/browser";
 import { type BrowserSite, openSite } from "../support/browser-site";
 import { PASSWORD, userWithPassword } from "../support/dashboard";
 import { isWiderThanWindow } from "../support/public-documents";
+import { codeAt, PERIOD_MS } from "../support/second-factors";
 import { type RealProvider, startOidcProvider } from "../support/servers/oidc-provider";
 
 const JOURNEY_MS = 240_000;
@@ -17,18 +21,15 @@ const SCHEMES = [
   ["HTTPS", true],
 ] as const;
 
+/** The certificate is one of the tests, and axe must not look at a colour that fades. */
+const OF_TESTS = { ignoreHTTPSErrors: true, reducedMotion: "reduce" } as const;
+
 const LOOKS: readonly [string, BrowserContextOptions][] = [
-  [
-    "wide and light",
-    { viewport: { width: 1280, height: 900 }, colorScheme: "light", ignoreHTTPSErrors: true },
-  ],
-  [
-    "on a dark phone",
-    { viewport: { width: 390, height: 844 }, colorScheme: "dark", ignoreHTTPSErrors: true },
-  ],
+  ["wide and light", { viewport: { width: 1280, height: 900 }, colorScheme: "light", ...OF_TESTS }],
+  ["on a dark phone", { viewport: { width: 390, height: 844 }, colorScheme: "dark", ...OF_TESTS }],
   [
     "without JavaScript",
-    { viewport: { width: 320, height: 700 }, javaScriptEnabled: false, ignoreHTTPSErrors: true },
+    { viewport: { width: 320, height: 700 }, javaScriptEnabled: false, ...OF_TESTS },
   ],
 ];
 
@@ -164,6 +165,48 @@ function describeProvider(isSecure: boolean): void {
         // The provider still knows the person, and asks nothing again.
         await page.getByRole("link", { name: "Continue to Northwind" }).click();
         await page.getByText("You are connected with Northwind.").waitFor();
+        await check(page, plain);
+      },
+      JOURNEY_MS,
+    );
+
+    test.each(LOOKS)(
+      "%s: an owner with a second factor connects after password and code",
+      async (name, look) => {
+        const { ctx } = site.app;
+        const login = `second ${name}`.replaceAll(" ", "-");
+        const user = await userWithPassword(site.app, `${login}@example.com`, "owner");
+        provider.people.set(login, { email: `${login}@northwind.example` });
+        const secret = createSecret(ctx.random);
+        const code = codeAt(secret, Date.now());
+        const session = await ctx.db.write((tx) => {
+          turnOnSecondFactor(ctx, tx, { userId: user.id, secret, code }, userActor(user), -1);
+          return startSession(ctx, tx, user.id, { ip: "127.0.0.1", userAgent: "" });
+        });
+        const at = { ...look, session };
+        const { page } = await site.visit("/admin/settings/account", at);
+        const { page: plain } = await site.visit("/admin/sign-in", {
+          ...look,
+          javaScriptEnabled: true,
+        });
+        await check(page, plain);
+        const form = page.locator('form[action$="/connect"]');
+        const send = async (typed: string) => {
+          await form.getByLabel("Password").fill(PASSWORD);
+          await form.getByLabel("Code").fill(typed);
+          await form.getByRole("button", { name: "Connect", exact: true }).click();
+        };
+        // Before the password is looked at, of which an address may send ten a minute.
+        await send("12345");
+        await form.getByText("Type the six digits of the app").waitFor();
+        await check(page, plain);
+        await send(codeAt(secret, Date.now() + PERIOD_MS));
+        await page.getByRole("link", { name: "Continue to Northwind" }).click();
+        await page.getByLabel("Login").fill(login);
+        await page.getByRole("button", { name: "Log in" }).click();
+        await page.getByText("You are connected with Northwind.").waitFor();
+        await page.goto(`${site.origin}/admin/settings/sign-in`);
+        await page.getByText("By nobody: each user decides").waitFor();
         await check(page, plain);
       },
       JOURNEY_MS,

@@ -8,6 +8,8 @@ import { findLink } from "../../src/features/auth/links";
 import { listNewestAudits } from "../../src/events/audit-search";
 import { setPublicAddress } from "../../src/features/settings/settings";
 import { acceptLink, issueSetUpLink } from "../../src/features/users/invitations";
+import { createSecret } from "../../src/features/auth/totp";
+import { readSecondFactor, turnOnSecondFactor } from "../../src/features/users/second-factors";
 import { authenticate } from "../../src/features/users/sign-in";
 import type { UserResource } from "../../src/features/users/wire";
 import { type Installation, openForCommand } from "../../src/installation";
@@ -21,6 +23,7 @@ import {
   jsonOf,
 } from "../support/command-line";
 import { listMails } from "../support/mail-rows";
+import { codeAt } from "../support/second-factors";
 import { FROM, HASH } from "../support/user-installation";
 import { temporaryFolder } from "../support/temporary-folder";
 import { createKey } from "../support/examined";
@@ -290,7 +293,7 @@ describe("allclear user disable", () => {
   ])("user disable and reset-password report the unknown user %s", async (named, sentence) => {
     using folder = temporaryFolder();
     const run = installedCommandLine(folder.path);
-    for (const verb of ["disable", "reset-password"]) {
+    for (const verb of ["disable", "reset-password", "reset-second-factor"]) {
       expect(await run(["user", verb, named])).toEqual({ exitCode: 1, out: [], err: [sentence] });
     }
   });
@@ -455,6 +458,64 @@ describe("allclear user recover", () => {
     await run(["user", "disable", "bob@acme.test"]);
     expect((await run(["user", "recover", "bob@acme.test", "--owner"])).exitCode).toBe(1);
     expect((await run(["user", "recover", "eve@acme.test"])).exitCode).toBe(1);
+  });
+});
+
+describe("allclear user reset-second-factor", () => {
+  /** Ada with a password and a second factor. */
+  async function withFactor(folder: { path: string }) {
+    const run = installedCommandLine(folder.path);
+    await run([...CREATE_ADA, "--password-stdin"], {}, [PASSWORD]);
+    const [ada] = await listUsers(run);
+    const id = ada?.id ?? "";
+    const token = await withContext(folder, (ctx) =>
+      ctx.db.write((tx) => {
+        const secret = createSecret(ctx.random);
+        const code = codeAt(secret, ctx.clock.now());
+        turnOnSecondFactor(ctx, tx, { userId: id, secret, code }, CLI_ACTOR, -1);
+        return startSession(ctx, tx, id, FROM);
+      }),
+    );
+    const state = () =>
+      withContext(folder, (ctx) => ({
+        isOpen: createSessions(ctx).find(token, ctx.clock.now()) !== undefined,
+        recoveryCodes: readSecondFactor(ctx.db, id)?.recoveryCodes,
+      }));
+    expect(await state()).toEqual({ isOpen: true, recoveryCodes: 10 });
+    return { run, id, state };
+  }
+
+  test("removes the second factor and ends all sessions, and says so", async () => {
+    using folder = temporaryFolder();
+    const { run, id, state } = await withFactor(folder);
+    const name = `${id} (ada, ada@acme.test)`;
+    expect(await run(["user", "reset-second-factor", "ADA@acme.test"])).toEqual({
+      exitCode: 0,
+      out: [],
+      err: [`Removed the second factor of ${name} and ended all sessions.`],
+    });
+    expect(await state()).toEqual({ isOpen: false, recoveryCodes: undefined });
+    expect(await run(["user", "reset-second-factor", id])).toEqual({
+      exitCode: 0,
+      out: [],
+      err: [`${name} has no second factor.`],
+    });
+  });
+
+  test("user recover removes the second factor too, and ends all sessions", async () => {
+    using folder = temporaryFolder();
+    const { run, id, state } = await withFactor(folder);
+    const { exitCode, err } = await run(["user", "recover", id]);
+    expect(exitCode).toBe(0);
+    expect(err[0]).toEndWith("All sessions have ended. The second factor was removed.");
+    expect(await state()).toEqual({ isOpen: false, recoveryCodes: undefined });
+  });
+
+  test("reset-password leaves the second factor in force", async () => {
+    using folder = temporaryFolder();
+    const { run, id, state } = await withFactor(folder);
+    expect((await run(["user", "reset-password", id])).exitCode).toBe(0);
+    expect(await state()).toEqual({ isOpen: false, recoveryCodes: 10 });
   });
 });
 

@@ -10,13 +10,31 @@ import { openSqlite } from "../../src/db/open";
 import { restoreDatabase } from "../../src/db/restore";
 import { endOldValues, revokeKey, rotateKey } from "../../src/features/keys/keys";
 import { disconnectIdentity, listIdentities } from "../../src/features/users/identities";
+import { resetSecondFactor } from "../../src/features/users/recovery";
+import { replaceRecoveryCodes } from "../../src/features/users/second-factors";
 import { changePassword } from "../../src/features/users/sign-in";
 import { insertIdentity } from "../../src/features/users/store";
-import { createUser, disableUser, enableUser, setRole } from "../../src/features/users/users";
+import {
+  createUser,
+  disableUser,
+  enableUser,
+  getUser,
+  setRole,
+} from "../../src/features/users/users";
 import { inviteUser } from "../../src/features/users/invitations";
-import { CLI_ACTOR } from "../../src/base/actor";
+import { CLI_ACTOR, userActor } from "../../src/base/actor";
 import { createTestApp, expectProblem, type TestApp } from "../support/app";
+import { TEST_START } from "../support/clock";
+import { trySignIn, userWithPassword } from "../support/dashboard";
 import { backedUpSite } from "../support/restored-app";
+import {
+  type Authenticator,
+  enrol,
+  listFactors,
+  passwordStep,
+  PERIOD_MS,
+  sendCode,
+} from "../support/second-factors";
 import { temporaryFolder } from "../support/temporary-folder";
 
 const count = (file: string, table: string): unknown => {
@@ -146,6 +164,99 @@ describe("a restored database", () => {
     expect(row(raised).role).toBe("viewer");
     expect(row(changed)).toMatchObject({ role: "editor", password_hash: "hash of another" });
     expect(row(same)).toMatchObject({ role: "editor", password_hash: "hash of same" });
+  });
+
+  test("second factors of the replaced database are kept, with the codes that were used and those that were not", async () => {
+    const since: Record<string, Authenticator> = {};
+    const email = (name: string) => `${name}@example.com`;
+    const use = async (app: TestApp, name: string, recovery_code: string) =>
+      sendCode(app, await passwordStep(app, email(name)), { recovery_code });
+    using site = await backedUpSite(
+      async (app) => {
+        const made: Record<string, { id: string; factor?: Authenticator }> = {};
+        for (const name of ["used", "off", "renewed", "fresh", "coded", "same", "added"]) {
+          const { id } = await userWithPassword(app, email(name));
+          made[name] = name === "added" ? { id } : { id, factor: await enrol(app, id) };
+        }
+        await passwordStep(app, email("same"));
+        return made;
+      },
+      async (app, made) => {
+        const { ctx } = app;
+        const [id, factor] = [
+          (name: string) => made[name]?.id ?? "",
+          (name: string) => made[name]?.factor,
+        ];
+        const [code = ""] = factor("used")?.recoveryCodes ?? [];
+        expect((await use(app, "used", code)).status).toBe(303);
+        await ctx.db.write((tx) => resetSecondFactor(ctx, tx, id("off"), CLI_ACTOR));
+        await ctx.db.write((tx) => resetSecondFactor(ctx, tx, id("renewed"), CLI_ACTOR));
+        since["renewed"] = await enrol(app, id("renewed"));
+        since["added"] = await enrol(app, id("added"));
+        const typed = { recoveryCode: factor("fresh")?.recoveryCodes[0] ?? "" };
+        const actor = userActor(getUser(ctx.db, id("fresh")));
+        const fresh = await ctx.db.write((tx) =>
+          replaceRecoveryCodes(ctx, tx, { userId: id("fresh"), typed }, actor),
+        );
+        if ("rejection" in fresh) throw new Error(fresh.rejection);
+        since["fresh"] = { ...(factor("fresh") as Authenticator), recoveryCodes: fresh };
+        const cookie = await passwordStep(app, email("coded"));
+        expect((await sendCode(app, cookie, { code: factor("coded")?.code() ?? "" })).status).toBe(
+          303,
+        );
+      },
+    );
+    const { made } = site;
+    expect(count(site.backup, "sign_in_steps")).toBe(1);
+    expect(site.restore().carried).toEqual([
+      { what: "removed second factor", count: 2 },
+      { what: "new second factor", count: 2 },
+      { what: "used recovery code", count: 11 },
+      { what: "new recovery code", count: 30 },
+    ]);
+    expect(count(site.directory.database, "sign_in_steps")).toBe(0);
+    await site.withApp(async (app) => {
+      const worksFor = async (name: string, code = "") =>
+        (await use(app, name, code)).status === 303;
+      const [first = "", second] = made["used"]?.factor?.recoveryCodes ?? [];
+      expect([await worksFor("used", first), await worksFor("used", second)]).toEqual([
+        false,
+        true,
+      ]);
+      expect((await trySignIn(app, email("off"))).headers.get("set-cookie")).toStartWith(
+        "__Host-allclear=",
+      );
+      for (const name of ["renewed", "added", "fresh"]) {
+        const [now] = since[name]?.recoveryCodes ?? [];
+        const earlier = made[name]?.factor?.recoveryCodes[1];
+        expect([await worksFor(name, earlier), await worksFor(name, now)]).toEqual([false, true]);
+      }
+      expect(await worksFor("same", made["same"]?.factor?.recoveryCodes[0])).toBe(true);
+      const steps = listFactors(app.ctx.db, {}).map(({ userId, lastStep }) => [userId, lastStep]);
+      const enrolled = Math.floor(TEST_START / PERIOD_MS);
+      expect(Object.fromEntries(steps)).toMatchObject({
+        [made["coded"]?.id ?? ""]: enrolled + 2,
+        [made["same"]?.id ?? ""]: enrolled,
+      });
+    });
+  });
+
+  test("restoring the replaced database takes no second factor and no recovery code away", async () => {
+    let factor: Authenticator | undefined;
+    using site = await backedUpSite(
+      (app) => userWithPassword(app, "ada@example.com"),
+      async (app, { id }) => {
+        factor = await enrol(app, id);
+      },
+    );
+    const { kept } = site.restore();
+    await site.withApp(async (app) => {
+      const cookie = await passwordStep(app, "ada@example.com");
+      const recovery_code = factor?.recoveryCodes[0] ?? "";
+      expect((await sendCode(app, cookie, { recovery_code })).status).toBe(303);
+    });
+    expect(site.restore(kept).carried).toEqual([{ what: "used recovery code", count: 1 }]);
+    expect(count(site.directory.database, "recovery_codes")).toBe(9);
   });
 
   test("heartbeat tokens and signing secrets rotated since the backup are kept after a restore", async () => {
@@ -393,10 +504,28 @@ test("a restore lists credentials whose tables the replaced schema lacks", async
   });
 });
 
+test("a restore without the replaced database lists the users whose recovery codes work again", async () => {
+  using site = await backedUpSite(async (app) => {
+    const user = await userWithPassword(app, "ada@example.com");
+    await enrol(app, user.id);
+    return user;
+  });
+  rmSync(site.directory.database);
+  const { couldReadReplaced, revived } = site.restore();
+  expect([couldReadReplaced, revived]).toEqual([
+    false,
+    [
+      { kind: "user", id: site.made.id, label: "ada@example.com, owner" },
+      { kind: "user", id: site.made.id, label: "ada@example.com, recovery codes" },
+    ],
+  ]);
+});
+
 test("every column that may hold a credential has a rule for restoring, or a reason to need none", () => {
   const needNone = new Set([
     // Their rows are deleted.
     "sessions.hash",
+    "sign_in_steps.hash",
     "one_time_links.hash",
     // They recognise what was sent before, and open nothing.
     "form_submissions.hash",

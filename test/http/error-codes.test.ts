@@ -176,6 +176,12 @@ const CASES: Partial<Record<ErrorCode, Case>> = {
     provoke: async ({ app }) =>
       app.call("/admin/settings/keys", { session: await app.signedIn("viewer") }),
   },
+  second_factor_required: {
+    async provoke() {
+      await using app = await createTestApp({ env: { ALLCLEAR_SECOND_FACTOR: "viewer" } });
+      return app.call("/admin", { session: await app.signedIn("viewer") });
+    },
+  },
   cross_site_request: {
     provoke: ({ app }) =>
       app.call("/admin/sign-in", { form: {}, headers: { origin: "https://evil.test" } }),

@@ -165,6 +165,7 @@ describe("every route of the dashboard", () => {
       "/admin/setup/:token",
       "/admin/sign-in",
       "/admin/sign-in/callback",
+      "/admin/sign-in/code",
       "/admin/sign-in/provider",
       "/admin/sign-out",
     ]);

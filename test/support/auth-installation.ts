@@ -65,6 +65,9 @@ export function client(ip: string): ClientAddress {
 }
 
 /** Counts the rows of a table. */
-export function countRows(sqlite: Database, table: "sessions" | "one_time_links"): number {
+export function countRows(
+  sqlite: Database,
+  table: "sessions" | "one_time_links" | "sign_in_steps",
+): number {
   return sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n ?? 0;
 }

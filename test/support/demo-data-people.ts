@@ -1,4 +1,9 @@
 import { createLoginThrottle } from "../../src/features/auth/throttle";
+import { createRecoveryCodes, hashRecoveryCode } from "../../src/features/auth/totp";
+import {
+  insertRecoveryCodes,
+  insertSecondFactor,
+} from "../../src/features/users/second-factor-store";
 import { setPublicAddress } from "../../src/features/settings/settings";
 import {
   acceptLink,
@@ -13,6 +18,7 @@ import type { Actor, Role } from "../../src/base/actor";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/base/time";
 import type { TestApp } from "./app";
 import { settle } from "./clock";
+import { sessionTokenOf } from "./second-factors";
 
 export const PUBLIC_ADDRESS = "https://status.northwind.example";
 const HASH = "$argon2id$stands-for-a-hash";
@@ -78,6 +84,20 @@ export async function addPeople({ ctx, clock }: TestApp, now: number): Promise<P
   return { maya, jonas, elif, noor, lea, priya };
 }
 
+/** Gives a user who is signed in a second factor, of which two recovery codes were used. */
+export async function addSecondFactor({ ctx }: TestApp, user: UserResource, createdAt: number) {
+  const userId = user.id;
+  const codes = createRecoveryCodes(ctx.random).slice(2);
+  const none = { lastStep: 0, wrongCodes: [], refusals: 0, refusedUntil: 0 };
+  await ctx.db.write((tx) => {
+    insertSecondFactor(tx, { userId, secret: Buffer.alloc(20, 7), createdAt, ...none });
+    insertRecoveryCodes(
+      tx,
+      codes.map((code) => ({ hash: hashRecoveryCode(code), userId })),
+    );
+  });
+}
+
 /** Signs the owner in on three devices and the others on one. */
 export async function signEverybodyIn(
   { ctx, clock, call }: TestApp,
@@ -92,7 +112,8 @@ export async function signEverybodyIn(
     const address = { ip: from.ip, network: from.ip };
     const outcome = await authenticate(ctx, deps, credentials, address);
     if ("rejection" in outcome) throw new Error(`${name} could not sign in`);
-    return ctx.db.write((tx) => signIn(ctx, tx, outcome.user, from));
+    const signedIn = await ctx.db.write((tx) => signIn(ctx, tx, outcome.user, from));
+    return sessionTokenOf(signedIn);
   }
 
   async function use(session: string, from: typeof LAPTOP): Promise<void> {

@@ -13,6 +13,7 @@ import { addPages } from "./demo-data-pages";
 import { addTemplates } from "./demo-data-templates";
 import {
   addPeople,
+  addSecondFactor,
   asActor,
   type People,
   type Sessions,
@@ -75,6 +76,7 @@ export async function fillDemoData(installation: TestApp): Promise<DemoData> {
   const webhooks = await deliverAll(installation, NOW, pages);
   const mailings = await addMailings(installation, NOW, pages);
   const sessions = await signEverybodyIn(installation, NOW);
+  await addSecondFactor(installation, people.jonas, NOW - 40 * DAY_MS);
   clock.setWallClock(NOW - 7 * MINUTE_MS);
   const links = await ctx.db.write((tx) => ({
     invitation: issuePasswordLink(ctx, tx, people.priya.id, asActor(people.maya)).token,

@@ -108,6 +108,15 @@ export const SIGN_IN_OPTIONS = {
     help: "Users who may sign in with a password: all, or owners.",
     scope: "sign-in",
   }),
+  secondFactor: option<Role | "none">({
+    flag: "second-factor",
+    env: "ALLCLEAR_SECOND_FACTOR",
+    parse: parseOneOf(["none", ...ROLES]),
+    default: "none",
+    placeholder: "ROLE",
+    help: "Lowest role whose users need a second factor to sign in with a password: none, owner, admin, editor or viewer.",
+    scope: "sign-in",
+  }),
 } as const;
 
 type SignInOptionName = keyof typeof SIGN_IN_OPTIONS;

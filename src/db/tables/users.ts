@@ -49,6 +49,14 @@ export const oneTimeLinks = sqliteTable("one_time_links", {
   isRecovery: integer("is_recovery", { mode: "boolean" }).notNull().default(false),
 });
 
+export const signInSteps = sqliteTable("sign_in_steps", {
+  hash: blob({ mode: "buffer" }).primaryKey(),
+  userId: text("user_id").notNull(),
+  tries: integer().notNull(),
+  expiresAt: integer("expires_at").notNull(),
+  isRecovery: integer("is_recovery", { mode: "boolean" }).notNull().default(false),
+});
+
 export const passwordRequests = sqliteTable("password_requests", {
   id: integer().primaryKey(),
   address: text(),

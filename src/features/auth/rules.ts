@@ -1,3 +1,4 @@
+import { type Role, roleAllows } from "../../base/actor";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../base/time";
 
 /** Time without use after which a session ends. */
@@ -11,6 +12,9 @@ export const SESSION_LIFETIME_MS = 14 * DAY_MS;
  * has an effect here within this time.
  */
 export const IDENTITY_SESSION_MS = 12 * HOUR_MS;
+
+/** Time between a right password and the code, after which the sign-in starts again. */
+export const STEP_MS = 10 * MINUTE_MS;
 
 /** Minimum interval between writes of a session's last use. */
 const TOUCH_INTERVAL_MS = MINUTE_MS;
@@ -48,6 +52,11 @@ export function isTouchDue(lastSeenAt: number, now: number): boolean {
  */
 export function isLinkLive(link: { expiresAt: number }, now: number): boolean {
   return now < link.expiresAt;
+}
+
+/** Returns true if users with a role need a second factor. `from` is the lowest role that does. */
+export function needsSecondFactor(from: Role | "none", role: Role): boolean {
+  return from !== "none" && roleAllows(role, from);
 }
 
 /** Time after which failed sign-ins are forgotten. */

@@ -1,5 +1,5 @@
 /*
- * Sessions of users: start, look-up by token, last use, end; and the tokens of sessions and links.
+ * Sessions of users: start, look-up by token, last use, end; and the tokens of sessions, steps and links.
  */
 import { LRUCache } from "lru-cache";
 import type { Role } from "../../base/actor";
@@ -13,16 +13,19 @@ import {
   isHttps,
   isSessionLive,
   isTouchDue,
+  needsSecondFactor,
   SESSION_IDLE_MS,
   SESSION_LIFETIME_MS,
 } from "./rules";
 import {
   deleteDeadLinks,
   deleteDeadSessions,
+  deleteDeadSteps,
   deleteOldestSessions,
   deleteOtherSessionsOf,
   deleteSession,
   deleteSessionsOf,
+  deleteStepsOfUser,
   findSessionRow,
   insertSession,
   listSessionRows,
@@ -46,8 +49,8 @@ interface SessionUser {
   isZoneChosen: boolean;
 }
 
-/** A valid session with its current user. Times in unix ms. */
-export interface LiveSession {
+/** A session with its current user. Times in unix ms. */
+export interface UserSession {
   /** Never reused, so that a reference to a session cannot reach another one. */
   id: number;
   user: SessionUser;
@@ -58,6 +61,12 @@ export interface LiveSession {
   userAgent: string;
   /** Identity with which it began; null for a password or a link. */
   identityId: number | null;
+}
+
+/** A valid session. */
+export interface LiveSession extends UserSession {
+  /** True if the user needs a second factor and has none: the session can only set it up. */
+  mustEnrol: boolean;
 }
 
 /** Client that starts a session. */
@@ -95,7 +104,11 @@ export function createSessions(ctx: Ctx): Sessions {
       const hash = hashToken(token);
       const row = hash && findSessionRow(ctx.db, { hash });
       const isLive = row && row.isSecure === isHttps(ctx.baseUrl) && isSessionLive(row, now);
-      return isLive ? presentSession(row) : undefined;
+      if (!isLive) return undefined;
+      // A session of another system began without a password, which alone needs a code.
+      const isMissing = row.hasSecondFactor === 0 && row.identityId === null;
+      const mustEnrol = isMissing && needsSecondFactor(ctx.config.secondFactor, row.userRole);
+      return { ...presentSession(row), mustEnrol };
     },
     ownerOf(token) {
       const hash = hashToken(token);
@@ -133,20 +146,21 @@ export function endSession(tx: Tx, userId: string, sessionId: number): boolean {
   return deleteSession(tx, { userId, id: sessionId }) > 0;
 }
 
-/** Ends all sessions of a user, or all but one. Returns their number. */
+/** Ends all sessions of a user, or all but one, and all sign-ins that wait for a code. Returns the number of sessions. */
 export function endSessionsOf(tx: Tx, userId: string, exceptSessionId?: number): number {
+  deleteStepsOfUser(tx, { userId });
   if (exceptSessionId === undefined) return deleteSessionsOf(tx, { userId });
   return deleteOtherSessionsOf(tx, { userId, exceptId: exceptSessionId });
 }
 
 /** Lists a user's live sessions at `now` (unix ms), last used first. */
-export function listSessionsOf(reader: Reader, userId: string, now: number): LiveSession[] {
+export function listSessionsOf(reader: Reader, userId: string, now: number): UserSession[] {
   return listSessionRows(reader, { userId })
     .filter((row) => isSessionLive(row, now))
     .map(presentSession);
 }
 
-function presentSession(row: SessionRow): LiveSession {
+function presentSession(row: SessionRow): UserSession {
   return {
     id: row.id,
     user: {
@@ -169,7 +183,7 @@ function presentSession(row: SessionRow): LiveSession {
 const ROWS_PER_BATCH = 500;
 
 /**
- * Deletes expired sessions and links at `now` (unix ms), at most 500 rows per call, to keep the
+ * Deletes expired sessions, links and steps at `now` (unix ms), at most 500 rows per call, to keep the
  * transaction short. Returns true if there may be more.
  */
 export function sweepAuth(tx: Tx, now: number): boolean {
@@ -180,7 +194,8 @@ export function sweepAuth(tx: Tx, now: number): boolean {
     limit: ROWS_PER_BATCH,
   });
   const links = deleteDeadLinks(tx, { now, limit: ROWS_PER_BATCH - sessions });
-  return sessions + links === ROWS_PER_BATCH;
+  const steps = deleteDeadSteps(tx, { now, limit: ROWS_PER_BATCH - sessions - links });
+  return sessions + links + steps === ROWS_PER_BATCH;
 }
 
 const REMEMBERED = 10_000;
@@ -222,7 +237,7 @@ function createLastSeen(ctx: Ctx) {
 }
 
 /*
- * Token of a session or one-time link: 32 random bytes in 43 base62 characters. The database stores
+ * Token of a session, a step or a one-time link: 32 random bytes in 43 base62 characters. The database stores
  * only its SHA-256, by which it is found.
  */
 const TOKEN_BYTES = 32;

@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, isNotNull, lte, ne, or, sql } from "drizzle-orm";
-import { deleteBy, findBy } from "../../db/rows";
+import { deleteBy, findBy, setBy } from "../../db/rows";
 import { insertInto, mutate, selectMany, selectOne } from "../../db/statements";
-import { oneTimeLinks, sessions, users } from "../../db/tables/users";
+import { oneTimeLinks, sessions, signInSteps, users } from "../../db/tables/users";
 
 /* Sessions. */
 
@@ -23,6 +23,7 @@ const SESSION_COLUMNS = {
   userTimeZone: users.timeZone,
   userDisabledAt: users.disabledAt,
   userDeletedAt: users.deletedAt,
+  hasSecondFactor: sql<number>`EXISTS (SELECT 1 FROM second_factors WHERE user_id = ${users.id})`,
 };
 
 export const findSessionRow = selectOne((orm, $: { hash: Buffer }) =>
@@ -130,6 +131,40 @@ export const deleteDeadLinks = mutate((orm, $: { now: number; limit: number }) =
         .select({ hash: oneTimeLinks.hash })
         .from(oneTimeLinks)
         .where(lte(oneTimeLinks.expiresAt, $.now))
+        .limit($.limit)}`,
+    ),
+);
+
+/* Steps between password and code. */
+
+export const insertStep = insertInto(signInSteps);
+
+export const findStepRow = findBy(signInSteps, ["hash"]);
+
+export const setTries = setBy(signInSteps, ["hash"], ["tries"]);
+
+export const deleteStep = deleteBy(signInSteps, ["hash"]);
+
+export const deleteStepsOfUser = deleteBy(signInSteps, ["userId"]);
+
+/** Deletes all steps of a user but the `kept` that end last. */
+export const deleteOldestSteps = mutate((orm, $: { userId: string; kept: number }) =>
+  orm
+    .delete(signInSteps)
+    .where(
+      sql`${signInSteps.hash} IN (SELECT hash FROM ${signInSteps} WHERE user_id = ${$.userId} ORDER BY expires_at DESC LIMIT -1 OFFSET ${$.kept})`,
+    ),
+);
+
+/** Deletes steps that end at `now` or ended before. At most `limit`. */
+export const deleteDeadSteps = mutate((orm, $: { now: number; limit: number }) =>
+  orm
+    .delete(signInSteps)
+    .where(
+      sql`${signInSteps.hash} IN ${orm
+        .select({ hash: signInSteps.hash })
+        .from(signInSteps)
+        .where(lte(signInSteps.expiresAt, $.now))
         .limit($.limit)}`,
     ),
 );

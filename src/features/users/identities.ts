@@ -13,6 +13,7 @@ import { audit } from "../../events/audit";
 import { endLinks, findLink } from "../auth/links";
 import type { Claims, Provider } from "../auth/provider";
 import type { LiveSession, SessionOrigin } from "../auth/sessions";
+import { endStepsOf } from "../auth/steps";
 import { mailUser } from "./mails";
 import {
   canonicalEmail,
@@ -318,6 +319,8 @@ function giveRole(
     return user;
   }
   const after = changeUser(ctx, tx, user, { role });
+  // The new role may not sign in as the earlier one did.
+  endStepsOf(tx, user.id);
   const summary = `Changed the role of “${user.name}” from ${user.role} to ${role}, by the groups of ${system}`;
   audit(ctx, tx, userActor(user, origin.ip), "user.role", user.id, summary);
   return after;

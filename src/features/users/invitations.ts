@@ -19,16 +19,17 @@ import {
 import { endSessionsOf, type LiveSession, type SessionOrigin } from "../auth/sessions";
 import { mailChangedPassword, mailUser } from "./mails";
 import { isLive } from "./rules";
-import { endSessions, openSession, requirePasswordUse } from "./sign-in";
+import { admitByPassword, openSession, requirePasswordUse, type SignedIn } from "./sign-in";
 import { findUser, type UserRow } from "./store";
-import { addUser, changeUser, describeUser, getLiveUserRow, hasUsers, setRole } from "./users";
+import { addUser, changeUser, describeUser, getLiveUserRow, getUser, hasUsers } from "./users";
 import { type NewUser, presentUser, UserChange, type UserResource } from "./wire";
 
 /** Lifetime of the link that creates the first user. */
 export const SET_UP_LINK_MS = HOUR_MS;
 /** Lifetime of an invitation. */
 export const INVITE_MS = 7 * DAY_MS;
-const RESET_MS = DAY_MS;
+/** Lifetime of a link for a new password that is not asked for by mail. */
+export const RESET_MS = DAY_MS;
 
 /** A link with which a user chooses a password. */
 export interface PasswordLink extends IssuedLink {
@@ -41,12 +42,6 @@ export interface PasswordLink extends IssuedLink {
 /** Returns the path of a link on the public address. */
 export function linkPath(purpose: LinkPurpose, token: string): string {
   return `/admin/${purpose === "setup" ? "setup" : "join"}/${token}`;
-}
-
-/** A user who signed in with a link. The token is not stored. */
-interface SignedIn {
-  user: UserResource;
-  sessionToken: string;
 }
 
 /**
@@ -70,14 +65,15 @@ export function setUpOwner(
   input: { email: string; name: string; passwordHash: string; timeZone?: string },
   origin: SessionOrigin,
   replaced?: LiveSession,
-): SignedIn {
+): { user: UserResource; sessionToken: string } {
   takeLink(ctx, tx, token, "setup");
   if (hasUsers(tx)) throw conflict("Allclear is already set up.");
   const { email, name, passwordHash, timeZone } = input;
   const row = addUser(ctx, tx, { email, name, role: "owner" }, passwordHash, timeZone);
   const actor = userActor(row, origin.ip);
   audit(ctx, tx, actor, "user.set_up", row.id, `Set Allclear up as ${describeUser(row)}`);
-  return admit(ctx, tx, row, origin, replaced);
+  const sessionToken = openSession(ctx, tx, row.id, origin, replaced);
+  return { user: presentUser({ ...row, lastLoginAt: ctx.clock.now() }), sessionToken };
 }
 
 /**
@@ -111,36 +107,6 @@ export function issuePasswordLink(ctx: Ctx, tx: Tx, userId: string, actor: Actor
   return { user: presentUser(row), purpose, isMailed, ...link };
 }
 
-/**
- * Lets a user in who cannot sign in any more: ends all sessions, sets the password or issues a link for choosing one, which
- * works with any setting, and makes the user an owner if `makesOwner`. The user gets a mail. Throws `not_found`, or
- * `conflict` for a disabled user.
- */
-export function recoverUser(
-  ctx: Ctx,
-  tx: Tx,
-  userId: string,
-  { makesOwner, passwordHash }: { makesOwner: boolean; passwordHash?: string | undefined },
-  actor: Actor,
-): PasswordLink | undefined {
-  getLiveUserRow(tx, userId);
-  if (makesOwner) setRole(ctx, tx, userId, "owner", actor);
-  endSessions(ctx, tx, userId, actor);
-  endLinks(tx, { userId });
-  const row = getLiveUserRow(tx, userId);
-  const { name, role } = row;
-  const how = passwordHash === undefined ? "a link for choosing a password" : "a new password";
-  audit(ctx, tx, actor, "user.recover", userId, `Recovered the account of “${name}” with ${how}`);
-  mailUser(ctx, tx, row, { template: "recovered", params: { at: ctx.clock.now(), role } });
-  if (passwordHash !== undefined) {
-    changeUser(ctx, tx, row, { passwordHash, passwordChangedAt: ctx.clock.now() });
-    return undefined;
-  }
-  const purpose = row.passwordHash === null ? "invite" : "reset";
-  const link = issueLink(ctx, tx, { purpose, userId, lastsMs: RESET_MS, isRecovery: true });
-  return { user: presentUser(row), purpose, isMailed: false, ...link };
-}
-
 function mailInvitation(ctx: Ctx, tx: Tx, user: UserRow, actor: Actor): boolean {
   const by = actor.kind === "user" ? actor.label : "";
   return mailUser(ctx, tx, user, { template: "invitation", params: { by } });
@@ -148,7 +114,8 @@ function mailInvitation(ctx: Ctx, tx: Tx, user: UserRow, actor: Actor): boolean 
 
 /**
  * Sets the password, and name and time zone if given, of the user of an invitation or reset link; ends all
- * their sessions and links, and signs them in; the browser's earlier session `replaced` ends.
+ * their sessions and links, and signs them in, or starts the step for the code of a second factor; the browser's
+ * earlier session `replaced` ends.
  * Throws `not_found` for an invalid link, `conflict` for a user who may have no password, or `validation_failed` at
  * `#/name`.
  */
@@ -159,7 +126,7 @@ export function acceptLink(
   chosen: { passwordHash: string; name?: string; timeZone?: string },
   origin: SessionOrigin,
   replaced?: LiveSession,
-): SignedIn {
+): SignedIn & { user: UserResource } {
   const { purpose, userId, isRecovery } = takeLink(ctx, tx, token, "invite", "reset");
   const before = findUser(tx, { id: userId ?? "" });
   if (!before || !isLive(before)) throw invalidLink();
@@ -174,12 +141,13 @@ export function acceptLink(
   });
   endSessionsOf(tx, row.id);
   endLinks(tx, { userId: row.id });
+  const signedIn = admitByPassword(ctx, tx, { userId: row.id, isRecovery }, origin, replaced);
   const did = purpose === "invite" ? "accepted the invitation" : "chose a new password by a link";
-  const summary = `“${row.name}” ${did}, and signed in`;
+  const summary = `“${row.name}” ${did}${"sessionToken" in signedIn ? ", and signed in" : ""}`;
   audit(ctx, tx, userActor(row, origin.ip), "user.accept", row.id, summary);
   // The first password of an invited user changes none.
   if (before.passwordHash !== null) mailChangedPassword(ctx, tx, row, "link");
-  return admit(ctx, tx, row, origin, replaced);
+  return { user: getUser(tx, row.id), ...signedIn };
 }
 
 /** Redeems a link of one of these purposes. Throws `not_found` for others, which stay valid. */
@@ -191,15 +159,4 @@ function takeLink(ctx: Ctx, tx: Tx, token: string, ...purposes: LinkPurpose[]): 
 
 function invalidLink(): Problem {
   return new Problem("not_found", "This link was already used or has expired.");
-}
-
-function admit(
-  ctx: Ctx,
-  tx: Tx,
-  row: UserRow,
-  origin: SessionOrigin,
-  replaced: LiveSession | undefined,
-): SignedIn {
-  const sessionToken = openSession(ctx, tx, row.id, origin, replaced);
-  return { user: presentUser({ ...row, lastLoginAt: ctx.clock.now() }), sessionToken };
 }

@@ -31,6 +31,7 @@ import {
   listMailsTo,
   type PasswordChange,
   readWarnedKeys,
+  type SecondFactorChange,
   type UserMail,
 } from "./mails";
 import { INVITE_MS, linkPath } from "./invitations";
@@ -215,6 +216,91 @@ export function connectedLetter(facts: {
   });
 }
 
+/** Returns the mail about a change of a second factor. `resetUrl` is null if users cannot ask for a new password by mail. */
+export function secondFactorLetter(
+  facts: SecondFactorChange & {
+    email: string;
+    publicAddress: string;
+    at: number;
+    /** Time zone of the user. */
+    timeZone: string;
+    accountUrl: string;
+    resetUrl: string | null;
+  },
+): UserLetter {
+  const { email, publicAddress, at, timeZone, accountUrl, resetUrl } = facts;
+  const { moment } = momentsIn(timeZone);
+  const { subject, heading, text } = secondFactorTexts(facts, moment);
+  return letterOf(subject, {
+    preheader: "If it was not you, act now.",
+    tone: "degraded",
+    blocks: [
+      title(heading),
+      paragraph(
+        "On ",
+        moment(at),
+        ", ",
+        text,
+        " This is about ",
+        { name: email },
+        ` at ${publicAddress}.`,
+      ),
+      paragraph("If it was you, there is nothing to do."),
+      paragraph(
+        resetUrl === null
+          ? "If it was not you, tell an owner of Allclear at once."
+          : "If it was not you, choose a new password at once, and tell an owner of Allclear.",
+      ),
+      link("Open your account", accountUrl),
+      ...(resetUrl === null ? [] : [link("Choose a new password", resetUrl)]),
+    ],
+  });
+}
+
+/** Returns the subject, the heading, and the sentences after the time. */
+function secondFactorTexts(facts: SecondFactorChange, moment: (at: number) => string) {
+  switch (facts.change) {
+    case "on":
+      return {
+        subject: "Your second factor for Allclear was turned on",
+        heading: "Your second factor is on",
+        text: "it was turned on. Signing in with your password needs a code from now on.",
+      };
+    case "off":
+      return {
+        subject: "Your second factor for Allclear was turned off",
+        heading: "Your second factor is off",
+        text: "it was turned off. You sign in with your password alone.",
+      };
+    case "reset": {
+      const place = facts.by === "owner" ? "by an owner" : "on the server’s command line";
+      return {
+        subject: "Your second factor for Allclear was reset",
+        heading: "Your second factor was reset",
+        text: `it was removed ${place}. All sessions have ended. You sign in with your password, and can set up a new one.`,
+      };
+    }
+    case "recovery_codes":
+      return {
+        subject: "New recovery codes for Allclear",
+        heading: "You have new recovery codes",
+        text: "new recovery codes were made. Earlier ones work no longer.",
+      };
+    case "recovery_code":
+      return {
+        subject: "A recovery code for Allclear was used",
+        heading: "A recovery code was used",
+        text: `a recovery code was used after your password. You have ${plural(facts.left, "other")} left.`,
+      };
+    case "refused":
+      return {
+        subject: "Wrong codes after your Allclear password",
+        heading: "Somebody typed wrong codes",
+        text: `ten wrong codes had been typed after your password within an hour. Whoever typed them knows your password. Codes are refused until ${moment(facts.until)}. Recovery codes still work.`,
+      };
+  }
+}
+
 /** Maximum number of keys that a mail names. */
 const KEYS_LISTED = 20;
 
@@ -323,6 +409,14 @@ const WRITERS: { [Name in UserMail["template"]]: Write<ParamsOf<Name>> } = {
     return connectedLetter({ ...params, email, publicAddress: ctx.baseUrl, timeZone });
   },
 
+  second_factor({ params }, { email, timeZone }, ctx) {
+    const publicAddress = ctx.baseUrl;
+    const resetUrl = canResetByMail(ctx) ? publicAddress + FORGOT_PATH : null;
+    const accountUrl = publicAddress + ACCOUNT_PATH;
+    const urls = { publicAddress, accountUrl, resetUrl };
+    return secondFactorLetter({ ...params, ...urls, email, timeZone });
+  },
+
   expiring_keys({ params }, user, ctx) {
     const now = ctx.clock.now();
     const keys = readWarnedKeys(ctx.db, params.keys, now);
@@ -347,6 +441,7 @@ export const USER_TEMPLATES: Templates = {
   password_changed: templateOf(WRITERS.password_changed),
   recovered: templateOf(WRITERS.recovered),
   connected: templateOf(WRITERS.connected),
+  second_factor: templateOf(WRITERS.second_factor),
   expiring_keys: templateOf(WRITERS.expiring_keys),
 };
 

@@ -46,6 +46,15 @@ import { EMAIL_MAX_LENGTH } from "./wire";
 /** Place of the change of a password. */
 export type PasswordChange = "account" | "link" | "command";
 
+/** Change of a second factor that its user is told of. Times in unix ms. */
+export type SecondFactorChange =
+  | { change: "on" | "off" | "recovery_codes" }
+  | { change: "reset"; by: "owner" | "command" }
+  /** A recovery code was used. `left` others are left. */
+  | { change: "recovery_code"; left: number }
+  /** Codes are refused after wrong ones. */
+  | { change: "refused"; until: number };
+
 /** Mail to a user, with the values that it is written from. */
 export type UserMail =
   | { template: "invitation"; params: { by: string } }
@@ -53,6 +62,7 @@ export type UserMail =
   | { template: "password_changed"; params: { by: PasswordChange; at: number } }
   | { template: "recovered"; params: { at: number; role: Role } }
   | { template: "connected"; params: { system: string; label: string; at: number } }
+  | { template: "second_factor"; params: SecondFactorChange & { at: number } }
   | { template: "expiring_keys"; params: { keys: string[] } };
 
 type UserTemplate = UserMail["template"];
@@ -64,6 +74,7 @@ const SENDING: Record<UserTemplate, { class: 1 | 2; lastsMs: number }> = {
   password_changed: { class: 1, lastsMs: 3 * DAY_MS },
   recovered: { class: 1, lastsMs: 3 * DAY_MS },
   connected: { class: 1, lastsMs: 3 * DAY_MS },
+  second_factor: { class: 1, lastsMs: 3 * DAY_MS },
   expiring_keys: { class: 2, lastsMs: 3 * DAY_MS },
 };
 
@@ -86,6 +97,17 @@ export function mailUser(
 export function mailChangedPassword(ctx: Ctx, tx: Tx, user: UserRow, by: PasswordChange): void {
   const params = { by, at: ctx.clock.now() };
   mailUser(ctx, tx, user, { template: "password_changed", params });
+}
+
+/** Queues the mail that tells a user of a change of the second factor. */
+export function mailSecondFactor(
+  ctx: Ctx,
+  tx: Tx,
+  user: UserRow,
+  change: SecondFactorChange,
+): void {
+  const params = { ...change, at: ctx.clock.now() };
+  mailUser(ctx, tx, user, { template: "second_factor", params });
 }
 
 /** Lists a user's mails of a kind that were queued after `since` (unix ms), newest first. */

@@ -3,7 +3,7 @@ import type { RoleRule } from "../../base/config/sign-in";
 import { containsKeyShape } from "../../base/ids";
 import { AMBIGUOUS_ADDRESS } from "../../base/mail-address";
 import { hasUnsafeCharacters } from "../../base/text";
-import { DAY_MS } from "../../base/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../base/time";
 
 const EMAIL = /^[^\s@]+@[^\s@]+$/u;
 /**
@@ -109,6 +109,48 @@ export function stateOfUser(user: {
 /** Returns true if a user is not disabled. */
 export function isLive(user: { disabledAt: number | null }): boolean {
   return user.disabledAt === null;
+}
+
+/** Wrong codes of a user, and the time until which codes are refused for them (unix ms). */
+interface WrongCodes {
+  /** Times within the last hour. */
+  wrongCodes: readonly number[];
+  /** Times for which codes were refused, without a day of rest between them. */
+  refusals: number;
+  refusedUntil: number;
+}
+
+/** Wrong codes within an hour for which codes are refused. */
+const WRONG_CODES_MAX = 10;
+
+const FIRST_REFUSAL_MS = 15 * MINUTE_MS;
+
+const LONGEST_REFUSAL_MS = 4 * HOUR_MS;
+
+/**
+ * Counts a wrong code at `now`. The tenth within an hour refuses codes for 15 minutes, the next tenth for 30, and so on
+ * up to 4 hours; a day without a refusal starts again with 15 minutes.
+ */
+export function afterWrongCode(before: WrongCodes, now: number): WrongCodes {
+  const { refusals, refusedUntil } = before;
+  const wrongCodes = [...before.wrongCodes.filter((at) => at > now - HOUR_MS), now];
+  if (wrongCodes.length < WRONG_CODES_MAX) return { wrongCodes, refusals, refusedUntil };
+  const earlier = now - refusedUntil < DAY_MS ? refusals : 0;
+  const lastsMs = Math.min(LONGEST_REFUSAL_MS, FIRST_REFUSAL_MS * 2 ** earlier);
+  return { wrongCodes: [], refusals: earlier + 1, refusedUntil: now + lastsMs };
+}
+
+/** A code of the app or a recovery code, as its digits and capital letters. */
+export type TypedCode = { code: string } | { recoveryCode: string };
+
+/** Reads what someone typed as a code, with any spaces and hyphens; undefined for text of another shape. */
+export function readCode(typed: string): TypedCode | undefined {
+  const text = typed
+    .normalize("NFKC")
+    .replaceAll(/[\s\p{Pd}]/gu, "")
+    .toUpperCase();
+  if (/^\d{6}$/.test(text)) return { code: text };
+  return /^[A-Z2-7]{16}$/.test(text) ? { recoveryCode: text } : undefined;
 }
 
 /** Days before the expiry of an API key at which a mail warns of it. */

@@ -17,10 +17,13 @@ import {
   type LiveSession,
   type SessionOrigin,
   startSession,
+  type UserSession,
 } from "../auth/sessions";
+import { startStep } from "../auth/steps";
 import type { LoginThrottle } from "../auth/throttle";
 import { mailChangedPassword } from "./mails";
 import { canonicalEmail, canUsePassword, isLive } from "./rules";
+import { findSecondFactor } from "./second-factor-store";
 import { findUser, findUserRowByEmail, setLastLogin, type UserRow } from "./store";
 import { changeUser, getLiveUserRow, getUserRow } from "./users";
 
@@ -69,9 +72,12 @@ export async function authenticate(
   return { rejection: "wrong" };
 }
 
+/** Token of a session, or of the step before it, in which a user with a second factor types a code. */
+export type SignedIn = { sessionToken: string } | { stepToken: string };
+
 /**
- * Starts the session of an authenticated user, replacing the browser's earlier one, and returns its
- * token. Throws `conflict` if the user was disabled or the password changed meanwhile.
+ * Starts the session of an authenticated user, or the step before it. Throws `conflict` if the user
+ * was disabled or the password changed meanwhile.
  */
 export function signIn(
   ctx: Ctx,
@@ -79,14 +85,33 @@ export function signIn(
   user: UserRow,
   origin: SessionOrigin,
   replaced?: LiveSession,
-): string {
+): SignedIn {
   const current = findUser(tx, { id: user.id });
   if (!current || !isLive(current) || current.passwordHash !== user.passwordHash) {
     throw conflict("The account was changed while you signed in. Sign in again.");
   }
-  const summary = `“${current.name}” signed in`;
-  audit(ctx, tx, userActor(current, origin.ip), "user.sign_in", current.id, summary);
-  return openSession(ctx, tx, current.id, origin, replaced);
+  const signedIn = admitByPassword(ctx, tx, { userId: current.id }, origin, replaced);
+  if ("sessionToken" in signedIn) {
+    const summary = `“${current.name}” signed in`;
+    audit(ctx, tx, userActor(current, origin.ip), "user.sign_in", current.id, summary);
+  }
+  return signedIn;
+}
+
+/**
+ * Starts the session of a user whose password is right or was just chosen, or the step before it if the user has a second
+ * factor. With `isRecovery`, a link of `allclear user recover` chose it. The caller writes the audit row of a session.
+ */
+export function admitByPassword(
+  ctx: Ctx,
+  tx: Tx,
+  { userId, isRecovery = false }: { userId: string; isRecovery?: boolean },
+  origin: SessionOrigin,
+  replaced?: LiveSession,
+): SignedIn {
+  if (findSecondFactor(tx, { userId }))
+    return { stepToken: startStep(ctx, tx, userId, isRecovery) };
+  return { sessionToken: openSession(ctx, tx, userId, origin, replaced) };
 }
 
 /**
@@ -160,7 +185,7 @@ export function changePassword(
   const now = ctx.clock.now();
   const user = getLiveUserRow(tx, userId);
   requirePasswordUse(ctx, user);
-  const isKept = ({ id }: LiveSession) => id === keepSessionId;
+  const isKept = ({ id }: UserSession) => id === keepSessionId;
   if (keepSessionId !== undefined && !listSessionsOf(tx, userId, now).some(isKept)) {
     throw conflict("Your session has ended. Sign in again.");
   }

@@ -11,6 +11,7 @@ import { changedRow, type Reader, type Tx } from "../../db/statements";
 import { audit } from "../../events/audit";
 import { endLinks } from "../auth/links";
 import { endSessionsOf } from "../auth/sessions";
+import { endStepsOf } from "../auth/steps";
 import {
   canLoseOwnership,
   canonicalEmail,
@@ -152,6 +153,8 @@ export function setRole(ctx: Ctx, tx: Tx, id: string, role: Role, actor: Actor):
   if (before.role === role) return presentUser(before);
   requireOtherOwner(ctx, tx, before, "given another role");
   const after = changeUser(ctx, tx, before, { role });
+  // The new role may not sign in as the earlier one did.
+  endStepsOf(tx, id);
   const summary = `Changed the role of “${before.name}” from ${before.role} to ${role}`;
   audit(ctx, tx, actor, "user.role", id, summary);
   return presentUser(after);

@@ -334,7 +334,11 @@ const DURABILITY_HEADER = "Allclear-Durability";
 const TXID_HEADER = "Allclear-Txid";
 
 /** Paths whose writes never wait: they begin and end sessions. */
-const SESSION_PATHS: ReadonlySet<string> = new Set(["/admin/sign-in", "/admin/sign-out"]);
+const SESSION_PATHS: ReadonlySet<string> = new Set([
+  "/admin/sign-in",
+  "/admin/sign-in/code",
+  "/admin/sign-out",
+]);
 
 /**
  * Creates what runs in place of a handler: it holds an answer back until `wait` resolves, if its request has changed something, or

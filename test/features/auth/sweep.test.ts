@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createSessions, sweepAuth } from "../../../src/features/auth/sessions";
 import { findLink, issueLink } from "../../../src/features/auth/links";
+import { findStep, startStep } from "../../../src/features/auth/steps";
 import {
   type AuthInstallation,
   countRows,
@@ -94,6 +95,22 @@ describe("sweeping", () => {
     await sweep(installation);
     expect(countRows(installation.sqlite, "one_time_links")).toBe(1);
     expect(findLink(installation.ctx.db, lasting, installation.clock.now())?.purpose).toBe("reset");
+  });
+
+  test("sweeping deletes exactly the sign-ins whose time for a code is over", async () => {
+    await using installation = openAuthInstallation();
+    const { ctx, clock, sqlite } = installation;
+    await installation.addUser("usr_ada");
+    await ctx.db.write((tx) => startStep(ctx, tx, "usr_ada"));
+    await clock.advance(1);
+    const lasting = await ctx.db.write((tx) => startStep(ctx, tx, "usr_ada"));
+    await clock.advance(600_000 - 1);
+    await sweep(installation);
+    expect(countRows(sqlite, "sign_in_steps")).toBe(1);
+    expect(findStep(ctx.db, lasting, clock.now())).toEqual({
+      userId: "usr_ada",
+      isRecovery: false,
+    });
   });
 
   test("sweeping deletes at most 500 rows per call", async () => {

@@ -1,9 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import type { MailRow } from "../../../src/features/mail/store";
 import { toMessage } from "../../../src/features/mail/compose";
+import { renderLetter } from "../../../src/features/mail/letter";
 import { connectPerson } from "../../../src/features/users/identities";
-import { inviteUser, recoverUser } from "../../../src/features/users/invitations";
-import { expiringKeysLetter, USER_TEMPLATES } from "../../../src/features/users/letters";
+import { inviteUser } from "../../../src/features/users/invitations";
+import {
+  expiringKeysLetter,
+  secondFactorLetter,
+  USER_TEMPLATES,
+} from "../../../src/features/users/letters";
+import { mailUser } from "../../../src/features/users/mails";
+import { recoverUser } from "../../../src/features/users/recovery";
 import { findUser, updateUserRow } from "../../../src/features/users/store";
 import { userActor } from "../../../src/base/actor";
 import { DAY_MS, MINUTE_MS, toIso } from "../../../src/base/time";
@@ -36,6 +43,9 @@ async function queueAll(site: AccountMailSite, name: string): Promise<void> {
     const clock = { ...ctx.clock, now: () => ctx.clock.now() - 60 * DAY_MS };
     const input = { name, scopes: ["read:status" as const], expires };
     createKey({ ...ctx, clock }, tx, input, userActor(grace));
+    const at = ctx.clock.now();
+    const params = { change: "refused" as const, at, until: at + MINUTE_MS };
+    mailUser(ctx, tx, grace, { template: "second_factor", params });
   });
   await site.forgot(OWNER);
   await app.call(await makeLink(app, session, grace.id), {
@@ -125,6 +135,45 @@ describe("the mails to users", () => {
       expect(subjects).toContainEqual([GRACE, "Your Allclear account was recovered"]);
     },
   );
+
+  test.each([
+    [{ change: "on" }, "turned on", "needs a code from now on"],
+    [{ change: "off" }, "turned off", "with your password alone"],
+    [{ change: "reset", by: "owner" }, "was reset", "removed by an owner"],
+    [{ change: "reset", by: "command" }, "was reset", "on the server’s command line"],
+    [{ change: "recovery_codes" }, "New recovery codes", "Earlier ones work no longer"],
+    [{ change: "recovery_code", left: 1 }, "was used", "You have 1 other left"],
+    [{ change: "refused", until: DAY_MS }, "Wrong codes", "until 2 Jan 1970"],
+  ] as const)("say of a second factor: %p", (change, subject, sentence) => {
+    const about = {
+      email: OWNER,
+      publicAddress: "https://status.test",
+      at: 0,
+      timeZone: "Asia/Tokyo",
+    };
+    const urls = {
+      accountUrl: "https://status.test/account",
+      resetUrl: "https://status.test/forgot",
+    };
+    const written = (resetUrl: string | null) => {
+      const { subject: line, letter } = secondFactorLetter({
+        ...change,
+        ...about,
+        ...urls,
+        resetUrl,
+      });
+      return { line, text: renderLetter(letter).text };
+    };
+    const { line, text } = written(urls.resetUrl);
+    expect(line).toContain(subject);
+    expect(text.replaceAll(/\s+/g, " ")).toContain(sentence);
+    for (const part of [OWNER, "1 Jan 1970, 9:00 UTC+9", urls.accountUrl, urls.resetUrl]) {
+      expect(text).toContain(part);
+    }
+    const alone = written(null).text;
+    expect(alone).not.toContain(urls.resetUrl);
+    expect(alone).toContain("tell an owner");
+  });
 
   test("cut a long name of a key in the subject alone", () => {
     const name = "🔑".repeat(200);

@@ -10,6 +10,7 @@ import {
 } from "../../../src/features/users/invitations";
 import { disableUser, enableUser, getUser } from "../../../src/features/users/users";
 import { CLI_ACTOR } from "../../../src/base/actor";
+import { sessionTokenOf } from "../../support/second-factors";
 import {
   fieldErrorsOf,
   FROM,
@@ -24,7 +25,18 @@ const OTHER_HASH = `${HASH}-of-another-password`;
 
 function accept(installation: PeopleInstallation, token: string, chosen: { name?: string } = {}) {
   return (tx: Tx) =>
-    acceptLink(installation.ctx, tx, token, { passwordHash: OTHER_HASH, ...chosen }, FROM);
+    acceptWithSession(installation, tx, token, { passwordHash: OTHER_HASH, ...chosen });
+}
+
+/** Accepts a link of a user without a second factor. */
+function acceptWithSession(
+  { ctx }: PeopleInstallation,
+  tx: Tx,
+  token: string,
+  chosen: { passwordHash: string; name?: string },
+) {
+  const accepted = acceptLink(ctx, tx, token, chosen, FROM);
+  return { user: accepted.user, sessionToken: sessionTokenOf(accepted) };
 }
 
 async function invited() {

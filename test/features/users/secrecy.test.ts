@@ -14,6 +14,7 @@ import { disableUser } from "../../../src/features/users/users";
 import { sha256 } from "../../../src/base/hash";
 import { client } from "../../support/auth-installation";
 import { userActor } from "../../../src/base/actor";
+import { sessionTokenOf } from "../../support/second-factors";
 import { FROM, openPeopleInstallation } from "../../support/user-installation";
 import { bytesIn, temporaryFolder } from "../../support/temporary-folder";
 
@@ -52,7 +53,9 @@ test("passwords, tokens and hashes are in no audit entry, log line or error, and
   expect(await knock(wrong)).toEqual({ rejection: "wrong" });
   const outcome = await knock(right);
   if (!("user" in outcome)) throw new Error(outcome.rejection);
-  const session = await installation.write((tx) => signIn(ctx, tx, outcome.user, FROM));
+  const session = sessionTokenOf(
+    await installation.write((tx) => signIn(ctx, tx, outcome.user, FROM)),
+  );
   await installation.write((tx) =>
     changePassword(ctx, tx, { userId: owner.user.id, passwordHash: second }, actor),
   );
@@ -63,7 +66,7 @@ test("passwords, tokens and hashes are in no audit entry, log line or error, and
     setUp,
     owner.sessionToken,
     invited.token,
-    joined.sessionToken,
+    sessionTokenOf(joined),
     reset.token,
     session,
   ];

@@ -116,6 +116,35 @@ export const USER_SCREENS: readonly Screen[] = [
       await send(page, "Change password");
     },
   },
+  { name: "account-second-factor", open: inDemoData(() => "/admin/settings/account", "admin") },
+  {
+    name: "second-factor",
+    open: inDemoData(() => "/admin/settings/account/second-factor"),
+  },
+  {
+    name: "second-factor-errors",
+    status: 422,
+    open: inDemoData(() => "/admin/settings/account/second-factor"),
+    reach: (page) => send(page, "Turn on second factor"),
+  },
+  {
+    name: "second-factor-recovery-codes",
+    open: inDemoData(() => "/admin/settings/account/second-factor/recovery-codes", "admin"),
+  },
+  {
+    name: "second-factor-off",
+    open: inDemoData(() => "/admin/settings/account/second-factor/off", "admin"),
+  },
+  {
+    name: "second-factor-off-errors",
+    status: 422,
+    open: inDemoData(() => "/admin/settings/account/second-factor/off", "admin"),
+    reach: (page) => send(page, "Turn off second factor"),
+  },
+  {
+    name: "second-factor-reset",
+    open: inDemoData(({ users }) => `/admin/settings/users/${users.jonas}/reset-second-factor`),
+  },
   {
     name: "menu",
     isOverlay: true,

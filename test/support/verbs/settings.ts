@@ -1,9 +1,11 @@
 import { setAsideId } from "../../../src/features/alarms/fleet";
 import { listSessionsOf } from "../../../src/features/auth/sessions";
+import { createSecret } from "../../../src/features/auth/totp";
 import { findIdentity, insertIdentity } from "../../../src/features/users/store";
 import { cancelPending } from "../../../src/features/webhooks/delivery-store";
 import { invite, signIn } from "../dashboard";
 import { importForm } from "../import-form";
+import { codeAt, enrol, passwordStep, signInByCode } from "../second-factors";
 import { deliveryOf } from "./api";
 import {
   byForm,
@@ -11,6 +13,7 @@ import {
   OWNER_PASSWORD,
   SET_ASIDE,
   type ActionInstallation,
+  type Sent,
   type Verbs,
 } from "./verb";
 
@@ -53,6 +56,15 @@ async function identityOf(
   return findIdentity(app.ctx.db, identity)?.id ?? 0;
 }
 
+/** Form of an owner with a second factor that password and code confirm. */
+async function confirmed(installation: ActionInstallation, what: string): Promise<Sent> {
+  const { app, ownerId } = installation;
+  const authenticator = await enrol(app, ownerId);
+  const session = await signInByCode(app, OWNER_EMAIL, authenticator);
+  const form = { code: await authenticator.nextCode(), current_password: OWNER_PASSWORD };
+  return byForm({ ...installation, session }, `/settings/account/second-factor/${what}`, form);
+}
+
 async function keyForm(installation: ActionInstallation, verb: string, fields = {}) {
   return byForm(installation, `/settings/keys/${installation.keyId}${verb}`, {
     form: "1",
@@ -76,6 +88,15 @@ export const SETTINGS_VERBS: Verbs = {
       path: "/admin/sign-in",
       options: { form: { email: OWNER_EMAIL, password: OWNER_PASSWORD } },
     }),
+  },
+  "POST /admin/sign-in/code": {
+    leaves: ["user.sign_in"],
+    async prepare({ app, ownerId }) {
+      const authenticator = await enrol(app, ownerId);
+      const cookie = await passwordStep(app, OWNER_EMAIL);
+      const form = { code: await authenticator.nextCode() };
+      return { path: "/admin/sign-in/code", options: { headers: { cookie }, form } };
+    },
   },
   "POST /admin/sign-out": {
     leaves: ["session.end"],
@@ -237,6 +258,14 @@ export const SETTINGS_VERBS: Verbs = {
     prepare: async (installation) =>
       byForm(installation, `/settings/users/${(await guest(installation)).id}/disable`),
   },
+  "POST /admin/settings/users/:id/reset-second-factor": {
+    leaves: ["user.second_factor_reset"],
+    async prepare(installation) {
+      const { id } = await guest(installation);
+      await enrol(installation.app, id);
+      return byForm(installation, `/settings/users/${id}/reset-second-factor`);
+    },
+  },
   "POST /admin/settings/users/:id/enable": {
     leaves: ["user.enable"],
     async prepare(installation) {
@@ -360,6 +389,24 @@ export const SETTINGS_VERBS: Verbs = {
       const identity = await identityOf(installation, id);
       return byForm(installation, `/settings/users/${id}/disconnect/${identity}`);
     },
+  },
+  "POST /admin/settings/account/second-factor": {
+    leaves: ["user.second_factor_on"],
+    prepare(installation) {
+      const { ctx } = installation.app;
+      const secret = createSecret(ctx.random);
+      const code = codeAt(secret, ctx.clock.now());
+      const form = { secret, code, current_password: OWNER_PASSWORD };
+      return byForm(installation, "/settings/account/second-factor", form);
+    },
+  },
+  "POST /admin/settings/account/second-factor/recovery-codes": {
+    leaves: ["user.recovery_codes"],
+    prepare: (installation) => confirmed(installation, "recovery-codes"),
+  },
+  "POST /admin/settings/account/second-factor/off": {
+    leaves: ["user.second_factor_off"],
+    prepare: (installation) => confirmed(installation, "off"),
   },
   "POST /admin/settings/account/sessions/end-others": {
     leaves: ["session.end"],

@@ -6,7 +6,7 @@ import type { FieldError } from "../../../base/errors";
 import { NAME_MAX } from "../../../base/texts";
 import type { Reader } from "../../../db/statements";
 import { seeOther } from "../../../http/answers";
-import { findCurrentSession, sessionCookie } from "../../../http/cookies";
+import { findStartedSession, sessionCookie, stepCookie } from "../../../http/cookies";
 import { declareRoutes } from "../../../http/elysia";
 import { formBody } from "../../../http/form-body";
 import { Button, ButtonLink } from "../../../ui/buttons";
@@ -26,6 +26,7 @@ import type { UserResource } from "../../users/wire";
 import { findLink, type OneTimeLink } from "../links";
 import { passwordError } from "../passwords";
 import { providerName } from "../provider";
+import { CODE_PATH } from "./code";
 import { deadLinkPage, type LinkKind } from "./dead-link";
 import { invitedPath } from "./provider-routes";
 
@@ -115,7 +116,7 @@ export function oneTimeLinkAdminRoutes(deps: AdminDependencies) {
         const passwordHash = await passwords.hash(password);
         const owner = { name, email, passwordHash, timeZone: browserZone(time_zone) };
         const origin = sessionOriginOf(request, requestContext);
-        const before = findCurrentSession(ctx, sessions, request, ctx.clock.now());
+        const before = findStartedSession(ctx, sessions, request, ctx.clock.now());
         // Sessions are valid only while the public address has the scheme that they started with.
         const baseUrl = hasFixedAddress ? ctx.baseUrl : new URL(public_address).origin;
         const session = await ctx.db.write((tx) => {
@@ -170,14 +171,16 @@ export function oneTimeLinkAdminRoutes(deps: AdminDependencies) {
           ? { passwordHash }
           : { passwordHash, name, timeZone: browserZone(time_zone) };
         const origin = sessionOriginOf(request, requestContext);
-        const before = findCurrentSession(ctx, sessions, request, ctx.clock.now());
-        const session = await ctx.db.write((tx) => {
+        const before = findStartedSession(ctx, sessions, request, ctx.clock.now());
+        const signedIn = await ctx.db.write((tx) => {
           // Another request may have used the link while the password was hashed.
           if (!findLinkOf(tx, token, "join")) return undefined;
-          return acceptLink(ctx, tx, token, chosen, origin, before).sessionToken;
+          return acceptLink(ctx, tx, token, chosen, origin, before);
         });
-        if (session === undefined) return showDeadLink(request, "join");
-        return seeOther(HOME_PATH, { "Set-Cookie": sessionCookie(ctx, session) });
+        if (signedIn === undefined) return showDeadLink(request, "join");
+        return "stepToken" in signedIn
+          ? seeOther(CODE_PATH, { "Set-Cookie": stepCookie(ctx, signedIn.stepToken) })
+          : seeOther(HOME_PATH, { "Set-Cookie": sessionCookie(ctx, signedIn.sessionToken) });
       },
       { ...formBody(), ...screenOperation(PUBLIC) },
     );

@@ -5,7 +5,7 @@
 import { userActor } from "../../../base/actor";
 import { seeOther } from "../../../http/answers";
 import { SIGN_IN_PATH } from "../../../http/caller";
-import { findCurrentSession, sessionCookie } from "../../../http/cookies";
+import { findCurrentSession, findStartedSession, sessionCookie } from "../../../http/cookies";
 import { endedFlowCookie, flowCookie, readFlowCookies } from "../../../http/flow-cookies";
 import { declareRoutes } from "../../../http/elysia";
 import { formBody } from "../../../http/form-body";
@@ -157,7 +157,7 @@ export function providerAdminRoutes(deps: AdminDependencies) {
     { next, invitation }: SignInPurpose,
   ): Promise<Response | Rejection> {
     const origin = sessionOriginOf(request, requestContext);
-    const replaced = findCurrentSession(ctx, sessions, request, ctx.clock.now());
+    const replaced = findStartedSession(ctx, sessions, request, ctx.clock.now());
     const admitted = await ctx.db.write((tx) =>
       admitPerson(ctx, tx, person, { origin, replaced, invitation }),
     );

@@ -186,6 +186,11 @@ const SETTINGS: Readonly<Record<OptionName, Setting>> = {
     isCode: true,
     show: ({ config, mail }) => config.smtpCa?.path ?? setOrNone(mail?.ca),
   },
+  secondFactor: {
+    label: "Second factor",
+    show: ({ config: { secondFactor } }) =>
+      secondFactor === "none" ? "Optional" : `Needed from the role ${secondFactor} up`,
+  },
   smtpUser: { label: "User at the relay", isCode: true, show: ({ mail }) => mail?.user ?? NONE },
   smtpPassword: {
     label: "Password for the relay",

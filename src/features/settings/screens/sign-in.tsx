@@ -14,7 +14,7 @@ import { ButtonLink } from "../../../ui/buttons";
 import { DetailCard } from "../../../ui/detail";
 import { Actions } from "../../../ui/form";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
-import { SIGN_IN_SETTINGS_PATH } from "../../../ui/frame/paths";
+import { SIGN_IN_SETTINGS_PATH, USERS_PATH } from "../../../ui/frame/paths";
 import { crumbsAbove, crumbsTo } from "../../../ui/frame/places";
 import { DenseDataTable } from "../../../ui/list";
 import { PageHead } from "../../../ui/navigation";
@@ -116,19 +116,30 @@ function SignInSettings(props: {
       ) : null}
       <Columns
         aside={
-          <DetailCard title="Passwords" liveId="sign-in-passwords" isStill isFlush>
-            <Facts
-              items={[
-                {
-                  label: "Sign-in with a password",
-                  value: config.localSignIn === "all" ? "All users" : "Owners only",
-                },
-              ]}
-            />
-            <p class="detail-foot hint">
-              Set by <code>ALLCLEAR_LOCAL_SIGN_IN</code>.
-            </p>
-          </DetailCard>
+          <>
+            <DetailCard title="Passwords" liveId="sign-in-passwords" isStill isFlush>
+              <Facts
+                items={[
+                  {
+                    label: "Sign-in with a password",
+                    value: config.localSignIn === "all" ? "All users" : "Owners only",
+                  },
+                ]}
+              />
+              <p class="detail-foot hint">
+                Set by <code>ALLCLEAR_LOCAL_SIGN_IN</code>.
+              </p>
+            </DetailCard>
+            <DetailCard title="Second factors" liveId="sign-in-second-factors" isStill isFlush>
+              <Facts
+                items={[{ label: "Needed with a password", value: usersOf(config.secondFactor) }]}
+              />
+              <p class="detail-foot hint">
+                Set by <code>ALLCLEAR_SECOND_FACTOR</code>. <a href={USERS_PATH}>Users</a> shows who
+                has one.
+              </p>
+            </DetailCard>
+          </>
         }
       >
         <DetailCard title="Provider" liveId="sign-in-provider" isStill isFlush>
@@ -162,6 +173,13 @@ function SignInSettings(props: {
 }
 
 type Config = Ctx["config"];
+
+/** Describes the users from a role up. */
+function usersOf(role: Config["secondFactor"]): string {
+  if (role === "none") return "By nobody: each user decides";
+  if (role === "owner") return "By owners";
+  return role === "viewer" ? "By all users" : `By the role ${role} and above`;
+}
 
 function ProviderFacts({ config, provider }: { config: Config; provider: Provider }) {
   const isLinked = config.oidcLinkByEmail === "on";

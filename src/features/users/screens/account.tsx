@@ -32,14 +32,22 @@ import { screenOperation } from "../../../ui/screens/routes";
 import { RelativeTime } from "../../../ui/times";
 import { passwordError } from "../../auth/passwords";
 import type { Provider } from "../../auth/provider";
+import { codeError, NO_CODE } from "../../auth/screens/code";
 import { atPublicAddress, isAtPublicAddress } from "../../auth/screens/provider-routes";
-import { listSessionsOf, type LiveSession } from "../../auth/sessions";
+import { listSessionsOf, type UserSession } from "../../auth/sessions";
 import { waitText } from "../../auth/throttle";
 import { disconnectIdentity, type Identity, listIdentities } from "../identities";
-import { canUsePassword } from "../rules";
+import { canUsePassword, readCode } from "../rules";
+import { confirmByCode, readSecondFactor, type SecondFactor } from "../second-factors";
 import { authenticate, changePassword, endOneSession, endSessions } from "../sign-in";
 import { getUser, readPreferences, renameUser, setKeyWarnings, setTimeZone } from "../users";
 import type { UserResource } from "../wire";
+import {
+  addSecondFactorRoutes,
+  codeFieldError,
+  confirmingCodeField,
+  SecondFactorCard,
+} from "./second-factor";
 
 const COLUMNS = [
   { label: "Device" },
@@ -87,12 +95,21 @@ const PASSWORD_FORM = defineForm<{ current_password: string; new_password: strin
   }),
 });
 
-const CONNECT_FORM = defineForm<{ password: string }>()({
+interface ConnectContext {
+  /** True for a user with a second factor: who signs in with the identity types no code any more. */
+  needsCode: boolean;
+}
+
+const CONNECT_FORM = defineForm<{ password: string; code: string }, ConnectContext>()({
   password: passwordField({
     label: "Password",
     hint: "Your password of this server, once more.",
     autocomplete: "current-password",
   }),
+  code: {
+    ...confirmingCodeField,
+    Input: (props) => (props.context.needsCode ? <confirmingCodeField.Input {...props} /> : null),
+  },
 });
 
 const MAIL_FORM = defineForm<{ key_warnings: boolean }>()({
@@ -117,14 +134,16 @@ interface AccountProps {
   /** Address at which the account can be connected, if the dashboard is open at another one. */
   connectsAt: string | undefined;
   theme: Theme;
-  sessions: readonly LiveSession[];
+  factor: SecondFactor | undefined;
+  sessions: readonly UserSession[];
   currentSessionId: number;
   now: number;
 }
 
-/** Account: the user's own name, password, identities and sessions. */
+/** Account: the user's own name, password, second factor, identities and sessions. */
 function Account(props: AccountProps) {
-  const { user, name, zone, password, mail, theme, sessions, currentSessionId, now } = props;
+  const { user, name, zone, password, mail, theme, factor, sessions, currentSessionId, now } =
+    props;
   const { identities, canChoosePassword } = props;
   return (
     <>
@@ -181,6 +200,11 @@ function Account(props: AccountProps) {
             </p>
           )}
         </DetailCard>
+        <SecondFactorCard
+          factor={factor}
+          hasPassword={user.has_password && canChoosePassword}
+          now={now}
+        />
         <IdentitiesCard {...props} />
       </Columns>
       <DetailCard
@@ -282,7 +306,7 @@ function ContinueToProvider({ name, url }: { name: string; url: string }) {
   );
 }
 
-function SessionRow(props: { session: LiveSession; isCurrent: boolean; now: number }) {
+function SessionRow(props: { session: UserSession; isCurrent: boolean; now: number }) {
   const { session, isCurrent, now } = props;
   return (
     <Row>
@@ -327,6 +351,16 @@ export function accountAdminRoutes(deps: AdminDependencies) {
   const { ctx, flashes, render, passwords, throttle, writeAs, oidc } = deps;
   const area = createArea(deps, ACCOUNT_PATH, "viewer");
 
+  function connectContext(requestContext: RequestContext): ConnectContext {
+    const { user } = sessionOf(requestContext);
+    return { needsCode: readSecondFactor(ctx.db, user.id) !== undefined };
+  }
+
+  function connectForm(requestContext: RequestContext, notice?: string) {
+    const context = connectContext(requestContext);
+    return { ...CONNECT_FORM.state(CONNECT_FORM.initial(), context), notice };
+  }
+
   function account({ request, requestContext }: ScreenRequest, states: States = {}): Screen {
     const { id, user } = sessionOf(requestContext);
     const now = ctx.clock.now();
@@ -336,7 +370,7 @@ export function accountAdminRoutes(deps: AdminDependencies) {
       zone = ZONE_FORM.state(ZONE_FORM.stored({ time_zone: user.timeZone }), {}),
       password = PASSWORD_FORM.state(PASSWORD_FORM.initial(), {}),
       mail = MAIL_FORM.state(MAIL_FORM.stored(readPreferences(ctx.db, user.id)), {}),
-      connect = CONNECT_FORM.state(CONNECT_FORM.initial(), {}),
+      connect = connectForm(requestContext),
     } = states;
     const sessions = listSessionsOf(ctx.db, user.id, now);
     const theme = readTheme(request);
@@ -349,7 +383,9 @@ export function accountAdminRoutes(deps: AdminDependencies) {
         ? undefined
         : atPublicAddress(ctx.baseUrl, ACCOUNT_PATH),
     };
-    const page = { user: stored, ...forms, ...ways, theme, sessions, currentSessionId: id, now };
+    const factor = readSecondFactor(ctx.db, user.id);
+    const shown = { user: stored, ...forms, ...ways, theme, factor, sessions };
+    const page = { ...shown, currentSessionId: id, now };
     return { title: "Account", children: <Account {...page} /> };
   }
 
@@ -414,6 +450,8 @@ export function accountAdminRoutes(deps: AdminDependencies) {
     done: () => ({ path: ACCOUNT_PATH, text: "Your time zone was changed." }),
   });
 
+  addSecondFactorRoutes(area, deps, currentPasswordError);
+
   area.screen("/password", () => ({ path: ACCOUNT_PATH }));
 
   // The password is hashed between reading the form and the transaction, which no helper does.
@@ -441,7 +479,7 @@ export function accountAdminRoutes(deps: AdminDependencies) {
 
   area.screen("/connect", () => ({ path: ACCOUNT_PATH }));
 
-  // The password is verified, and the provider asked, before anything is shown; nothing is written yet.
+  // The password is verified, and the provider asked, before the code is used up. Nothing is connected yet.
   area.routes.post(
     "/connect",
     async ({ request, requestContext, body: sent }) => {
@@ -451,23 +489,33 @@ export function accountAdminRoutes(deps: AdminDependencies) {
       if (!isAtPublicAddress(ctx.baseUrl, request)) {
         return render.screen(at, { ...account(at), status: 409 });
       }
-      const { id } = sessionOf(requestContext);
+      const { id, user } = sessionOf(requestContext);
       const values = CONNECT_FORM.read(sent);
-      const wrong = await currentPasswordError(requestContext, values.password);
-      if (wrong !== undefined) {
-        const errors = [{ pointer: "#/password", detail: wrong }];
-        const connect = CONNECT_FORM.rejected(values, errors, {});
+      const context = connectContext(requestContext);
+      const reject = (error: FieldError) => {
+        const connect = CONNECT_FORM.rejected(values, [error], context);
         return render.screen(at, { ...account(at, { connect }), status: 422 });
-      }
+      };
+      const typed = readCode(values.code);
+      if (context.needsCode && !typed) return reject(codeFieldError(NO_CODE));
+      const wrong = await currentPasswordError(requestContext, values.password);
+      if (wrong !== undefined) return reject({ pointer: "#/password", detail: wrong });
       const begun = await oidc.flows.begin({ kind: "connect", sessionId: id });
       const { name } = oidc.provider;
       if ("failure" in begun) {
         const facts = { request: requestContext.requestId, reason: begun.failure };
         ctx.log.warn(facts, "a user could not be connected with the provider");
         const notice = `${name} cannot be used now. Try again later, or tell an owner.`;
-        const connect = { ...CONNECT_FORM.state(CONNECT_FORM.initial(), {}), notice };
+        const connect = connectForm(requestContext, notice);
         return render.screen(at, { ...account(at, { connect }), status: 503 });
       }
+      const rejected =
+        context.needsCode && typed
+          ? await writeAs(requestContext, (tx) =>
+              confirmByCode(ctx, tx, { userId: user.id, typed }, actorOf(requestContext)),
+            )
+          : undefined;
+      if (rejected) return reject(codeFieldError(codeError(rejected, ctx.clock.now()).error));
       return render.screen(at, {
         title: `Connect with ${name}`,
         headers: { "Set-Cookie": flowCookie(ctx, begun.sealed) },
@@ -502,8 +550,7 @@ export function accountAdminRoutes(deps: AdminDependencies) {
     },
     done: () => ({ path: ACCOUNT_PATH, text: "You are disconnected." }),
     showConflict: (notice, at) => {
-      const connect = { ...CONNECT_FORM.state(CONNECT_FORM.initial(), {}), notice };
-      return account(at, { connect });
+      return account(at, { connect: connectForm(at.requestContext, notice) });
     },
   });
 

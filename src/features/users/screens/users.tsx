@@ -2,7 +2,7 @@
  * Settings → Users: the list, the forms for a new user and for the role, one-time links, and the screen of one user.
  */
 import { type Role, ROLE_SENTENCES, ROLES } from "../../../base/actor";
-import { capitalised } from "../../../base/text";
+import { capitalised, plural } from "../../../base/text";
 import { describeDuration, toIso } from "../../../base/time";
 import type { Ctx } from "../../../context";
 import type { Reader } from "../../../db/statements";
@@ -31,6 +31,9 @@ import { inviteUser, issuePasswordLink, linkPath, type PasswordLink } from "../i
 import { areResetMailsOn, findMailTrouble, type MailTrouble, setResetMails } from "../mails";
 import { disconnectIdentity, type Identity, listIdentities } from "../identities";
 import { canUsePassword, stateOfUser } from "../rules";
+import { resetSecondFactor } from "../recovery";
+import { listSecondFactorUsers } from "../second-factor-store";
+import { readSecondFactor, type SecondFactor } from "../second-factors";
 import {
   disableUser,
   enableUser,
@@ -52,6 +55,7 @@ export function userAdminRoutes(deps: AdminDependencies) {
     children: (
       <UserList
         users={listUsers(ctx.db)}
+        withSecondFactor={new Set(listSecondFactorUsers(ctx.db, {}).map(({ userId }) => userId))}
         hasTrouble={(id) => findMailTrouble(ctx.db, id) !== undefined}
         isResetMailOn={areResetMailsOn(ctx.db)}
         readiness={mailReadiness(ctx)}
@@ -96,6 +100,8 @@ export function userAdminRoutes(deps: AdminDependencies) {
 /** Settings → Users. */
 function UserList(props: {
   users: readonly UserResource[];
+  /** Ids of users. */
+  withSecondFactor: ReadonlySet<string>;
   /** Returns true if the last account mail to a user did not go out. */
   hasTrouble: (id: string) => boolean;
   isResetMailOn: boolean;
@@ -104,7 +110,7 @@ function UserList(props: {
   order: string | undefined;
   now: number;
 }) {
-  const { users, hasTrouble, isResetMailOn, readiness, order, now } = props;
+  const { users, withSecondFactor, hasTrouble, isResetMailOn, readiness, order, now } = props;
   return (
     <>
       <PageHead
@@ -124,7 +130,7 @@ function UserList(props: {
         usual="Oldest first"
         valuesBy={ORDERS}
         caption="Users"
-        columns={columnsAt(now, hasTrouble)}
+        columns={columnsAt(now, withSecondFactor, hasTrouble)}
         entries={users}
         isOver={({ disabled_at }) => disabled_at !== null}
       />
@@ -143,7 +149,11 @@ const ORDERS: Readonly<Record<string, (user: UserResource) => string | number | 
   state: (user) => STATES.indexOf(stateOfUser(user)),
 };
 
-function columnsAt(now: number, hasTrouble: (id: string) => boolean): DataColumn<UserResource>[] {
+function columnsAt(
+  now: number,
+  withSecondFactor: ReadonlySet<string>,
+  hasTrouble: (id: string) => boolean,
+): DataColumn<UserResource>[] {
   return [
     {
       label: "User",
@@ -174,6 +184,7 @@ function columnsAt(now: number, hasTrouble: (id: string) => boolean): DataColumn
           <OneLine>
             <UserState user={user} />
           </OneLine>
+          {withSecondFactor.has(user.id) ? <CellNote>Second factor</CellNote> : null}
           {hasTrouble(user.id) ? <CellNote>Mail not sent</CellNote> : null}
         </>
       ),
@@ -314,8 +325,9 @@ function addUserRoutes(area: Area, { ctx }: AdminDependencies): void {
     const identities = listIdentities(ctx.db, user.id);
     const hasGroups = ctx.config.roles !== undefined && identities.length > 0;
     const about = { identities, hasGroups, canHavePassword: canUsePassword(ctx.config, user) };
+    const factor = readSecondFactor(ctx.db, user.id);
     const now = ctx.clock.now();
-    const page = { user, role, isSelf: isSelf(at), formToken, ...mail, ...about, now };
+    const page = { user, role, factor, isSelf: isSelf(at), formToken, ...mail, ...about, now };
     return { title: user.name, children: <UserDetail {...page} /> };
   }
 
@@ -389,6 +401,32 @@ function addUserRoutes(area: Area, { ctx }: AdminDependencies): void {
     showConflict: (notice, at) => detail(at, { notice }),
   });
 
+  area.confirmation("/:id/reset-second-factor", {
+    show({ params }) {
+      const user = getUser(ctx.db, params.id);
+      if (!readSecondFactor(ctx.db, user.id)) return { path: userPath(user.id) };
+      return {
+        title: `Reset the second factor of “${user.name}”`,
+        button: "Reset second factor",
+        isDanger: true,
+        dialog: (
+          <p>
+            The app and the recovery codes of the user work no longer, and all sessions of the user
+            end. The password alone signs the user in then.
+          </p>
+        ),
+      };
+    },
+    run: (tx, { params }, actor) => resetSecondFactor(ctx, tx, params.id, actor),
+    done: (hadOne, { params }) => ({
+      path: userPath(params.id),
+      text: hadOne
+        ? "The second factor was reset. All sessions of the user have ended."
+        : undefined,
+    }),
+    showConflict: (notice, at) => detail(at, { notice }),
+  });
+
   area.action("/:id/enable", {
     run: (tx, { params }, actor) => enableUser(ctx, tx, params.id, actor),
     done: ({ id, has_password }) => ({
@@ -405,6 +443,7 @@ function UserDetail(props: {
   user: UserResource;
   isSelf: boolean;
   role: StateOf<typeof ROLE_FORM>;
+  factor: SecondFactor | undefined;
   formToken: string;
   /** True if an invitation is mailed. */
   isMailReady: boolean;
@@ -417,7 +456,7 @@ function UserDetail(props: {
   canHavePassword: boolean;
   now: number;
 }) {
-  const { user, isSelf, role, formToken, isMailReady, trouble, now } = props;
+  const { user, isSelf, role, factor, formToken, isMailReady, trouble, now } = props;
   const { identities, hasGroups } = props;
   // A link could then only lead to the identity that the user has.
   const hasJoined = user.has_password || identities.length > 0;
@@ -489,6 +528,9 @@ function UserDetail(props: {
       {user.disabled_at || (hasJoined && !props.canHavePassword) ? null : (
         <LinkForm user={user} formToken={formToken} isMailReady={isMailReady} />
       )}
+      {factor && !isSelf && !user.disabled_at ? (
+        <SecondFactorState id={user.id} factor={factor} now={now} />
+      ) : null}
     </>
   );
 }
@@ -518,6 +560,28 @@ function LinkForm(props: { user: UserResource; formToken: string; isMailReady: b
           </Button>
         </Actions>
       </Form>
+    </DetailCard>
+  );
+}
+
+/** State of a user's second factor, with the way to reset it. */
+function SecondFactorState(props: { id: string; factor: SecondFactor; now: number }) {
+  const { id, factor, now } = props;
+  return (
+    <DetailCard title="Second factor" liveId="user-second-factor" isStill>
+      <p>
+        <State tone="ok">On</State>
+      </p>
+      <p class="detail-note">
+        Turned on <RelativeTime at={toIso(factor.since)} now={now} />.{" "}
+        {plural(factor.recoveryCodes, "recovery code")} left. Reset it if the user has lost the app
+        and the recovery codes.
+      </p>
+      <Actions>
+        <ButtonLink href={userPath(id, "reset-second-factor")} kind="danger" dialog>
+          Reset second factor
+        </ButtonLink>
+      </Actions>
     </DetailCard>
   );
 }
@@ -608,6 +672,7 @@ const MAIL_NAMES: Readonly<Record<string, string>> = {
   password_changed: "mail about the changed password",
   recovered: "mail about the recovered account",
   connected: "mail about a connected identity",
+  second_factor: "mail about the second factor",
 };
 
 /** Explains why the last mail to a user did not go out. */

@@ -2,11 +2,16 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { listCommands } from "../../../../src/cli/main";
 import { type AuditRow, listNewestAudits } from "../../../../src/events/audit-search";
+import { CLI_ACTOR } from "../../../../src/base/actor";
+import { createSecret } from "../../../../src/features/auth/totp";
+import { turnOnSecondFactor } from "../../../../src/features/users/second-factors";
+import { listUsers } from "../../../../src/features/users/users";
 import { openForCommand } from "../../../../src/installation";
 import { testConfig } from "../../../support/app";
 import { type CommandLine, installedCommandLine, jsonOf } from "../../../support/command-line";
 import { checkOf, UUIDS } from "../../../support/import-site";
 import { kumaFolder } from "../../../support/kuma-fixture";
+import { codeAt } from "../../../support/second-factors";
 import { documentsOf } from "../../../support/statuspage";
 import { temporaryFolder } from "../../../support/temporary-folder";
 
@@ -40,6 +45,17 @@ function installation() {
     },
     [Symbol.dispose]: () => folder[Symbol.dispose](),
   };
+}
+
+/** Turns on the second factor of the only user of a data directory. */
+async function turnOnIn(path: string): Promise<void> {
+  const env = { ALLCLEAR_DATA_DIR: path, ALLCLEAR_LOG_LEVEL: "silent" };
+  const { ctx, close } = openForCommand(testConfig(env), "test", { canCreate: false });
+  const [user] = listUsers(ctx.db);
+  const secret = createSecret(ctx.random);
+  const change = { userId: user?.id ?? "", secret, code: codeAt(secret, ctx.clock.now()) };
+  await ctx.db.write((tx) => turnOnSecondFactor(ctx, tx, change, CLI_ACTOR, -1));
+  close();
 }
 
 async function keyId(run: CommandLine): Promise<string> {
@@ -171,10 +187,21 @@ const CHANGES: Record<
     args: () => ["ada@example.com"],
     leaves: ["user.password_link"],
   },
-  "user recover": {
-    before: (run) => run(["user", "create", ...ADA]),
+  "user reset-second-factor": {
+    async before(run, folder) {
+      await run(["user", "create", ...ADA]);
+      await turnOnIn(folder);
+    },
     args: () => ["ada@example.com"],
-    leaves: ["user.recover"],
+    leaves: ["user.second_factor_reset"],
+  },
+  "user recover": {
+    async before(run, folder) {
+      await run(["user", "create", ...ADA]);
+      await turnOnIn(folder);
+    },
+    args: () => ["ada@example.com"],
+    leaves: ["user.second_factor_reset", "user.recover"],
   },
 };
 

@@ -9,6 +9,7 @@ import {
   trySignIn,
   userWithPassword,
 } from "../../../support/dashboard";
+import { enrol, passwordStep, sendCode } from "../../../support/second-factors";
 
 const PLAIN = { ALLCLEAR_BASE_URL: "http://nas:8080" };
 const HTTPS = { ALLCLEAR_BASE_URL: "https://status.acme.test" };
@@ -35,6 +36,16 @@ const SESSION_STARTS: { what: string; start(app: TestApp): Promise<string | null
     what: "setting up",
     async start(app) {
       const answer = await app.call(await setUpPath(app), { form: OWNER });
+      return answer.headers.get("set-cookie");
+    },
+  },
+  {
+    what: "a code",
+    async start(app) {
+      const { id } = await userWithPassword(app, ADA);
+      const authenticator = await enrol(app, id);
+      const cookie = await passwordStep(app, ADA);
+      const answer = await sendCode(app, cookie, { code: await authenticator.nextCode() });
       return answer.headers.get("set-cookie");
     },
   },

@@ -59,6 +59,22 @@ test("the screen says what to set without a provider", async () => {
   expect([tried.status, tried.headers.get("location")]).toEqual([303, SCREEN]);
 });
 
+test.each([
+  ["none", "By nobody: each user decides"],
+  ["owner", "By owners"],
+  ["editor", "By the role editor and above"],
+  ["viewer", "By all users"],
+])("the screen says who needs a second factor: %s", async (role, words) => {
+  await using site = await siteWith({ ALLCLEAR_SECOND_FACTOR: role });
+  const { app } = site;
+  // A session of an identity needs none.
+  const owner = new BrowserClient(app);
+  site.provider.person = { ...site.provider.person, groups: ["ops"] };
+  app.ctx.config = { ...app.ctx.config, roles: [{ group: "ops", role: "owner" }] };
+  await owner.signIn(site.provider);
+  expect(readHtml((await owner.open(SCREEN)).text).texts("dd")).toContain(words);
+});
+
 test("only owners open the screen and try the provider", async () => {
   await using app = await createTestApp();
   const session = await app.signedIn("admin");
