@@ -42,6 +42,7 @@ import { userAdminRoutes } from "./features/users/screens/users";
 import { webhookAdminRoutes } from "./features/webhooks/screens/webhooks";
 import type { ClientAddresses } from "./http/client-address";
 import { routesOf } from "./http/elysia";
+import { createIdentityProxy } from "./http/identity-proxy";
 import type { NewRoute, RouteTable } from "./http/route-table";
 import type { ImportJobs } from "./imports/jobs";
 import { importAdminRoutes } from "./imports/screens/imports";
@@ -72,7 +73,7 @@ interface DashboardDependencies {
   routes: RouteTable;
 }
 
-/** Creates the dashboard: its routes, and its answer to a refused form. */
+/** Creates the dashboard: its routes, its answer to a refused form, and what hears the proxy in front of it. */
 export function createDashboard(dashboardDeps: DashboardDependencies) {
   const { ctx, addresses, passwords = createPasswords(), fleet, ...shared } = dashboardDeps;
   const flashes = createFlashes();
@@ -102,7 +103,11 @@ export function createDashboard(dashboardDeps: DashboardDependencies) {
       readSide: (now) => withAlarms(readSide(now), fleet?.alarms.list() ?? []),
     }),
   };
-  return { routes: adminRoutes(deps), answerRefusedForm: signInPages.answerRefusedForm };
+  return {
+    routes: adminRoutes(deps),
+    answerRefusedForm: signInPages.answerRefusedForm,
+    identityProxy: createIdentityProxy(ctx, shared.sessions),
+  };
 }
 
 /** The routes of all screens below `/admin`. Each route declares its required role. */

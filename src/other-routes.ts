@@ -21,6 +21,8 @@ import { MaintenanceEventData } from "./features/maintenance/wire";
 import { metricsRoutes } from "./features/metrics/api";
 import {
   databaseFamilies,
+  identityFamilies,
+  type IgnoredIdentities,
   limiterFamilies,
   monitorFamilies,
   processFamilies,
@@ -71,6 +73,7 @@ interface Dependencies {
   routes: RouteTable;
   /** Verifies the passwords of pages; with real hashes if omitted. */
   visitorPasswords: Passwords | undefined;
+  ignoredIdentities: () => IgnoredIdentities;
   monitoring: Monitoring;
   snapshots: Snapshots;
   visits: Visits;
@@ -91,6 +94,7 @@ export function otherRoutes(deps: Dependencies): NewRoute[] {
     ...processFamilies(),
     ...databaseFamilies(ctx.db),
     ...limiterFamilies(limiter),
+    ...identityFamilies(deps.ignoredIdentities),
     ...monitorFamilies(ctx.db),
     ...webhookFamilies(ctx.db, ctx.clock),
     ...deps.routes.counts.families(),

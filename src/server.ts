@@ -109,6 +109,9 @@ export async function startServer(
     const firstRun = await storeFirstRun(ctx);
     warnAboutAddress(ctx);
     warnAboutSignIn(ctx);
+    if (bound.identityProxy.length > 0) {
+      (await import("./http/identity-proxy")).announceIdentityProxy(ctx);
+    }
     log.info({ url, base_url: ctx.baseUrl, data: directory.path }, "listening");
 
     const { readiness, usage } = app;
@@ -173,12 +176,15 @@ function watchForeignChanges(ctx: Ctx): Timer & { begin(): void } {
   return { begin: () => takeIn(atStart), cancel: () => poll.cancel() };
 }
 
-function warnAboutSignIn({ config: { oidcIssuer: issuer, localSignIn }, log }: Ctx): void {
+function warnAboutSignIn({ config, log }: Ctx): void {
+  const { oidcIssuer: issuer, identityProxy, localSignIn } = config;
   if (issuer?.startsWith("http:")) {
     log.warn({ issuer }, "the provider for signing in is reached without HTTPS");
   }
-  if (issuer === undefined && localSignIn === "owners") {
-    log.warn("ALLCLEAR_LOCAL_SIGN_IN=owners without a provider: only owners can sign in");
+  if (issuer === undefined && identityProxy.length === 0 && localSignIn === "owners") {
+    log.warn(
+      "ALLCLEAR_LOCAL_SIGN_IN=owners without a provider or an identity proxy: only owners can sign in",
+    );
   }
 }
 

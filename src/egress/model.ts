@@ -63,6 +63,8 @@ export interface ConnectTarget extends ResolveTarget, TlsRules {
   serverName?: string | undefined;
   /** TLS; `verify: false` accepts any certificate. The server may choose one of the protocols (ALPN). */
   tls?: { verify: boolean; protocols?: readonly string[] | undefined } | undefined;
+  /** Headers that the caller sends, by name. */
+  headers?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** Certificate of a server. */

@@ -1,5 +1,6 @@
 import type { SecureContext } from "node:tls";
 import type { Clock } from "../base/clock";
+import { identityHeaders } from "../base/config/identity-proxy";
 import type { Config } from "../base/config/options";
 import type { Network } from "../base/config/parse";
 import { hasFreeDescriptors, NO_DESCRIPTOR_LEFT } from "../base/descriptors";
@@ -35,19 +36,26 @@ import type { StepRecorder } from "./steps";
 
 const LOOKUP_CONCURRENCY = 256;
 
+/** Headers that the dashboard believes of a proxy. */
+type IdentityProxyConfig = Pick<
+  Config,
+  "identityProxy" | "identityProxyHeader" | "identityProxyEmailHeader" | "identityProxyGroupsHeader"
+>;
+
 export interface EgressDependencies {
   clock: Clock;
   /** Private networks that webhooks may reach. Read at every request, since it may change. */
   readonly allowedNetworks: readonly Network[];
   /**
    * Options that decide which authorities are trusted, which addresses mail may reach, only public ones if omitted,
-   * the Docker hosts, and the proxy.
+   * the Docker hosts, the proxy, and headers that are never sent.
    */
   readonly config?: Pick<
     Config,
     "caFile" | "smtpHost" | "outboundAllow" | "dockerHosts" | "dockerTlsDir"
   > &
-    Partial<ProxyConfig>;
+    Partial<ProxyConfig> &
+    Partial<IdentityProxyConfig>;
   /** Notes answers from outside. */
   readonly outside?: Pick<OutsideAnswers, "answered">;
   /** Look-up of names; that of the system if omitted. */
@@ -83,6 +91,22 @@ export function openEgress(deps: EgressDependencies) {
     } catch {
       return new Fault("refused", "The certificates of the authorities cannot be used.");
     }
+  }
+
+  const reservedNames = new Set(config?.identityProxy?.length ? identityHeaders(config) : []);
+
+  /**
+   * Returns a fault for a header that names a user of the own dashboard: a proxy on this machine may be believed without
+   * a secret, and so would be a monitor.
+   */
+  function reservedHeader(headers: object = {}): Fault | undefined {
+    const name = Object.keys(headers).find((each) => reservedNames.has(each.toLowerCase()));
+    return name === undefined
+      ? undefined
+      : new Fault(
+          "refused",
+          `The header ${name} names users of this dashboard, so it is never sent.`,
+        );
   }
 
   return {
@@ -123,6 +147,8 @@ export function openEgress(deps: EgressDependencies) {
     },
 
     async socket(target: ConnectTarget) {
+      const reserved = reservedHeader(target.headers);
+      if (reserved) return reserved;
       const resolved = await checked(resolve(parsed(target)), target);
       if (resolved instanceof Fault) return resolved;
       const { host, addresses } = resolved;
@@ -163,6 +189,8 @@ export function openEgress(deps: EgressDependencies) {
     },
 
     async request(request: HttpRequest) {
+      const reserved = reservedHeader(request.headers);
+      if (reserved) return reserved;
       const sending = sendRequest(request, { resolve, connector, secureContexts, outbound });
       const answer = await checked(sending, request);
       // By a proxy too: then this is the address of the target.

@@ -1,6 +1,7 @@
 import { parseClientAddress } from "../base/client-address";
 import type { Gateway } from "../http/gateway";
 import { toProblem } from "../http/answers";
+import { identityHeaders } from "../base/config/identity-proxy";
 import type { Config } from "../base/config/options";
 import type { ListenAddress } from "../base/config/parse";
 import type { Ctx } from "../context";
@@ -25,6 +26,8 @@ interface PrivateRoutes {
   token: string;
   /** Answers forwarded requests; undefined on a node that is not the primary. */
   gateway(): Gateway | undefined;
+  /** Headers of clients that a forwarded request must not have, in lower case. */
+  droppedHeaders?: readonly string[];
   handlers: NodeHandlers;
 }
 
@@ -59,6 +62,8 @@ export function listenForReplicas(
   return listenPrivately(fleetListen, {
     token: fleetToken(fleetSecret),
     gateway: () => (ctx.isPrimary() ? gateway : undefined),
+    // No replica says which proxy a request came from, and one with other options passes them on.
+    droppedHeaders: identityHeaders(ctx.config),
     handlers: {
       ...handlers,
       [`POST ${USAGE_PATH}`]: createUsageHandler(ctx),
@@ -108,7 +113,7 @@ async function answerNode(request: Request, routes: PrivateRoutes): Promise<Resp
 async function answerForwarded(
   request: Request,
   path: string,
-  { gateway }: PrivateRoutes,
+  { gateway, droppedHeaders = [] }: PrivateRoutes,
 ): Promise<Response> {
   const handle = gateway();
   if (!handle) return refuse(421, "This node is not the primary.");
@@ -121,6 +126,7 @@ async function answerForwarded(
   }
   const headers = withoutConnection(request.headers, [
     ...BETWEEN_NODES,
+    ...droppedHeaders,
     "x-forwarded-for",
     "forwarded",
   ]);

@@ -2,12 +2,14 @@ import { type Role, roleAllows } from "../base/actor";
 import { type ErrorCode, notFound, Problem } from "../base/errors";
 import { toIso } from "../base/time";
 import type { Ctx } from "../context";
-import type { Sessions } from "../features/auth/sessions";
+import type { LiveSession, Sessions } from "../features/auth/sessions";
 import type { Credential, KeyDirectory } from "../features/keys/directory";
 import { isKeyValue, keyState, missingScope } from "../features/keys/rules";
 import type { Scope } from "../features/keys/scopes";
 import type { Charge, Limiter } from "../features/limits/limiter";
+import type { IgnoredIdentities } from "../features/metrics/families";
 import type { HeartbeatDirectory, TokenOwner } from "../features/monitors/tokens";
+import type { NamedUser } from "../features/users/identities";
 import { toProblem } from "./answers";
 import { findStartedSession } from "./cookies";
 import type { BearerReader } from "./elysia";
@@ -22,8 +24,11 @@ export const SIGN_IN_PATH = "/admin/sign-in";
 export const ENROLMENT_PATH = "/admin/settings/account/second-factor";
 
 interface Authorisation {
-  /** Finds the caller of a request. Returns a Problem if the request is rejected. */
-  authorise(context: RequestContext, match: Match): Problem | undefined;
+  /**
+   * Finds the caller of a request. Returns a Problem if the request is rejected, or what must be done before the caller
+   * is known: then it is called again.
+   */
+  authorise(context: RequestContext, match: Match): Problem | SessionStep | undefined;
   /** Checks the caller again, as of now. Throws a Problem if the caller's rights have ended. */
   confirm(context: RequestContext): void;
 }
@@ -35,11 +40,37 @@ export interface CallerSources {
   heartbeats: HeartbeatDirectory;
 }
 
+/** Begins or ends the session of a request. Resolves to a Problem if the request is rejected. */
+export type SessionStep = () => Promise<Problem | undefined>;
+
+/** Compares sessions with the user whom a proxy in front of the dashboard names. */
+export interface IdentityProxy {
+  /** Returns the user whom the headers of a request name; undefined without one. Throws a Problem for wrong headers. */
+  read(context: RequestContext): NamedUser | undefined;
+  /**
+   * Compares the session of a request with the user whom the proxy names. Returns undefined if both agree or the proxy
+   * has no say, a Problem for a user who is not let in, or what begins or ends the session.
+   */
+  reconcile(
+    context: RequestContext,
+    session: LiveSession | undefined,
+  ): Problem | SessionStep | undefined;
+  /** Number of requests since the start whose headers were ignored. */
+  ignored(): IgnoredIdentities;
+}
+
+/** Path below which proxies are heard. */
+const DASHBOARD_PATH = "/admin";
+
 /**
  * Authorises requests by the declarations of their routes, without reading a body. `sources` is called only
- * for routes that need a credential.
+ * for routes that need a credential. `identityProxy` returns undefined before the dashboard is loaded.
  */
-export function createAuthorisation(ctx: Ctx, sources: () => CallerSources): Authorisation {
+export function createAuthorisation(
+  ctx: Ctx,
+  sources: () => CallerSources,
+  identityProxy: () => IdentityProxy | undefined,
+): Authorisation {
   function findCaller(
     context: RequestContext,
     route: DeclaredRoute,
@@ -58,7 +89,11 @@ export function createAuthorisation(ctx: Ctx, sources: () => CallerSources): Aut
           return credential instanceof Problem ? credential : { kind: "key", credential };
         }
         case "session": {
-          const session = findStartedSession(ctx, sources().sessions, request, now);
+          const { sessions } = sources();
+          const session =
+            context.begunSession === undefined
+              ? findStartedSession(ctx, sessions, request, now)
+              : sessions.find(context.begunSession, now);
           return session ? { kind: "session", session } : signInRequired();
         }
         case "heartbeat": {
@@ -88,16 +123,35 @@ export function createAuthorisation(ctx: Ctx, sources: () => CallerSources): Aut
     }
   }
 
+  /** Compares a caller whom `findCaller` has found with the user whom a proxy in front of the dashboard names. */
+  function reconcileCaller(
+    context: RequestContext,
+    { path, operation: { access } }: DeclaredRoute,
+    found: Caller | Problem,
+  ): Caller | Problem | SessionStep {
+    const proxy = path.startsWith(DASHBOARD_PATH) ? identityProxy() : undefined;
+    if (!proxy) return found;
+    try {
+      context.named = proxy.read(context);
+      if (access.kind !== "session") return found;
+      const isSession = !(found instanceof Problem) && found.kind === "session";
+      return proxy.reconcile(context, isSession ? found.session : undefined) ?? found;
+    } catch (error) {
+      return toProblem(error);
+    }
+  }
+
   return {
     authorise(context, match) {
       const { request } = context;
       const { route } = match;
       if (!route) return noRoute(request.method, match.allowed);
       const { access } = route.operation;
-      const caller = findCaller(context, route, context.now);
+      const found = findCaller(context, route, context.now);
       const takesForms = access.kind === "session" || access.kind === "public";
+      const caller = takesForms ? reconcileCaller(context, route, found) : found;
       const crossSite = takesForms ? crossSiteProblem(ctx, request) : undefined;
-      if (caller instanceof Problem) return crossSite ?? caller;
+      if (caller instanceof Problem || typeof caller === "function") return crossSite ?? caller;
       context.caller = caller;
       return crossSite ?? permissionProblem(access, caller);
     },
@@ -221,8 +275,8 @@ function atobOrEmpty(encoded = ""): string {
   return Buffer.from(encoded, "base64").toString("utf8");
 }
 
-function signInRequired(): Problem {
-  return new Problem("sign_in_required", "Sign in to the dashboard. Nothing was changed.", {
+export function signInRequired(detail = "Sign in to the dashboard. Nothing was changed."): Problem {
+  return new Problem("sign_in_required", detail, {
     headers: { "WWW-Authenticate": `Cookie realm="allclear", form-action="${SIGN_IN_PATH}"` },
   });
 }
@@ -333,9 +387,14 @@ function secondFactorRequired(): Problem {
 
 const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
 
+/** Returns true for a request whose method changes nothing. */
+export function isSafeMethod({ method }: Request): boolean {
+  return SAFE_METHODS.has(method);
+}
+
 /** Returns 403 for a form that a page of another site sent: browsers add the session cookie to it. */
 function crossSiteProblem({ baseUrl }: Ctx, request: Request): Problem | undefined {
-  if (SAFE_METHODS.has(request.method) || isFromOwnPage(request, baseUrl)) return undefined;
+  if (isSafeMethod(request) || isFromOwnPage(request, baseUrl)) return undefined;
   return new Problem(
     "cross_site_request",
     "This form was not sent from a page of this server, so nothing was changed. Open the dashboard and send it from there.",

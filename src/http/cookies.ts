@@ -4,7 +4,7 @@ import { isHttps, SESSION_LIFETIME_MS, STEP_MS } from "../features/auth/rules";
 import type { LiveSession, Sessions } from "../features/auth/sessions";
 
 /** The public address, which decides the name and the attributes of the cookie. */
-interface Address {
+export interface Address {
   baseUrl: string;
 }
 
@@ -105,6 +105,13 @@ export function sessionCookie(address: Address, token: string): string {
 export function stepCookie(address: Address, token: string): string {
   const age = STEP_MS / SECOND_MS;
   return `${stepCookieName(address)}=${token}; Max-Age=${age}; ${cookieAttributes(isHttps(address.baseUrl))}`;
+}
+
+/** Adds the cookie of a session that a request has begun. A later session of the same answer precedes it. */
+export function addSessionCookie(headers: Headers, address: Address, token: string): void {
+  const later = headers.getSetCookie();
+  headers.set("Set-Cookie", sessionCookie(address, token));
+  for (const cookie of later) headers.append("Set-Cookie", cookie);
 }
 
 /** Returns the `Set-Cookie` header that removes the cookie of an ended session. */

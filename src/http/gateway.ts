@@ -17,9 +17,18 @@ import {
   KEPT_FORM_MAX_BYTES,
   UnfinishedBody,
 } from "./body";
-import { type CallerSources, chargeCaller, createAuthorisation, hasTokenInPath } from "./caller";
+import {
+  type SessionStep,
+  type CallerSources,
+  chargeCaller,
+  createAuthorisation,
+  hasTokenInPath,
+  type IdentityProxy,
+  signInRequired,
+} from "./caller";
 import { type Cdn, MISSING_CACHE } from "./cdn";
 import type { ClientAddresses } from "./client-address";
+import { addSessionCookie } from "./cookies";
 import {
   createHsts,
   NO_STORE,
@@ -55,6 +64,8 @@ export interface GatewayDependencies {
   domains: Domains;
   /** Returns the sources of callers. Called only for routes that need a credential. */
   sources(): CallerSources;
+  /** Returns what compares sessions with the headers of a proxy; undefined before the dashboard is loaded. */
+  identityProxy(): IdentityProxy | undefined;
   usage: KeyUsage;
   limiter: Limiter;
   addresses: ClientAddresses;
@@ -111,7 +122,7 @@ const CLIENT_CLOSED = 499;
 export function createGateway(deps: GatewayDependencies): Gateway {
   const { ctx, routes, usage, limiter, addresses, cdn, elsewhere } = deps;
   const { clock, log } = ctx;
-  const authorisation = createAuthorisation(ctx, deps.sources);
+  const authorisation = createAuthorisation(ctx, deps.sources, deps.identityProxy);
   const bodies = createBodyBudget(clock);
   const requestIds = createRequestIds(ctx.random);
   const logsRequests = log.isLevelEnabled("debug");
@@ -154,12 +165,12 @@ export function createGateway(deps: GatewayDependencies): Gateway {
         );
       }
     }
-    const problem = unreadable ?? authorisation.authorise(context, match);
+    const outcome = unreadable ?? authorisation.authorise(context, match);
     const charged = chargeCaller(limiter, context);
     if (charged instanceof Promise) {
-      return charged.then((settled) => answerCharged(context, match, url, problem, settled));
+      return charged.then((settled) => answerCharged(context, match, url, outcome, settled));
     }
-    return answerCharged(context, match, url, problem, charged);
+    return answerCharged(context, match, url, outcome, charged);
   }
 
   function createContext(request: Request, peer: PeerOf): RequestContext {
@@ -185,12 +196,15 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     return closeUnread(context, await answer(request, () => peer(context.request), true));
   }
 
-  /** Answers a request whose caller was charged. `problem` is the reason for which it is rejected. */
+  /**
+   * Answers a request that was charged. `outcome` is the reason for which it is rejected, or what must be done before its
+   * caller is known.
+   */
   function answerCharged(
     context: RequestContext,
     match: Match,
     url: SplitUrl | undefined,
-    problem: Problem | undefined,
+    outcome: Problem | SessionStep | undefined,
     charged: Charge | undefined,
   ): Response | Promise<Response> {
     const { request } = context;
@@ -198,6 +212,25 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     const tooMuch = context.charge?.decision.isAllowed === false && rateLimited(context.charge);
     if (tooMuch) return finishUnread(context, tooMuch);
     if (isPreflight(request, match)) return finishUnread(context, preflight(match.allowed));
+    if (typeof outcome !== "function") return answerKnown(context, match, url, outcome);
+    return outcome()
+      .then((problem) => problem ?? authoriseAgain(context, match), toProblem)
+      .then((problem) => answerKnown(context, match, url, problem));
+  }
+
+  /** Finds the caller of a request once its session has begun. */
+  function authoriseAgain(context: RequestContext, match: Match): Problem | undefined {
+    const outcome = authorisation.authorise(context, match);
+    return typeof outcome === "function" ? signInRequired() : outcome;
+  }
+
+  /** Answers a request whose caller is known. `problem` is the reason for which it is rejected. */
+  function answerKnown(
+    context: RequestContext,
+    match: Match,
+    url: SplitUrl | undefined,
+    problem: Problem | undefined,
+  ): Response | Promise<Response> {
     // Without a route or a URL there is a problem; the types do not show it.
     if (problem || !match.route || !url) {
       const failure = problem ?? badHost();
@@ -285,6 +318,9 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     const isMade = !failure && context.hasRequestHeaders && context.isSealed;
     if (isSealed && !(isMade && context.link === undefined)) {
       seal(response.headers, route !== undefined && hasTokenInPath(route));
+    }
+    if (context.begunSession !== undefined) {
+      addSessionCookie(response.headers, ctx, context.begunSession);
     }
     setDateOfHead(context.request, response, answeredAt);
     // The sender may never stop sending.

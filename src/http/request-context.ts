@@ -8,6 +8,7 @@ import type { Credential } from "../features/keys/directory";
 import type { Charge } from "../features/limits/limiter";
 import type { TokenOwner } from "../features/monitors/tokens";
 import type { DomainPage } from "../features/pages/addresses";
+import type { NamedUser } from "../features/users/identities";
 import type { Cdn } from "./cdn";
 import type { DeclaredRoute } from "./operation";
 
@@ -78,6 +79,10 @@ export class RequestContext {
   isSealed = false;
   /** Token of the link in the path by which a visitor sees a private page. */
   link: string | undefined = undefined;
+  /** User whom a proxy in front of the dashboard names; undefined elsewhere, and without one. */
+  named: NamedUser | undefined = undefined;
+  /** Token of the session that this request has begun. The browser gets it with the answer. */
+  begunSession: string | undefined = undefined;
   /** True if the response already has the headers of every response. */
   hasRequestHeaders = false;
   /** Arrival on the monotonic clock; set only if requests are logged. */
@@ -102,6 +107,15 @@ export class RequestContext {
   get address(): ClientAddress {
     this.#address ??= this.#deps.addressOf(this.request, this.#peer);
     return this.#address;
+  }
+
+  /**
+   * Address of the socket that the request came from, which may be that of a proxy; undefined for a request that another
+   * node passes on. Reading it costs a system call.
+   */
+  get peer(): string | undefined {
+    const peer = this.#peer(this.request);
+    return typeof peer === "string" ? peer : undefined;
   }
 
   /** CDN in front of this server; undefined without `--cdn`. */

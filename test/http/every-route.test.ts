@@ -161,6 +161,7 @@ describe("every route of the dashboard", () => {
       "/admin/forgot",
       "/admin/forgot/sent",
       "/admin/join/:token",
+      "/admin/join/:token/named",
       "/admin/join/:token/provider",
       "/admin/setup/:token",
       "/admin/sign-in",

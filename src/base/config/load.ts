@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { fleetProblems, nodeProblems, valkeyProblems } from "./fleet";
+import { identityProxyProblems } from "./identity-proxy";
 import { mailProblems } from "./mail";
 import { cdnProblems, mirrorProblems } from "./mirror";
 import { type DockerAddress, proxyProblems } from "./network";
@@ -48,6 +49,7 @@ export function loadConfig(flags: GivenFlags, env: Environment): LoadedConfig {
     ...fleetProblems(config, isGiven, nameGiven),
     ...nodeProblems(isGiven),
     ...signInProblems(isGiven, nameGiven),
+    ...identityProxyProblems(config, isGiven, nameGiven),
     ...proxyProblems(config, (name) => sources[name]),
     ...valkeyProblems(config, (name) => sources[name]),
   );
@@ -89,28 +91,34 @@ function readVariable(
 
 /** Settings as JSON, for another process of this program. Holds passwords. */
 export function writeConfig(config: Config): string {
-  const { outboundAllow, trustedProxies, dockerHosts } = config;
+  const { outboundAllow, trustedProxies, identityProxy, dockerHosts } = config;
   const textOf = (networks: readonly Network[]) => networks.map(formatNetwork).join(",");
   return JSON.stringify({
     ...config,
     ...(outboundAllow && { outboundAllow: textOf(outboundAllow) }),
     trustedProxies: textOf(trustedProxies),
+    identityProxy: textOf(identityProxy),
     dockerHosts: [...dockerHosts],
   });
 }
 
 /** Reads what `writeConfig` wrote. */
 export function readConfig(json: string): Config {
-  const written = JSON.parse(json) as Omit<Config, "outboundAllow" | "trustedProxies"> & {
+  const written = JSON.parse(json) as Omit<
+    Config,
+    "outboundAllow" | "trustedProxies" | "identityProxy"
+  > & {
     outboundAllow?: string;
     trustedProxies: string;
+    identityProxy: string;
     dockerHosts: Iterable<readonly [string, DockerAddress]>;
   };
-  const { outboundAllow, trustedProxies, dockerHosts } = written;
+  const { outboundAllow, trustedProxies, identityProxy, dockerHosts } = written;
   return {
     ...written,
     outboundAllow: outboundAllow === undefined ? undefined : parseNetworks(outboundAllow),
     trustedProxies: parseNetworks(trustedProxies),
+    identityProxy: parseNetworks(identityProxy),
     dockerHosts: new Map(dockerHosts),
   };
 }

@@ -6,6 +6,7 @@ import {
   VALKEY_OPTIONS,
   type ValkeyOptionName,
 } from "./fleet";
+import { IDENTITY_PROXY_OPTIONS, type OptionalIdentityProxyName } from "./identity-proxy";
 import { MAIL_OPTIONS, type MailOptionName } from "./mail";
 import { CDN_OPTIONS, type CdnOptionName, MIRROR_OPTIONS, type MirrorOptionName } from "./mirror";
 import { DOCKER_OPTIONS, PROXY_OPTIONS, readBundle } from "./network";
@@ -202,6 +203,7 @@ export const OPTIONS = {
     scope: "serve",
   }),
   ...SIGN_IN_OPTIONS,
+  ...IDENTITY_PROXY_OPTIONS,
   ...MAIL_OPTIONS,
   ...CDN_OPTIONS,
   ...MIRROR_OPTIONS,
@@ -220,6 +222,7 @@ type Optional =
   | "outboundProxy"
   | "dockerTlsDir"
   | OptionalSignInName
+  | OptionalIdentityProxyName
   | CdnOptionName
   | MirrorOptionName
   | NodeOptionName

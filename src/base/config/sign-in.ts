@@ -64,7 +64,7 @@ const PROVIDER_OPTIONS = {
     parse: parseOneOf(["off", "on"]),
     default: "off",
     placeholder: "MODE",
-    help: "on: who signs in with an e-mail that the provider has verified becomes the user who has it.",
+    help: "on: who signs in with an e-mail that the provider has verified, or that an identity proxy names, becomes the user who has it.",
     scope: "sign-in",
   }),
   oidcEmailVerified: option({
@@ -87,7 +87,7 @@ export const SIGN_IN_OPTIONS = {
     parse: parseRoles,
     default: undefined,
     placeholder: "GROUP=ROLE;…",
-    help: "Roles by the groups of the provider, such as sre=admin; support=editor; *=viewer. The highest match applies at each sign-in, and no match is refused. If omitted, new users are viewers, and roles are set here.",
+    help: "Roles by the groups of the provider or the identity proxy, such as sre=admin; support=editor; *=viewer. The highest match applies at each sign-in, and no match is refused. If omitted, new users are viewers, and roles are set here.",
     scope: "sign-in",
   }),
   createUsers: option({
@@ -96,7 +96,7 @@ export const SIGN_IN_OPTIONS = {
     parse: parseOneOf(["on", "off"]),
     default: "on",
     placeholder: "MODE",
-    help: "off: the provider lets in only users who were invited or are connected.",
+    help: "off: provider and identity proxy let in only users who were invited or are connected.",
     scope: "sign-in",
   }),
   localSignIn: option({
@@ -172,7 +172,7 @@ function parseRoles(value: string): readonly RoleRule[] {
 
 /** Returns the contradictions between options as sentences. */
 export function signInProblems(
-  isGiven: (name: SignInOptionName) => boolean,
+  isGiven: (name: SignInOptionName | "identityProxy") => boolean,
   nameOf: (name: SignInOptionName) => string,
 ): string[] {
   if (isGiven("oidcIssuer")) {
@@ -181,6 +181,8 @@ export function signInProblems(
       : [`${nameOf("oidcClientId")} is required with ${nameOf("oidcIssuer")}.`];
   }
   const names = Object.keys(PROVIDER_OPTIONS) as SignInOptionName[];
-  const given = names.find(isGiven);
+  const counts = (name: SignInOptionName) =>
+    isGiven(name) && !(name === "oidcLinkByEmail" && isGiven("identityProxy"));
+  const given = names.find(counts);
   return given === undefined ? [] : [`${nameOf("oidcIssuer")} is required with ${nameOf(given)}.`];
 }

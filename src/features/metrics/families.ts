@@ -38,6 +38,31 @@ export function alarmFamilies(alarms: Alarms): MetricFamily[] {
   ];
 }
 
+/** Requests whose headers name a user and were ignored, by reason. */
+export interface IgnoredIdentities {
+  /** The peer is no proxy that may name users. */
+  peer: number;
+  /** The secret of the proxy is missing or wrong. */
+  secret: number;
+}
+
+/** Metric of the headers of identity proxies. */
+export function identityFamilies(figures: () => IgnoredIdentities): MetricFamily[] {
+  return [
+    {
+      type: "counter",
+      name: "allclear_identity_headers_ignored_total",
+      help: "Requests to the dashboard whose identity headers were ignored, by reason: another peer than an identity proxy, or a missing or wrong secret.",
+      labelNames: ["reason"],
+      *read() {
+        for (const [reason, value] of Object.entries(figures())) {
+          yield { labels: { reason }, value };
+        }
+      },
+    },
+  ];
+}
+
 const CLASSES: readonly MailClass[] = [1, 2, 3];
 
 /** Metrics of mails: the queue and suppressions, read from the database, and the sender's own counters. */

@@ -22,6 +22,7 @@ import {
   isSameEmail,
   issuersInForce,
   matchRole,
+  PROXY_ISSUER,
 } from "./rules";
 import { openSession } from "./sign-in";
 import {
@@ -91,6 +92,32 @@ export function personOf(
   };
 }
 
+/** Someone whom a proxy in front of the dashboard names. */
+export interface NamedUser {
+  name: string;
+  email: string | undefined;
+  groups: readonly string[];
+}
+
+/** Returns the person whom a proxy names. The e-mail counts as verified. */
+export function personOfProxy(
+  { name, email, groups }: NamedUser,
+  { oidcLinkByEmail }: Ctx["config"],
+): Person {
+  return {
+    system: "the identity proxy",
+    issuer: PROXY_ISSUER,
+    subject: name,
+    email,
+    isEmailVerified: true,
+    canLinkByEmail: oidcLinkByEmail === "on",
+    // A name that is an e-mail is none for people.
+    name: name.includes("@") ? undefined : name,
+    groups,
+    timeZone: undefined,
+  };
+}
+
 function textOf(claim: unknown): string | undefined {
   return typeof claim === "string" && claim.trim() !== "" ? claim.trim() : undefined;
 }
@@ -119,11 +146,12 @@ export const REJECTIONS = {
   },
   no_email: {
     reason: "the e-mail is not known",
-    remedy: "Let the provider send the claim email, or invite the user in Settings → Users.",
+    remedy:
+      "Let the provider send the claim email, or the proxy the header of ALLCLEAR_IDENTITY_PROXY_EMAIL_HEADER, or invite the user in Settings → Users.",
   },
   unusable_email: {
     reason: "the e-mail is no address that a user can have",
-    remedy: "Correct it at the provider, or invite the user in Settings → Users.",
+    remedy: "Correct it where it comes from, or invite the user in Settings → Users.",
   },
   unverified_email: {
     reason: "the e-mail is not verified",
@@ -230,7 +258,10 @@ function outcomeOfPerson(
 }
 
 /** Returns true if the e-mail of a person shows that an invitation of a user is meant for this person. */
-export function isAddressee({ email = "", isEmailVerified }: Person, user: UserRow): boolean {
+export function isAddressee(
+  { email = "", isEmailVerified }: Person,
+  user: Pick<UserRow, "email">,
+): boolean {
   return isEmailVerified && isSameEmail(email, user.email);
 }
 

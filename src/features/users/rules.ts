@@ -48,9 +48,21 @@ export function isSameEmail(email: string, stored: string): boolean {
 }
 
 /** Returns the issuers whose identities sign in. Those of others are kept, for the case that one comes back. */
-export function issuersInForce({ oidcIssuer }: { oidcIssuer?: string | undefined }): string[] {
-  return oidcIssuer === undefined ? [] : [oidcIssuer];
+export function issuersInForce({
+  oidcIssuer,
+  identityProxy = [],
+}: {
+  oidcIssuer?: string | undefined;
+  identityProxy?: readonly unknown[];
+}): string[] {
+  return [
+    ...(oidcIssuer === undefined ? [] : [oidcIssuer]),
+    ...(identityProxy.length > 0 ? [PROXY_ISSUER] : []),
+  ];
 }
+
+/** Issuer of the identities that proxies in front of the dashboard give. */
+export const PROXY_ISSUER = "proxy";
 
 interface Owner {
   passwordHash: string | null;

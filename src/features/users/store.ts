@@ -65,6 +65,8 @@ export type IdentityRow = typeof identities.$inferSelect;
 
 export const findIdentity = findBy(identities, ["issuer", "subject"]);
 
+export const findIdentityById = findBy(identities, ["id"]);
+
 export const listIdentitiesOf = listBy(identities, ["userId"], { order: [asc(identities.id)] });
 
 export const setIdentityUsed = setBy(identities, ["id"], ["label", "lastUsedAt"]);

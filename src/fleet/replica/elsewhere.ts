@@ -311,12 +311,20 @@ interface ForwarderDependencies {
   log: Log;
   /** Token of the fleet. */
   token: string;
+  /** Headers of clients that the primary must not believe, in lower case. */
+  droppedHeaders?: readonly string[];
   /** Returns the URL of the primary's private listener; undefined while none is known. */
   primary(): string | undefined;
 }
 
 /** Creates the client of the primary's application. */
-export function createForwarder({ clock, log, token, primary }: ForwarderDependencies): Forwarder {
+export function createForwarder({
+  clock,
+  log,
+  token,
+  droppedHeaders = [],
+  primary,
+}: ForwarderDependencies): Forwarder {
   const counts = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0])) as Record<
     ForwardOutcome,
     number
@@ -354,7 +362,7 @@ export function createForwarder({ clock, log, token, primary }: ForwarderDepende
             address,
             method,
             pathAndQuery: FORWARD_PATH + request.pathAndQuery,
-            headers: headersFor(request),
+            headers: headersFor(request, droppedHeaders),
             body,
             token,
             deadlineMs: FORWARD_DEADLINE_MS,
@@ -389,11 +397,14 @@ const UNKNOWN_OUTCOME =
 /** The address answered, but not as this fleet's primary. */
 class Refused extends Error {}
 
-/** Returns the headers of the client and those between nodes, which replace the client's. */
-function headersFor({ headers, origin, client }: Forwarded): Record<string, string> {
+/** Returns the headers of the client without `dropped`, and those between nodes, which replace the client's. */
+function headersFor(
+  { headers, origin, client }: Forwarded,
+  dropped: readonly string[],
+): Record<string, string> {
   const own = ["x-forwarded-for", "forwarded", "host", "content-length", CERTAIN_HEADER];
   return {
-    ...Object.fromEntries(withoutConnection(headers, own)),
+    ...Object.fromEntries(withoutConnection(headers, [...own, ...dropped])),
     [ORIGIN_HEADER]: origin,
     [CLIENT_HEADER]: client.ip,
     ...(client.isDoubtful === false && { [CERTAIN_HEADER]: "1" }),

@@ -1,6 +1,7 @@
 import { createApp } from "../../app";
 import { createIdleBackground } from "../../background";
 import { type Clock, systemClock, type Timer } from "../../base/clock";
+import { identityHeaders } from "../../base/config/identity-proxy";
 import type { Config } from "../../base/config/options";
 import { listenUrl } from "../../base/config/parse";
 import { unavailable } from "../../base/errors";
@@ -124,7 +125,9 @@ async function serveReplica(parts: Parts) {
 
   const token = fleetToken(secret);
   const primary = () => leader.record()?.address ?? undefined;
-  const forwarder = createForwarder({ clock, log, token, primary });
+  // Behind an identity proxy, the dashboard must reach the primary without a replica.
+  const droppedHeaders = identityHeaders(ctx.config);
+  const forwarder = createForwarder({ clock, log, token, droppedHeaders, primary });
   const run = Buffer.from(systemRandom(8)).toString("hex");
   const post = (path: string, body: unknown) =>
     postToPrimary(clock, { primary, token }, path, body);

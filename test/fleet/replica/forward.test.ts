@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { chargeOf, expectProblem, requestOf } from "../../support/app";
 import { createReplicaPair, FLEET_SECRET } from "../../support/fleet/replica-pair";
+import { named, PROXY, PROXY_ENV } from "../../support/identity-proxy";
 import { rawRequest } from "../../support/raw-http";
 import { createApp } from "../../../src/app";
 import { CLI_ACTOR } from "../../../src/base/actor";
@@ -130,6 +131,30 @@ describe("a request at a replica", () => {
     expect((await pair.call("/admin", { session })).status).toBe(401);
     expect((await pair.call("/admin/nothing", { session })).status).toBe(404);
     expect(pair.received.length).toBe(5);
+  });
+
+  test("the dashboard at a replica believes no headers of an identity proxy", async () => {
+    await using pair = await createReplicaPair({ env: PROXY_ENV });
+    await pair.primary.signedIn();
+    const headers = named("bob");
+    expectProblem(await pair.call("/admin", { from: PROXY, headers }), "sign_in_required");
+    const [sent] = pair.received;
+    for (const name of Object.keys(headers)) expect(sent?.headers.has(name)).toBe(false);
+    expect((await pair.primary.call("/admin", { from: PROXY, headers })).status).toBe(200);
+  });
+
+  test("the primary believes no headers of an identity proxy that a replica passes on", async () => {
+    await using pair = await createReplicaPair({ env: PROXY_ENV });
+    await pair.primary.signedIn();
+    const lines = Object.entries({
+      [TOKEN_HEADER]: fleetToken(FLEET_SECRET),
+      [ORIGIN_HEADER]: "http://status.test",
+      [CLIENT_HEADER]: PROXY,
+      ...named("bob"),
+    }).map(([name, value]) => `${name}: ${value}`);
+    const head = ["GET /fleet/v1/forward/admin HTTP/1.1", "Host: primary", ...lines];
+    expect((await rawRequest(pair.listener.port, head))?.status).toBe(401);
+    expect(pair.received).toHaveLength(1);
   });
 
   test("a form from another site is refused as on the primary", async () => {

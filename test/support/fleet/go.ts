@@ -45,6 +45,7 @@ const MODULES = {
     version: "v0.0.0-20250829100637-2dce75009acf",
     parts: ["github.com/dexidp/dex/api/v2@v2.4.0"],
   },
+  caddy: { module: "github.com/caddyserver/caddy/v2", version: "v2.11.7" },
 } satisfies Record<string, GoModule>;
 
 export type GoProgram = keyof typeof MODULES;

@@ -1,4 +1,5 @@
 import { createApp } from "../../../src/app";
+import { identityHeaders } from "../../../src/base/config/identity-proxy";
 import type { Db } from "../../../src/db/database";
 import { SCHEMA_VERSION } from "../../../src/db/migrations";
 import { unavailable } from "../../../src/base/errors";
@@ -73,6 +74,8 @@ export async function createReplicaPair(
   const primary =
     options.primary ?? (await createTestApp({ ...(options.env && { env: options.env }) }));
   const { clock } = primary;
+  const { config } = primary.ctx;
+  const droppedHeaders = identityHeaders(config);
   const token = fleetToken(FLEET_SECRET);
   const received: Request[] = [];
   const state: ReplicaPair["state"] = {
@@ -94,6 +97,7 @@ export async function createReplicaPair(
               return (state.gateway ?? primary.app.handle)(request, peer);
             }
           : undefined,
+      droppedHeaders,
       handlers: options.handlers ?? {},
     },
   );
@@ -102,7 +106,6 @@ export async function createReplicaPair(
   const { log, lines: logged } = createTestLog(options.logLevel ?? "info");
   const refuse = () => Promise.reject(unavailable("This node only reads.", 5));
   const db = Object.create(primary.ctx.db, { write: { value: refuse } }) as Db;
-  const { config } = primary.ctx;
   const ctx = createContext({ config, db, clock, log, random: systemRandom });
   const waiters = new Set<() => void>();
   const followed: Parameters<typeof createElsewhere>[1]["followed"] = {
@@ -119,6 +122,7 @@ export async function createReplicaPair(
     clock,
     log,
     token: options.token ?? token,
+    droppedHeaders,
     primary: () => state.address,
   });
   const { monitoring } = options;

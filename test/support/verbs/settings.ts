@@ -108,6 +108,13 @@ export const SETTINGS_VERBS: Verbs = {
       return { path: (await guest(installation)).path, options: { form: CHOSEN } };
     },
   },
+  "POST /admin/join/:token/named": {
+    leaves: [],
+    because: "No proxy names the user, so it only leads back to the invitation.",
+    async prepare(installation) {
+      return { path: `${(await guest(installation)).path}/named`, options: { form: {} } };
+    },
+  },
   "POST /admin/join/:token/provider": {
     leaves: [],
     because: "Without a provider it only leads to the sign-in screen.",
@@ -376,6 +383,11 @@ export const SETTINGS_VERBS: Verbs = {
     because: "It only leads to the provider, whose callback connects.",
     prepare: (installation) =>
       byForm(installation, "/settings/account/connect", { password: OWNER_PASSWORD }),
+  },
+  "POST /admin/settings/account/connect/named": {
+    leaves: [],
+    because: "No proxy names the user, so it only leads back to Account.",
+    prepare: (installation) => byForm(installation, "/settings/account/connect/named"),
   },
   "POST /admin/settings/account/disconnect/:identity": {
     leaves: ["user.disconnect"],

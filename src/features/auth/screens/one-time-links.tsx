@@ -16,10 +16,18 @@ import { defineForm, type Field, type StateOf } from "../../../ui/forms/form";
 import { browserOrigin, sessionOriginOf } from "../../../ui/frame/browser";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { HOME_PATH } from "../../../ui/frame/paths";
+import type { ScreenRequest } from "../../../ui/frame/render";
 import { screenOperation } from "../../../ui/screens/routes";
 import { setPublicAddress, validatePublicAddress } from "../../settings/settings";
 import { canResetByMail } from "../../users/mails";
 import { acceptLink, linkPath, setUpOwner } from "../../users/invitations";
+import {
+  admitPerson,
+  isAddressee,
+  personOfProxy,
+  type Rejection,
+  REJECTIONS,
+} from "../../users/identities";
 import { canUsePassword } from "../../users/rules";
 import { browserZone, getUser, validateNewUser } from "../../users/users";
 import type { UserResource } from "../../users/wire";
@@ -61,13 +69,14 @@ export function oneTimeLinkAdminRoutes(deps: AdminDependencies) {
   }
 
   function showJoin(
-    request: Request,
+    { request, requestContext }: ScreenRequest,
     token: string,
     user: UserResource,
     state: StateOf<typeof JOIN_FORM>,
   ) {
     const isInvitation = !user.has_password;
     const link = findLinkOf(ctx.db, token, "join");
+    const named = link?.purpose === "invite" ? requestContext.named : undefined;
     const page = {
       action: linkPath("invite", token),
       email: user.email,
@@ -76,6 +85,11 @@ export function oneTimeLinkAdminRoutes(deps: AdminDependencies) {
       canChoosePassword: link?.isRecovery === true || canUsePassword(ctx.config, user),
       provider: link?.purpose === "invite" ? providerName(ctx.config) : undefined,
       providerPath: invitedPath(token),
+      named: named && {
+        name: named.name,
+        isAddressee: isAddressee(personOfProxy(named, ctx.config), user),
+      },
+      namedPath: `${linkPath("invite", token)}/named`,
     };
     return render.plain(request, {
       title: isInvitation ? "Welcome to Allclear" : "Choose a new password",
@@ -142,11 +156,12 @@ export function oneTimeLinkAdminRoutes(deps: AdminDependencies) {
     )
     .get(
       "/admin/join/:token",
-      async ({ request, params: { token } }) => {
+      async ({ request, requestContext, params: { token } }) => {
         const user = findUserOf(token);
         if (!user) return showDeadLink(request, "join");
         const values = JOIN_FORM.initial({ name: user.name });
-        return showJoin(request, token, user, JOIN_FORM.state(values, {}));
+        const at = { request, requestContext };
+        return showJoin(at, token, user, JOIN_FORM.state(values, {}));
       },
       screenOperation(PUBLIC),
     )
@@ -164,7 +179,8 @@ export function oneTimeLinkAdminRoutes(deps: AdminDependencies) {
           ...passwordErrors(password, email),
         ];
         if (errors.length > 0) {
-          return showJoin(request, token, user, JOIN_FORM.rejected(values, errors, {}));
+          const at = { request, requestContext };
+          return showJoin(at, token, user, JOIN_FORM.rejected(values, errors, {}));
         }
         const passwordHash = await passwords.hash(password);
         const chosen = user.has_password
@@ -181,6 +197,26 @@ export function oneTimeLinkAdminRoutes(deps: AdminDependencies) {
         return "stepToken" in signedIn
           ? seeOther(CODE_PATH, { "Set-Cookie": stepCookie(ctx, signedIn.stepToken) })
           : seeOther(HOME_PATH, { "Set-Cookie": sessionCookie(ctx, signedIn.sessionToken) });
+      },
+      { ...formBody(), ...screenOperation(PUBLIC) },
+    )
+    .post(
+      "/admin/join/:token/named",
+      async ({ request, requestContext, params: { token } }) => {
+        const { named } = requestContext;
+        if (!findUserOf(token)) return showDeadLink(request, "join");
+        if (!named) return seeOther(linkPath("invite", token));
+        const person = personOfProxy(named, ctx.config);
+        const origin = sessionOriginOf(request, requestContext);
+        const replaced = findStartedSession(ctx, sessions, request, ctx.clock.now());
+        const admitted = await ctx.db.write((tx) =>
+          admitPerson(ctx, tx, person, { origin, replaced, invitation: token }),
+        );
+        if ("rejection" in admitted) {
+          const children = <NotJoined named={named.name} rejection={admitted.rejection} />;
+          return render.plain(request, { title: "You have not joined", status: 403, children });
+        }
+        return seeOther(HOME_PATH, { "Set-Cookie": sessionCookie(ctx, admitted.sessionToken) });
       },
       { ...formBody(), ...screenOperation(PUBLIC) },
     );
@@ -294,9 +330,31 @@ function Join(props: {
   /** Name of the provider with which an invitation can be accepted. */
   provider: string | undefined;
   providerPath: string;
+  /**
+   * User whom the proxy in front of this server names, who can accept an invitation; `isAddressee` if the e-mail shows
+   * that it is meant for this user.
+   */
+  named: { name: string; isAddressee: boolean } | undefined;
+  namedPath: string;
 }) {
   const { action, email, isInvitation, state, canChoosePassword, provider, providerPath } = props;
-  const withProvider =
+  const { named, namedPath } = props;
+  const asNamed =
+    named === undefined ? null : (
+      <Form action={namedPath}>
+        {named.isAddressee ? null : (
+          <p class="muted">
+            The proxy in front of this server names you as <bdi>{named.name}</bdi>. If you join, it
+            signs you in here as {email} from now on. If that is somebody else, do not join, and ask
+            an owner of this server about it.
+          </p>
+        )}
+        <Actions>
+          <Button kind="primary">Join as {named.name}</Button>
+        </Actions>
+      </Form>
+    );
+  const byProvider =
     provider === undefined ? null : (
       <Actions>
         <ButtonLink href={providerPath} kind="primary">
@@ -304,12 +362,19 @@ function Join(props: {
         </ButtonLink>
       </Actions>
     );
+  const withProvider =
+    asNamed || byProvider ? (
+      <>
+        {asNamed}
+        {byProvider}
+      </>
+    ) : null;
   if (!canChoosePassword) {
     return (
       <>
         <p class="muted">
           {isInvitation ? `You were invited as ${email}. ` : ""}Only owners have a password on this
-          server.{provider === undefined ? " Ask an owner how you sign in." : ""}
+          server.{withProvider ? "" : " Ask an owner how you sign in."}
         </p>
         {withProvider}
       </>
@@ -337,5 +402,15 @@ function Join(props: {
         </Actions>
       </Form>
     </>
+  );
+}
+
+/** Page of an invitation that the user whom the proxy names cannot accept. */
+function NotJoined({ named, rejection }: { named: string; rejection: Rejection }) {
+  const { reason, remedy } = REJECTIONS[rejection];
+  return (
+    <p>
+      The proxy in front of this server names you as <bdi>{named}</bdi>, and {reason}. {remedy}
+    </p>
   );
 }

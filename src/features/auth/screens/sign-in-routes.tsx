@@ -1,5 +1,6 @@
 import { userActor } from "../../../base/actor";
 import type { ClientAddress } from "../../../base/client-address";
+import type { Ctx } from "../../../context";
 import { seeOther, sendHtml } from "../../../http/answers";
 import { SIGN_IN_PATH } from "../../../http/caller";
 import {
@@ -20,6 +21,7 @@ import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { HOME_PATH, SIGN_OUT_PATH, withQuery } from "../../../ui/frame/paths";
 import { renderPlainScreen } from "../../../ui/frame/shell";
 import { screenOperation } from "../../../ui/screens/routes";
+import { findSignInOutcome, type NamedUser, personOfProxy } from "../../users/identities";
 import { readCode } from "../../users/rules";
 import { signInWithCode } from "../../users/second-factors";
 import { authenticate, endOneSession, signIn } from "../../users/sign-in";
@@ -140,7 +142,8 @@ export function signInAdminRoutes({
       async ({ request, requestContext, query }) => {
         const next = safeReturnPath(query["next"]);
         if (findStartedSession(ctx, sessions, request, requestContext.now)) return seeOther(next);
-        return show(request, { email: "", next });
+        const { named } = requestContext;
+        return show(request, { email: "", next, named: named && describeNamed(ctx, named) });
       },
       screenOperation(PUBLIC),
     )
@@ -245,6 +248,12 @@ export function signInAdminRoutes({
 /** Returns the path of the code of a sign-in, with the path to open after it. */
 function codePath(next: string): string {
   return withQuery(CODE_PATH, { next: next === HOME_PATH ? undefined : next });
+}
+
+/** Describes the user whom the proxy in front of this server names. */
+function describeNamed(ctx: Ctx, named: NamedUser) {
+  const outcome = findSignInOutcome(ctx, ctx.db, personOfProxy(named, ctx.config));
+  return { name: named.name, isLetIn: !("rejection" in outcome) };
 }
 
 /** Returns true for an attempt to sign in from a page that keeps a form. */

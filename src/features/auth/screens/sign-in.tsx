@@ -29,7 +29,7 @@ import { hiddenFieldsOf, keepForm, type RefusedForm, returnPathOf } from "./refu
 const TITLE = "Sign in";
 
 /** Parts of the sign-in page that differ from one answer to the next. */
-type ShownValues = Pick<SignInProps, "email" | "next" | "error" | "kept" | "refused">;
+type ShownValues = Pick<SignInProps, "email" | "next" | "error" | "kept" | "refused" | "named">;
 
 type PageProps = SignInProps & { theme: Theme };
 
@@ -122,6 +122,8 @@ interface SignInProps {
   hasUsers: boolean;
   /** True if users can ask for a link for a new password by mail. */
   canReset: boolean;
+  /** User whom the proxy in front of this server names. Not set in the answer to a form. */
+  named?: { name: string; isLetIn: boolean } | undefined;
   /** Name of the provider; undefined without one. */
   provider: string | undefined;
   /** True if only owners sign in with a password. */
@@ -134,9 +136,17 @@ export const KEPT_SIGN_IN_PATH = `${SIGN_IN_PATH}?form=kept`;
 /** Sign-in form. */
 function SignIn(props: SignInProps) {
   const { email, next, error, kept, refused, publicAddress, hasUsers, canReset } = props;
-  const { provider, isForOwners } = props;
+  const { provider, isForOwners, named } = props;
+  if (named?.isLetIn) return <ContinueAsNamed name={named.name} next={next} />;
   return (
     <>
+      {named === undefined ? null : (
+        <Notice tone="degraded" title="No account is open to you">
+          The proxy in front of this server names you as <bdi>{named.name}</bdi>. Ask an owner of
+          this server for access. If you have a password here, sign in with it and connect in
+          Account.
+        </Notice>
+      )}
       {hasUsers ? null : (
         <Notice tone="maint" title="Allclear is not set up yet">
           Open the link that the server printed when it started. Restart the server to print a new
@@ -201,6 +211,23 @@ function SignIn(props: SignInProps) {
           <code>allclear user reset-password</code> on the server.
         </p>
       )}
+    </>
+  );
+}
+
+/** Way on for a user whom the proxy signs in by itself, after signing out. A password would sign in nobody else. */
+function ContinueAsNamed({ name, next }: { name: string; next: string }) {
+  return (
+    <>
+      <p>
+        The proxy in front of this server names you as <bdi>{name}</bdi>, so you need no password.
+        To be someone else, sign out at the proxy.
+      </p>
+      <Actions>
+        <ButtonLink href={next} kind="primary">
+          Continue
+        </ButtonLink>
+      </Actions>
     </>
   );
 }

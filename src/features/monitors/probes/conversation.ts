@@ -50,6 +50,8 @@ interface CheckedServer {
   tls: { verify: boolean; protocols?: readonly string[] } | undefined;
   /** Fields about certificates in the config of the monitor. */
   config: TlsFields & { certificate_warning_days: number };
+  /** Headers that the conversation sends, by name. */
+  headers?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** Returns the TLS of a connection by its mode. */
@@ -188,14 +190,15 @@ export class Conversation {
  * returns nothing has succeeded.
  */
 export async function checkServer(
-  { kind, host, port, tls, config }: CheckedServer,
+  { kind, host, port, tls, config, headers }: CheckedServer,
   context: ProbeContext,
   talk: (conversation: Conversation) => Promise<Partial<ProbeResult> | void>,
 ): Promise<ProbeResult> {
   const { egress, clock, signal, steps, contact } = context;
   const startedAt = clock.monotonic();
   const rules = tlsRulesOf(config);
-  const target = { host, port, tls, ...rules, policy: "monitor", signal, steps, contact } as const;
+  const checked = { policy: "monitor", signal, steps, contact } as const;
+  const target = { host, port, tls, headers, ...rules, ...checked };
   const opened = await egress.socket(target);
   if (opened instanceof Fault) return failed(opened);
   const conversation = new Conversation(opened, kind, context);

@@ -112,7 +112,7 @@ async function checkGrpc(config: CompletedGrpcConfig, context: ProbeContext): Pr
   const tls = mode === "off" ? undefined : { verify: mode === "verify", protocols: [ALPN] };
   const kind = "a gRPC server";
   const { connect } = await import("node:http2");
-  const server = { kind, host, port, tls, config };
+  const server = { kind, host, port, tls, config, headers: config.metadata };
   return checkServer(server, context, async (conversation) => {
     if (tls && conversation.protocol !== ALPN) {
       throw new CheckFailure("The server does not speak HTTP/2.");

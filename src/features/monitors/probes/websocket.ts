@@ -141,6 +141,7 @@ async function checkWebSocket(
     port: url.port === "" ? (isTls ? 443 : 80) : Number(url.port),
     tls: isTls ? { verify, protocols: ["http/1.1"] } : undefined,
     config,
+    headers: config.headers,
   };
   const library = await import("ws");
   return checkServer(server, context, async (conversation) => {

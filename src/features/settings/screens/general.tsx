@@ -138,7 +138,7 @@ export function generalAdminRoutes({
         if (errors.length > 0) {
           return show({ request, requestContext }, { address: { text, errors }, status: 422 });
         }
-        const { id, user } = sessionOf(requestContext);
+        const { id, user, identityId } = sessionOf(requestContext);
         const { isChanged, token } = await writeAs(requestContext, (tx) => {
           const before = readPublicAddress(tx);
           const baseUrl = setPublicAddress(ctx, tx, text, actorOf(requestContext));
@@ -147,7 +147,10 @@ export function generalAdminRoutes({
           // The change ends all sessions. Its author gets a new one; reverting the change does not
           // restore the old one.
           endSession(tx, user.id, id);
-          const origin = sessionOriginOf(request, requestContext);
+          const origin = {
+            ...sessionOriginOf(request, requestContext),
+            ...(identityId === null ? {} : { identityId }),
+          };
           return { isChanged, token: startSession({ ...ctx, baseUrl }, tx, user.id, origin) };
         });
         const current = token === undefined ? undefined : sessions.find(token, ctx.clock.now());

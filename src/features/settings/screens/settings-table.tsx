@@ -178,6 +178,34 @@ const SETTINGS: Readonly<Record<OptionName, Setting>> = {
     show: ({ config }) => capitalised(config.createUsers),
   },
   localSignIn: { label: "Password for", show: ({ config }) => capitalised(config.localSignIn) },
+  identityProxy: {
+    label: "Proxies that name users",
+    isCode: true,
+    show: ({ config }) => listOf(config.identityProxy.map(formatNetwork)),
+  },
+  identityProxyHeader: {
+    label: "Header with the user",
+    isCode: true,
+    show: ({ config }) => config.identityProxyHeader,
+  },
+  identityProxyEmailHeader: {
+    label: "Header with the e-mail",
+    isCode: true,
+    show: ({ config }) => config.identityProxyEmailHeader ?? NONE,
+  },
+  identityProxyGroupsHeader: {
+    label: "Header with the groups",
+    isCode: true,
+    show: ({ config }) => config.identityProxyGroupsHeader ?? NONE,
+  },
+  identityProxySecret: {
+    label: "Secret of the proxies",
+    show: ({ config }) => setOrNone(config.identityProxySecret),
+  },
+  identityProxyNoSecret: {
+    label: "Proxy on this machine without a secret",
+    show: ({ config }) => capitalised(config.identityProxyNoSecret),
+  },
   smtpHost: { label: "Mail relay", isCode: true, show: ({ mail }) => mail?.host ?? NONE },
   smtpPort: { label: "Port of the relay", show: ({ mail }) => String(mail?.port ?? NONE) },
   smtpTls: { label: "TLS to the relay", show: ({ mail }) => mail?.tls ?? NONE },

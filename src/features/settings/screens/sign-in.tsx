@@ -3,6 +3,7 @@
  * signed in.
  */
 import { ROLE_SENTENCES } from "../../../base/actor";
+import { formatNetwork } from "../../../base/config/parse";
 import { capitalised } from "../../../base/text";
 import type { Ctx } from "../../../context";
 import { seeOther } from "../../../http/answers";
@@ -24,6 +25,7 @@ import { CALLBACK_PATH, CLAIM_MAX, type Claims, type Provider } from "../../auth
 import { atPublicAddress, isAtPublicAddress } from "../../auth/screens/provider-routes";
 import {
   findSignInOutcome,
+  type NamedUser,
   type Person,
   personOf,
   REJECTIONS,
@@ -38,11 +40,13 @@ export function signInSettingsAdminRoutes(deps: AdminDependencies) {
   const { ctx, oidc, render } = deps;
   const area = createArea(deps, SIGN_IN_SETTINGS_PATH, "owner");
 
-  area.screen("", ({ request }) => ({
+  area.screen("", ({ request, requestContext }) => ({
     title: "Sign-in",
     children: (
       <SignInSettings
         ctx={ctx}
+        named={requestContext.named}
+        peer={requestContext.peer}
         provider={oidc?.provider}
         isElsewhere={!isAtPublicAddress(ctx.baseUrl, request)}
       />
@@ -93,9 +97,14 @@ function SignInSettings(props: {
   provider: Provider | undefined;
   /** True if the dashboard is open at another address than the public one. */
   isElsewhere: boolean;
+  /** User whom a proxy names in this request. */
+  named: NamedUser | undefined;
+  /** Address that sent this request; undefined if another node passed it on. */
+  peer: string | undefined;
 }) {
-  const { ctx, provider, isElsewhere } = props;
+  const { ctx, provider, isElsewhere, named, peer } = props;
   const { config, baseUrl } = ctx;
+  const hasProxy = config.identityProxy.length > 0;
   const redirectUri = baseUrl + CALLBACK_PATH;
   return (
     <>
@@ -166,7 +175,18 @@ function SignInSettings(props: {
             ) : null}
           </div>
         </DetailCard>
-        {provider ? <RolesCard config={config} /> : null}
+        <DetailCard title="Identity proxy" liveId="sign-in-proxy" isStill isFlush={hasProxy}>
+          {hasProxy ? (
+            <ProxyFacts config={config} named={named} peer={peer} />
+          ) : (
+            <p>
+              None. A proxy in front of the dashboard, such as Authelia, can name the users in
+              headers. Start the server with <code>ALLCLEAR_IDENTITY_PROXY</code> and{" "}
+              <code>ALLCLEAR_IDENTITY_PROXY_SECRET_FILE</code>.
+            </p>
+          )}
+        </DetailCard>
+        {provider || hasProxy ? <RolesCard config={config} /> : null}
       </Columns>
     </>
   );
@@ -216,7 +236,79 @@ function ProviderFacts({ config, provider }: { config: Config; provider: Provide
   );
 }
 
-function RolesCard({ config: { roles, oidcGroupsClaim } }: { config: Config }) {
+function ProxyFacts(props: {
+  config: Config;
+  named: NamedUser | undefined;
+  peer: string | undefined;
+}) {
+  const { config, named, peer } = props;
+  const { identityProxySecret: secret, identityProxyNoSecret: noSecret } = config;
+  const isExempt = noSecret === "on";
+  return (
+    <Facts
+      items={[
+        {
+          label: "Networks",
+          value: <code>{config.identityProxy.map(formatNetwork).join(", ")}</code>,
+        },
+        {
+          label: "Secret",
+          value:
+            secret === undefined
+              ? "None: every program on this machine can name any user"
+              : isExempt
+                ? "Required, but for programs on this machine"
+                : "Required",
+        },
+        { label: "User", value: <code>{config.identityProxyHeader}</code> },
+        {
+          label: "E-mail",
+          value:
+            config.identityProxyEmailHeader === undefined ? (
+              "No header"
+            ) : (
+              <code>{config.identityProxyEmailHeader}</code>
+            ),
+        },
+        {
+          label: "Groups",
+          value:
+            config.identityProxyGroupsHeader === undefined ? (
+              "No header"
+            ) : (
+              <code>{config.identityProxyGroupsHeader}</code>
+            ),
+        },
+        {
+          label: "New users",
+          value:
+            config.createUsers === "on" && config.identityProxyEmailHeader !== undefined
+              ? "Created at their first visit"
+              : "Only those who were invited or are connected",
+        },
+        {
+          label: "This request",
+          value: named ? (
+            <>
+              Names <bdi>{named.name}</bdi>
+              {named.email === undefined ? "" : ` (${named.email})`}.{" "}
+              {named.groups.length === 0 ? "No groups." : `Groups: ${named.groups.join(", ")}.`}
+            </>
+          ) : (
+            <>
+              Names no user. It came from {peer === undefined ? "a replica" : <code>{peer}</code>}.
+            </>
+          ),
+          isWide: true,
+        },
+      ]}
+    />
+  );
+}
+
+function RolesCard({ config }: { config: Config }) {
+  const { roles, oidcIssuer, oidcGroupsClaim, identityProxy } = config;
+  const header = identityProxy.length > 0 ? config.identityProxyGroupsHeader : undefined;
   return roles ? (
     <DetailCard title="Roles by groups" liveId="sign-in-roles" isStill isTable>
       <DenseDataTable
@@ -232,8 +324,21 @@ function RolesCard({ config: { roles, oidcGroupsClaim } }: { config: Config }) {
         ]}
       />
       <p class="detail-body hint">
-        The groups are those of the claim <code>{oidcGroupsClaim}</code>. The highest match applies,
-        again at each sign-in, and no match is refused. The last owner keeps the role.
+        The groups are those of{" "}
+        {oidcIssuer === undefined ? null : (
+          <>
+            the claim <code>{oidcGroupsClaim}</code>
+          </>
+        )}
+        {oidcIssuer !== undefined && header !== undefined ? " and of " : ""}
+        {header === undefined ? null : (
+          <>
+            the header <code>{header}</code>
+          </>
+        )}
+        {oidcIssuer === undefined && header === undefined ? "no header: only * matches" : ""}. The
+        highest match applies, again at each sign-in, and no match is refused. The last owner keeps
+        the role.
       </p>
     </DetailCard>
   ) : (

@@ -20,7 +20,7 @@ import {
   textField,
   timeZoneField,
 } from "../../../ui/forms/fields";
-import { defineForm, type StateOf } from "../../../ui/forms/form";
+import { defineForm, type Field, type StateOf } from "../../../ui/forms/form";
 import { describeDevice } from "../../../ui/frame/browser";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { ACCOUNT_PATH, GENERAL_PATH } from "../../../ui/frame/paths";
@@ -36,8 +36,15 @@ import { codeError, NO_CODE } from "../../auth/screens/code";
 import { atPublicAddress, isAtPublicAddress } from "../../auth/screens/provider-routes";
 import { listSessionsOf, type UserSession } from "../../auth/sessions";
 import { waitText } from "../../auth/throttle";
-import { disconnectIdentity, type Identity, listIdentities } from "../identities";
-import { canUsePassword, readCode } from "../rules";
+import {
+  connectPerson,
+  disconnectIdentity,
+  type Identity,
+  listIdentities,
+  personOfProxy,
+  REJECTIONS,
+} from "../identities";
+import { canUsePassword, PROXY_ISSUER, readCode } from "../rules";
 import { confirmByCode, readSecondFactor, type SecondFactor } from "../second-factors";
 import { authenticate, changePassword, endOneSession, endSessions } from "../sign-in";
 import { getUser, readPreferences, renameUser, setKeyWarnings, setTimeZone } from "../users";
@@ -95,22 +102,34 @@ const PASSWORD_FORM = defineForm<{ current_password: string; new_password: strin
   }),
 });
 
+const ownPasswordField = passwordField({
+  label: "Password",
+  hint: "Your password of this server, once more.",
+  autocomplete: "current-password",
+});
+
 interface ConnectContext {
   /** True for a user with a second factor: who signs in with the identity types no code any more. */
   needsCode: boolean;
 }
 
+const ownCodeField: Field<string, string, ConnectContext> = {
+  ...confirmingCodeField,
+  Input: (props) => (props.context.needsCode ? <confirmingCodeField.Input {...props} /> : null),
+};
+
 const CONNECT_FORM = defineForm<{ password: string; code: string }, ConnectContext>()({
-  password: passwordField({
-    label: "Password",
-    hint: "Your password of this server, once more.",
-    autocomplete: "current-password",
-  }),
-  code: {
-    ...confirmingCodeField,
-    Input: (props) => (props.context.needsCode ? <confirmingCodeField.Input {...props} /> : null),
-  },
+  password: ownPasswordField,
+  code: ownCodeField,
 });
+
+/** Form to connect with the name that the proxy gives. Both forms can be on the screen. */
+const CONNECT_NAMED_FORM = defineForm<{ own_password: string; own_code: string }, ConnectContext>()(
+  {
+    own_password: ownPasswordField,
+    own_code: ownCodeField,
+  },
+);
 
 const MAIL_FORM = defineForm<{ key_warnings: boolean }>()({
   key_warnings: checkboxField({
@@ -126,6 +145,9 @@ interface AccountProps {
   password: StateOf<typeof PASSWORD_FORM>;
   mail: StateOf<typeof MAIL_FORM>;
   connect: StateOf<typeof CONNECT_FORM>;
+  connectNamed: StateOf<typeof CONNECT_NAMED_FORM>;
+  /** Name that the proxy gives, with which the user can connect; undefined if there is none. */
+  named: string | undefined;
   /** Provider with which users sign in; undefined without one. */
   provider: Pick<Provider, "name" | "issuer"> | undefined;
   identities: readonly Identity[];
@@ -234,16 +256,19 @@ function Account(props: AccountProps) {
   );
 }
 
-/** Identities of other systems with which the user signs in, and the form to connect one. */
+/** Identities of other systems with which the user signs in, and the forms to connect one. */
 function IdentitiesCard(
-  props: Pick<AccountProps, "user" | "provider" | "identities" | "connect" | "connectsAt" | "now">,
+  props: Pick<
+    AccountProps,
+    "user" | "provider" | "identities" | "connect" | "connectsAt" | "named" | "connectNamed" | "now"
+  >,
 ) {
-  const { user, provider, identities, connect, connectsAt, now } = props;
-  if (!provider && identities.length === 0) return null;
+  const { user, provider, identities, connect, connectsAt, named, connectNamed, now } = props;
+  if (!provider && identities.length === 0 && named === undefined) return null;
   const isConnected = identities.some(({ issuer }) => issuer === provider?.issuer);
   return (
     <DetailCard
-      title={provider ? `Sign-in with ${provider.name}` : "Sign-in with a provider"}
+      title={provider ? `Sign-in with ${provider.name}` : "Sign-in without a password"}
       liveId="account-identities"
       isStill
     >
@@ -279,6 +304,18 @@ function IdentitiesCard(
             <FormInputs form={CONNECT_FORM} state={connect} />
             <Actions>
               <Button>Connect</Button>
+            </Actions>
+          </Form>
+        )}
+        {named === undefined || !user.has_password ? null : (
+          <Form action={CONNECT_NAMED_PATH}>
+            <p class="muted">
+              The proxy in front of this server names you as <bdi>{named}</bdi>. Once you are
+              connected, it signs you in as {user.email}.
+            </p>
+            <FormFields form={CONNECT_NAMED_FORM} state={connectNamed} />
+            <Actions>
+              <Button>Connect as {named}</Button>
             </Actions>
           </Form>
         )}
@@ -344,6 +381,7 @@ interface States {
   password?: StateOf<typeof PASSWORD_FORM>;
   mail?: StateOf<typeof MAIL_FORM>;
   connect?: StateOf<typeof CONNECT_FORM>;
+  connectNamed?: StateOf<typeof CONNECT_NAMED_FORM>;
 }
 
 /** Screen of the user's own account. */
@@ -361,6 +399,11 @@ export function accountAdminRoutes(deps: AdminDependencies) {
     return { ...CONNECT_FORM.state(CONNECT_FORM.initial(), context), notice };
   }
 
+  function connectNamedForm(requestContext: RequestContext, notice?: string) {
+    const context = connectContext(requestContext);
+    return { ...CONNECT_NAMED_FORM.state(CONNECT_NAMED_FORM.initial(), context), notice };
+  }
+
   function account({ request, requestContext }: ScreenRequest, states: States = {}): Screen {
     const { id, user } = sessionOf(requestContext);
     const now = ctx.clock.now();
@@ -371,13 +414,17 @@ export function accountAdminRoutes(deps: AdminDependencies) {
       password = PASSWORD_FORM.state(PASSWORD_FORM.initial(), {}),
       mail = MAIL_FORM.state(MAIL_FORM.stored(readPreferences(ctx.db, user.id)), {}),
       connect = connectForm(requestContext),
+      connectNamed = connectNamedForm(requestContext),
     } = states;
     const sessions = listSessionsOf(ctx.db, user.id, now);
     const theme = readTheme(request);
-    const forms = { name, zone, password, mail, connect };
+    const forms = { name, zone, password, mail, connect, connectNamed };
+    const identities = listIdentities(ctx.db, user.id);
+    const isNamedConnected = identities.some(({ issuer }) => issuer === PROXY_ISSUER);
     const ways = {
       provider: oidc?.provider,
-      identities: listIdentities(ctx.db, user.id),
+      identities,
+      named: isNamedConnected ? undefined : requestContext.named?.name,
       canChoosePassword: canUsePassword(ctx.config, user),
       connectsAt: isAtPublicAddress(ctx.baseUrl, request)
         ? undefined
@@ -526,6 +573,46 @@ export function accountAdminRoutes(deps: AdminDependencies) {
     { ...formBody(), ...screenOperation(session("viewer")) },
   );
 
+  area.screen("/connect/named", () => ({ path: ACCOUNT_PATH }));
+
+  area.routes.post(
+    "/connect/named",
+    async ({ request, requestContext, body: sent }) => {
+      const at = { request, requestContext };
+      const { named } = requestContext;
+      if (!named) return seeOther(ACCOUNT_PATH);
+      const { id, user } = sessionOf(requestContext);
+      const values = CONNECT_NAMED_FORM.read(sent);
+      const context = connectContext(requestContext);
+      const reject = (error: FieldError) => {
+        const connectNamed = CONNECT_NAMED_FORM.rejected(values, [error], context);
+        return render.screen(at, { ...account(at, { connectNamed }), status: 422 });
+      };
+      const rejectCode = (detail: string) => reject({ pointer: "#/own_code", detail });
+      const typed = readCode(values.own_code);
+      if (context.needsCode && !typed) return rejectCode(NO_CODE);
+      const wrong = await currentPasswordError(requestContext, values.own_password);
+      if (wrong !== undefined) return reject({ pointer: "#/own_password", detail: wrong });
+      const person = personOfProxy(named, ctx.config);
+      const refused = await writeAs(requestContext, (tx) => {
+        const actor = actorOf(requestContext);
+        const rejected =
+          context.needsCode && typed && confirmByCode(ctx, tx, { userId: user.id, typed }, actor);
+        return rejected ? { code: rejected } : connectPerson(ctx, tx, user.id, person, actor);
+      });
+      if (refused && "code" in refused) {
+        return rejectCode(codeError(refused.code, ctx.clock.now()).error);
+      }
+      if (refused) {
+        const notice = `You are not connected: ${REJECTIONS[refused.rejection].reason}.`;
+        const connectNamed = connectNamedForm(requestContext, notice);
+        return render.screen(at, { ...account(at, { connectNamed }), status: 409 });
+      }
+      return flashes.redirect(id, ACCOUNT_PATH, `You are connected as ${named.name}.`);
+    },
+    { ...formBody(), ...screenOperation(session("viewer")) },
+  );
+
   area.confirmation("/disconnect/:identity", {
     show({ requestContext, params }) {
       const identities = listIdentities(ctx.db, sessionOf(requestContext).user.id);
@@ -605,6 +692,7 @@ export function accountAdminRoutes(deps: AdminDependencies) {
 }
 
 const CONNECT_PATH = `${ACCOUNT_PATH}/connect`;
+const CONNECT_NAMED_PATH = `${CONNECT_PATH}/named`;
 
 const THEME_PATH = `${ACCOUNT_PATH}/theme`;
 
