@@ -198,12 +198,14 @@ export const CARRIED_TABLES: Readonly<Record<string, CarriedTable>> = {
             AND user_id NOT IN (SELECT user_id FROM main.second_factors)`,
       },
       {
-        // Codes that were used since the backup stay so.
+        // Codes that were used since the backup stay so, and a time for which codes are refused goes on.
         sql: update(
           "second_factors",
-          `last_step = o.last_step, wrong_codes = o.wrong_codes, refusals = o.refusals,
-            refused_until = o.refused_until`,
-          "o.secret = r.secret AND o.last_step > r.last_step",
+          `last_step = max(r.last_step, o.last_step), wrong_codes = o.wrong_codes,
+            refusals = CASE WHEN o.refused_until > r.refused_until THEN o.refusals ELSE r.refusals END,
+            refused_until = max(r.refused_until, o.refused_until)`,
+          `o.secret = r.secret
+            AND (o.last_step > r.last_step OR o.refused_until > r.refused_until)`,
           "user_id",
         ),
       },

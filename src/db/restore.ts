@@ -16,7 +16,7 @@ import {
   syncFile,
 } from "./database-files";
 import { isBusy, OperatorError } from "./errors";
-import { MIGRATIONS, requireKnownHistory } from "./migrations";
+import { migrate, MIGRATIONS, requireKnownHistory } from "./migrations";
 import {
   APPLICATION_ID,
   closeSqlite,
@@ -150,6 +150,8 @@ function reconcileCredentials(
   now: number,
 ): Omit<RestoreReport, "kept" | "isVerified"> {
   attachReplaced(sqlite, replaced);
+  // Without the table, passwords alone would open the accounts of users who have a second factor.
+  if (lacksTableOfSecondFactors(sqlite)) migrate(sqlite, undefined);
   // What belongs to deleted rows is deleted too.
   sqlite.run("PRAGMA foreign_keys = ON");
   sqlite.run("BEGIN");
@@ -184,6 +186,13 @@ export function attachReplaced(sqlite: Database, file: string | undefined): void
   } finally {
     if (replaced) closeSqlite(replaced);
   }
+}
+
+/** Returns true if the replaced database has second factors, which the schema of the restored one cannot hold. */
+function lacksTableOfSecondFactors(sqlite: Database): boolean {
+  if (hasTable(sqlite, "main", "second_factors")) return false;
+  if (!hasTable(sqlite, "replaced", "second_factors")) return false;
+  return sqlite.prepare("SELECT 1 FROM replaced.second_factors LIMIT 1").get() !== null;
 }
 
 function copyTable(

@@ -6,12 +6,12 @@ import { CARRIED_TABLES } from "../../src/db/restore-rules";
 import { copyDatabase } from "../../src/db/database-files";
 import { openDataDirectory } from "../../src/db/data-directory";
 import { migrate, MIGRATIONS } from "../../src/db/migrations";
-import { openSqlite } from "../../src/db/open";
+import { openSqlite, readApplied } from "../../src/db/open";
 import { restoreDatabase } from "../../src/db/restore";
 import { endOldValues, revokeKey, rotateKey } from "../../src/features/keys/keys";
 import { disconnectIdentity, listIdentities } from "../../src/features/users/identities";
 import { resetSecondFactor } from "../../src/features/users/recovery";
-import { replaceRecoveryCodes } from "../../src/features/users/second-factors";
+import { confirmByCode, replaceRecoveryCodes } from "../../src/features/users/second-factors";
 import { changePassword } from "../../src/features/users/sign-in";
 import { insertIdentity } from "../../src/features/users/store";
 import {
@@ -23,9 +23,11 @@ import {
 } from "../../src/features/users/users";
 import { inviteUser } from "../../src/features/users/invitations";
 import { CLI_ACTOR, userActor } from "../../src/base/actor";
+import { MINUTE_MS } from "../../src/base/time";
 import { createTestApp, expectProblem, type TestApp } from "../support/app";
 import { TEST_START } from "../support/clock";
 import { trySignIn, userWithPassword } from "../support/dashboard";
+import { expectSound } from "../support/old-database";
 import { backedUpSite } from "../support/restored-app";
 import {
   type Authenticator,
@@ -259,6 +261,50 @@ describe("a restored database", () => {
     expect(count(site.directory.database, "recovery_codes")).toBe(9);
   });
 
+  test("codes that are refused since the backup stay refused, and no used code works again", async () => {
+    /** Types ten wrong codes, and returns the time until which codes are refused. */
+    const guess = async (app: TestApp, userId: string, factor: Authenticator) => {
+      const actor = userActor(getUser(app.ctx.db, userId));
+      for (let i = 0; i < 10; i++) {
+        const typed = { code: factor.wrongCode() };
+        await app.ctx.db.write((tx) => confirmByCode(app.ctx, tx, { userId, typed }, actor));
+      }
+      return app.clock.now() + 15 * MINUTE_MS;
+    };
+    const enrolled = Math.floor(TEST_START / PERIOD_MS);
+    let until = 0;
+    using site = await backedUpSite(
+      async (app) => {
+        const { id } = await userWithPassword(app, "ada@example.com");
+        return { id, factor: await enrol(app, id) };
+      },
+      async (app, { id, factor }) => {
+        until = await guess(app, id, factor);
+      },
+    );
+    const { id } = site.made;
+    const factors = () =>
+      site.withApp(async (app) =>
+        listFactors(app.ctx.db, {}).map(({ userId, lastStep, refusals, refusedUntil }) => [
+          userId,
+          lastStep,
+          refusals,
+          refusedUntil,
+        ]),
+      );
+    const { kept = "" } = site.restore();
+    expect(await factors()).toEqual([[id, enrolled, 1, until]]);
+    {
+      // A backup in which codes were not refused, but one more was used.
+      using sqlite = new Database(kept);
+      sqlite.run("UPDATE second_factors SET refused_until = 0, refusals = 0, last_step = ?", [
+        enrolled + 3,
+      ]);
+    }
+    site.restore(kept);
+    expect(await factors()).toEqual([[id, enrolled + 3, 1, until]]);
+  });
+
   test("heartbeat tokens and signing secrets rotated since the backup are kept after a restore", async () => {
     const rotated = { token: "", secret: "" };
     const post = (app: TestApp, key: string, path: string, json?: unknown) =>
@@ -423,6 +469,50 @@ test("restoring a backup of an older schema keeps revoked keys revoked", async (
   using sqlite = openSqlite(database, 0);
   expect(migrate(sqlite, undefined)).toMatchObject({ from: 1, to: MIGRATIONS.length });
 });
+
+// `incidents` is the first migration after the table of users.
+test.each(["second_factors", "incidents"])(
+  "second factors stay on when a backup from before the migration %s is restored",
+  (first) => {
+    using folder = temporaryFolder();
+    const { database } = openDataDirectory(folder.path);
+    const backup = join(folder.path, "backup.db");
+    const before = MIGRATIONS.findIndex(({ name }) => name === first);
+    {
+      using sqlite = openSqlite(database, 0);
+      migrate(sqlite, undefined, MIGRATIONS.slice(0, before));
+      for (const name of ["ada", "bob"]) {
+        sqlite.run(`INSERT INTO users (id, email, name, role, password_hash, version, created_at, updated_at)
+        VALUES ('usr_${name}', '${name}@example.com', '${name}', 'owner', 'x', 1, 1, 1)`);
+      }
+      copyDatabase(sqlite, backup);
+      migrate(sqlite, undefined);
+      sqlite.run(
+        `INSERT INTO second_factors VALUES ('usr_ada', X'${"07".repeat(20)}', 5, '[]', 0, 0, 5)`,
+      );
+      sqlite.run(`INSERT INTO recovery_codes VALUES (X'${"01".repeat(32)}', 'usr_ada')`);
+      sqlite.run("UPDATE users SET version = 2, updated_at = 5 WHERE id = 'usr_ada'");
+    }
+    const report = restoreDatabase(openDataDirectory(folder.path), backup);
+    expect(report).toMatchObject({
+      carried: [
+        { what: "new second factor", count: 1 },
+        { what: "new recovery code", count: 1 },
+      ],
+      couldReadReplaced: true,
+      revived: [],
+    });
+    using sqlite = openSqlite(database, 0);
+    expect(readApplied(sqlite)).toHaveLength(MIGRATIONS.length);
+    expect(sqlite.query("SELECT user_id, hex(secret) AS secret FROM second_factors").all()).toEqual(
+      [{ user_id: "usr_ada", secret: "07".repeat(20) }],
+    );
+    expect(sqlite.query("SELECT user_id FROM recovery_codes").all()).toEqual([
+      { user_id: "usr_ada" },
+    ]);
+    expectSound(sqlite);
+  },
+);
 
 /** A monitor with the token that hashes to this byte, in the schema in which each monitor has one token. */
 const pushMonitor = (byte: string) => `
