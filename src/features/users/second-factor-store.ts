@@ -17,8 +17,8 @@ export const listSecondFactorUsers = selectMany((orm, _$: Record<string, never>)
   orm.select({ userId: secondFactors.userId }).from(secondFactors),
 );
 
-/** Uses up the codes until a step, and forgets the wrong ones. */
-export const setLastStep = setBy(secondFactors, ["userId"], ["lastStep", "wrongCodes"]);
+/** Uses up the codes until a step. */
+export const setLastStep = setBy(secondFactors, ["userId"], ["lastStep"]);
 
 export const setWrongCodes = setBy(
   secondFactors,

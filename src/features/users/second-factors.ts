@@ -124,7 +124,8 @@ function takeCode(
   if (lastStep === undefined) return countWrongCode(ctx, tx, user, factor, actor);
   // A used code is no guess: somebody has seen it, or a form was sent twice.
   if (lastStep <= factor.lastStep) return { rejection: "used" };
-  setLastStep(tx, { userId: user.id, lastStep, wrongCodes: [] });
+  // Wrong codes of the hour still count: who guesses could wait for the user to sign in.
+  setLastStep(tx, { userId: user.id, lastStep });
   return { with: "a code" };
 }
 

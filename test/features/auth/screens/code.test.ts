@@ -551,14 +551,22 @@ describe("wrong codes", () => {
     expect([last.status, last.headers.get("retry-after")]).toEqual([429, "1800"]);
   });
 
-  test("are forgotten after a right one", async () => {
+  test("count for an hour, also after a right one", async () => {
     await using at = await withAda();
     const { app, ada } = at;
+    const signIn = async () => {
+      const cookie = await passwordStep(app, ADA, anotherClient());
+      expect((await sendCode(app, cookie, { code: await ada.nextCode() })).status).toBe(303);
+    };
     await guess(app, ada, 9);
-    const cookie = await passwordStep(app, ADA, anotherClient());
-    expect((await sendCode(app, cookie, { code: await ada.nextCode() })).status).toBe(303);
-    expect((await guess(app, ada, 9)).status).toBe(422);
+    await signIn();
     expect((await guess(app, ada, 1)).status).toBe(429);
+
+    await app.clock.advance(HOUR_MS);
+    expect((await guess(app, ada, 9)).status).toBe(422);
+    await signIn();
+    await app.clock.advance(HOUR_MS);
+    expect((await guess(app, ada, 9)).status).toBe(422);
   });
 
   test("of one user refuse no code of another", async () => {
