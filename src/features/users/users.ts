@@ -151,7 +151,7 @@ export function setRole(ctx: Ctx, tx: Tx, id: string, role: Role, actor: Actor):
   validate(UserChange, { role });
   const before = getUserRow(tx, id);
   if (before.role === role) return presentUser(before);
-  requireOtherOwner(ctx, tx, before, "given another role");
+  requireOtherOwner(ctx, tx, before, "given another role", actor);
   const after = changeUser(ctx, tx, before, { role });
   // The new role may not sign in as the earlier one did.
   endStepsOf(tx, id);
@@ -168,7 +168,7 @@ export function setRole(ctx: Ctx, tx: Tx, id: string, role: Role, actor: Actor):
 export function disableUser(ctx: Ctx, tx: Tx, id: string, actor: Actor): UserResource {
   const before = getUserRow(tx, id);
   if (!isLive(before)) return presentUser(before);
-  requireOtherOwner(ctx, tx, before, "disabled");
+  requireOtherOwner(ctx, tx, before, "disabled", actor);
   const after = changeUser(ctx, tx, before, { disabledAt: ctx.clock.now() });
   endSessionsOf(tx, id);
   endLinks(tx, { userId: id });
@@ -219,11 +219,13 @@ export function isLastOwner(ctx: Ctx, reader: Reader, id: string): boolean {
   return isLast(ctx, reader, getUserRow(reader, id));
 }
 
-function isLast({ config }: Ctx, reader: Reader, user: UserRow): boolean {
+function isLast({ config }: Ctx, reader: Reader, user: UserRow, actor?: Actor): boolean {
   if (user.role !== "owner" || !isLive(user)) return false;
   const issuers = issuersInForce(config);
   const identities = listIdentitiesOf(reader, { userId: user.id });
-  const hasIdentity = identities.some(({ issuer }) => issuers.includes(issuer));
+  // A command does not know which issuers are in force at the server.
+  const isCommand = actor?.kind === "cli";
+  const hasIdentity = identities.some(({ issuer }) => isCommand || issuers.includes(issuer));
   const others = listOtherLiveOwners(reader, {
     exceptId: user.id,
     issuers: JSON.stringify(issuers),
@@ -231,8 +233,8 @@ function isLast({ config }: Ctx, reader: Reader, user: UserRow): boolean {
   return !canLoseOwnership({ ...user, hasIdentity }, others);
 }
 
-function requireOtherOwner(ctx: Ctx, tx: Tx, user: UserRow, what: string): void {
-  if (!isLast(ctx, tx, user)) return;
+function requireOtherOwner(ctx: Ctx, tx: Tx, user: UserRow, what: string, actor: Actor): void {
+  if (!isLast(ctx, tx, user, actor)) return;
   throw conflict(
     `“${user.name}” is the last owner and cannot be ${what}. First make another user, who has a password, an owner.`,
   );

@@ -91,6 +91,28 @@ describe.each(kinds)("owners that are %s", (kind) => {
     await installation.write(change(now, ada.id));
   });
 
+  test("no command disables or demotes an owner who may sign in with an identity, for one who cannot", async () => {
+    await using installation = openPeopleInstallation();
+    // The environment of a command names no issuer.
+    const id = await installation.write((tx) => {
+      const ada = { email: "ada@acme.test", name: "Ada", role: "owner" } as const;
+      return inviteUser(installation.ctx, tx, ada, CLI_ACTOR).user.id;
+    });
+    const invited = { email: "bob@acme.test", name: "Bob", role: "owner" } as const;
+    await installation.write((tx) => {
+      const at = { label: "ada", createdAt: 1, lastUsedAt: 1 };
+      insertIdentity(tx, { userId: id, issuer: ISSUER, subject: "ada", ...at });
+      inviteUser(installation.ctx, tx, invited, CLI_ACTOR);
+    });
+    const rejection = await installation.rejectionFrom(change(installation, id));
+    expect([rejection.code, rejection.message]).toEqual([
+      "conflict",
+      expect.stringContaining("is the last owner"),
+    ]);
+    await installation.user("Eve", { role: "owner" });
+    await installation.write(change(installation, id));
+  });
+
   test("one of two owners without a password can be disabled or demoted, and then not the other", async () => {
     await using installation = openPeopleInstallation();
     const invite = (name: string) =>
