@@ -12,6 +12,7 @@ import {
   linkPath,
   type PasswordLink,
 } from "../features/users/invitations";
+import { listIdentities } from "../features/users/identities";
 import { canUsePassword, stateOfUser } from "../features/users/rules";
 import { recoverUser, resetSecondFactor } from "../features/users/recovery";
 import { findSecondFactor } from "../features/users/second-factor-store";
@@ -196,8 +197,9 @@ const recoverCommand: Command = {
       const passwordHash =
         password === undefined ? undefined : await createPasswords().hash(password);
       const makesOwner = invocation.isSet("owner");
-      const { hadFactor, link, user } = await ctx.db.write((tx) => ({
+      const { hadFactor, identities, link, user } = await ctx.db.write((tx) => ({
         hadFactor: findSecondFactor(tx, { userId: id }) !== undefined,
+        identities: listIdentities(tx, id),
         link: recoverUser(ctx, tx, id, { makesOwner, passwordHash }, CLI_ACTOR),
         user: getUser(tx, id),
       }));
@@ -206,6 +208,15 @@ const recoverCommand: Command = {
       if (!canUsePassword(ctx.config, user)) {
         output.err(
           "Only owners sign in with a password here (ALLCLEAR_LOCAL_SIGN_IN=owners): a later sign-in needs the provider, or --owner.",
+        );
+      }
+      if (identities.length > 0) {
+        output.err(
+          "These identities go on signing in as the user, as far as the server uses their issuer:",
+        );
+        for (const { label, issuer } of identities) output.err(`  ${label} at ${issuer}`);
+        output.err(
+          "To disconnect one, in the dashboard: Account, or as an owner Settings → Users.",
         );
       }
       if (link) printLink(ctx, invocation, link, true);

@@ -108,7 +108,13 @@ const LETTERS: Record<string, string> = {
     connectedLetter({ ...ACCOUNT_FACTS, system: LONG, label: LONG, at: AT, timeZone: "UTC" }),
   ),
   recovered: accountHtml(
-    recoveredLetter({ ...ACCOUNT_FACTS, role: "owner", at: AT, timeZone: "UTC" }),
+    recoveredLetter({
+      ...ACCOUNT_FACTS,
+      role: "owner",
+      at: AT,
+      timeZone: "UTC",
+      identities: [{ label: LONG, issuer: ACCOUNT_FACTS.url }],
+    }),
   ),
   "expiring keys": accountHtml(
     expiringKeysLetter({

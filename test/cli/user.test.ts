@@ -11,6 +11,7 @@ import { acceptLink, issueSetUpLink } from "../../src/features/users/invitations
 import { createSecret } from "../../src/features/auth/totp";
 import { readSecondFactor, turnOnSecondFactor } from "../../src/features/users/second-factors";
 import { authenticate } from "../../src/features/users/sign-in";
+import { insertIdentity } from "../../src/features/users/store";
 import type { UserResource } from "../../src/features/users/wire";
 import { type Installation, openForCommand } from "../../src/installation";
 import { CLI_ACTOR, userActor } from "../../src/base/actor";
@@ -433,6 +434,45 @@ describe("allclear user recover", () => {
       listNewestAudits(ctx.db, { limit: 10 }).map(({ action }) => action),
     );
     expect(actions).toEqual(expect.arrayContaining(["user.recover", "user.role"]));
+  });
+
+  test("user recover sets no password that would never sign in, and changes nothing", async () => {
+    using folder = temporaryFolder();
+    const run = installedCommandLine(folder.path);
+    await run([...CREATE_ADA, "--password-stdin"], {}, [PASSWORD]);
+    await run([...CREATE_BOB, "--password-stdin"], {}, [PASSWORD]);
+    const before = await listUsers(run);
+    const args = ["user", "recover", "bob@acme.test", "--password-stdin"];
+    const { exitCode, out, err } = await run(args, OWNERS, ["another horse battery"]);
+    expect([exitCode, out]).toEqual([1, []]);
+    expect(err.join(" ")).toContain("or add --owner");
+    expect(await listUsers(run)).toEqual(before);
+    expect(await canSignIn(folder, "bob@acme.test", PASSWORD)).toBe(true);
+    expect((await run(args, {}, ["another horse battery"])).exitCode).toBe(0);
+    expect(await canSignIn(folder, "bob@acme.test", "another horse battery")).toBe(true);
+  });
+
+  test("user recover names the identities that go on signing in", async () => {
+    using folder = temporaryFolder();
+    const run = installedCommandLine(folder.path);
+    await run([...CREATE_ADA, "--password-stdin"], {}, [PASSWORD]);
+    const [ada] = await listUsers(run);
+    const recover = ["user", "recover", "ada@acme.test"];
+    expect((await run(recover)).err.join(" ")).not.toContain("identit");
+    await withContext(folder, (ctx) =>
+      ctx.db.write((tx) => {
+        const at = { label: "mallory", createdAt: 1, lastUsedAt: 1 };
+        const issuer = "https://login.example.com";
+        insertIdentity(tx, { userId: ada?.id ?? "", issuer, subject: "m", ...at });
+      }),
+    );
+    const { exitCode, out, err } = await run(recover);
+    expect([exitCode, out]).toEqual([0, [expect.stringMatching(LINK)]]);
+    expect(err.slice(1, -1)).toEqual([
+      "These identities go on signing in as the user, as far as the server uses their issuer:",
+      "  mallory at https://login.example.com",
+      "To disconnect one, in the dashboard: Account, or as an owner Settings → Users.",
+    ]);
   });
 
   test("user recover mails the user, and refuses a short password, a disabled and an unknown user", async () => {

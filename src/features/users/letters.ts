@@ -35,8 +35,8 @@ import {
   type UserMail,
 } from "./mails";
 import { INVITE_MS, linkPath } from "./invitations";
-import { canUsePassword, isLive } from "./rules";
-import { findUser, type UserRow } from "./store";
+import { canUsePassword, hasJoinedSince, isLive, issuersInForce } from "./rules";
+import { findUser, listIdentitiesOf, type UserRow } from "./store";
 
 /** Maximum length of a subject, in code points. */
 const SUBJECT_MAX = 150;
@@ -162,8 +162,10 @@ export function recoveredLetter(facts: {
   at: number;
   /** Time zone of the user. */
   timeZone: string;
+  /** Identities that still sign in as the user. */
+  identities: readonly { label: string; issuer: string }[];
 }): UserLetter {
-  const { email, publicAddress, role, at, timeZone } = facts;
+  const { email, publicAddress, role, at, timeZone, identities } = facts;
   const { moment } = momentsIn(timeZone);
   return letterOf("Your Allclear account was recovered", {
     preheader: "If nobody told you of it, act now.",
@@ -176,6 +178,15 @@ export function recoveredLetter(facts: {
         ` at ${publicAddress} was recovered on ${moment(at)} on the server’s command line. All sessions have ended, a second factor was removed if there was one, and the server gave out a new password or a link for choosing one.`,
       ),
       paragraph(`Role: ${role}. ${ROLE_SENTENCES[role]}`),
+      ...(identities.length === 0
+        ? []
+        : [
+            paragraph("These still sign in as you. Disconnect those that are not yours."),
+            ...identities.map(({ label, issuer }) =>
+              paragraph({ name: label }, " at ", { name: issuer }, "."),
+            ),
+            link("Open your account", publicAddress + ACCOUNT_PATH),
+          ]),
       paragraph("If you did not ask for this, tell an owner of Allclear at once."),
     ],
   });
@@ -375,10 +386,13 @@ type Write<Params> = (
 type ParamsOf<Name extends UserMail["template"]> = Extract<UserMail, { template: Name }>["params"];
 
 const WRITERS: { [Name in UserMail["template"]]: Write<ParamsOf<Name>> } = {
-  async invitation({ id, params: { by } }, user, ctx) {
+  async invitation({ id, createdAt, params: { by } }, user, ctx) {
     const [newest] = listMailsTo(ctx.db, user.id, "invitation", { since: 0, limit: 1 });
     // A later invitation has ended the links of this one.
     if (user.passwordHash !== null || newest?.id !== id) return undefined;
+    if (hasJoinedSince(user, listIdentitiesOf(ctx.db, { userId: user.id }), createdAt)) {
+      return undefined;
+    }
     const { email, role } = user;
     const url = await createLink(ctx, user, "invite", INVITE_MS);
     const provider = providerName(ctx.config);
@@ -401,8 +415,11 @@ const WRITERS: { [Name in UserMail["template"]]: Write<ParamsOf<Name>> } = {
     return passwordChangedLetter({ ...params, email, publicAddress, timeZone, resetUrl });
   },
 
-  recovered({ params }, { email, timeZone }, ctx) {
-    return recoveredLetter({ ...params, email, publicAddress: ctx.baseUrl, timeZone });
+  recovered({ params }, { id, email, timeZone }, ctx) {
+    const issuers = issuersInForce(ctx.config);
+    const all = listIdentitiesOf(ctx.db, { userId: id });
+    const identities = all.filter(({ issuer }) => issuers.includes(issuer));
+    return recoveredLetter({ ...params, email, publicAddress: ctx.baseUrl, timeZone, identities });
   },
 
   connected({ params }, { email, timeZone }, ctx) {

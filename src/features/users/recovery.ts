@@ -10,6 +10,7 @@ import { endLinks, issueLink } from "../auth/links";
 import { endSessionsOf } from "../auth/sessions";
 import { type PasswordLink, RESET_MS } from "./invitations";
 import { mailSecondFactor, mailUser } from "./mails";
+import { canUsePassword } from "./rules";
 import { deleteSecondFactor } from "./second-factor-store";
 import { endSessions } from "./sign-in";
 import type { UserRow } from "./store";
@@ -41,7 +42,8 @@ function removeSecondFactor(ctx: Ctx, tx: Tx, user: UserRow, actor: Actor): bool
 /**
  * Lets a user in who cannot sign in any more: ends all sessions, removes the second factor, sets the password or issues a
  * link for choosing one, which works with any setting, and makes the user an owner if `makesOwner`. The user gets one mail.
- * Throws `not_found`, or `conflict` for a disabled user.
+ * Identities of the user stay. Throws `not_found`, or `conflict` for a disabled user, and for a password with which the
+ * user could not sign in.
  */
 export function recoverUser(
   ctx: Ctx,
@@ -57,6 +59,11 @@ export function recoverUser(
   endLinks(tx, { userId });
   const row = getLiveUserRow(tx, userId);
   const { name, role } = row;
+  if (passwordHash !== undefined && !canUsePassword(ctx.config, row)) {
+    throw conflict(
+      `Only owners sign in with a password here (ALLCLEAR_LOCAL_SIGN_IN=owners), and “${name}” is ${role}. Leave out --password-stdin for a link that works once, or add --owner.`,
+    );
+  }
   const how = passwordHash === undefined ? "a link for choosing a password" : "a new password";
   audit(ctx, tx, actor, "user.recover", userId, `Recovered the account of “${name}” with ${how}`);
   mailUser(ctx, tx, row, { template: "recovered", params: { at: ctx.clock.now(), role } });

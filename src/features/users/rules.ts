@@ -82,6 +82,19 @@ function canSignIn({ passwordHash, hasIdentity }: Owner): boolean {
   return passwordHash !== null || hasIdentity;
 }
 
+/**
+ * Returns true if a user without a password has joined by an identity at `at` (unix ms) or later, also if it is
+ * disconnected again. One with an earlier identity is invited to choose a password.
+ */
+export function hasJoinedSince(
+  { lastLoginAt }: { lastLoginAt: number | null },
+  identities: readonly { createdAt: number }[],
+  at: number,
+): boolean {
+  const wasConnected = identities.some(({ createdAt }) => createdAt < at);
+  return !wasConnected && lastLoginAt !== null && lastLoginAt >= at;
+}
+
 /** Returns true if a user may choose a password and sign in with it. */
 export function canUsePassword(
   { localSignIn }: { localSignIn: "all" | "owners" },

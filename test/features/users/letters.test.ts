@@ -2,8 +2,13 @@ import { describe, expect, test } from "bun:test";
 import type { MailRow } from "../../../src/features/mail/store";
 import { toMessage } from "../../../src/features/mail/compose";
 import { renderLetter } from "../../../src/features/mail/letter";
-import { connectPerson } from "../../../src/features/users/identities";
-import { inviteUser } from "../../../src/features/users/invitations";
+import {
+  admitPerson,
+  connectPerson,
+  disconnectIdentity,
+  listIdentities,
+} from "../../../src/features/users/identities";
+import { inviteUser, issuePasswordLink } from "../../../src/features/users/invitations";
 import {
   expiringKeysLetter,
   secondFactorLetter,
@@ -11,19 +16,21 @@ import {
 } from "../../../src/features/users/letters";
 import { mailUser } from "../../../src/features/users/mails";
 import { recoverUser } from "../../../src/features/users/recovery";
-import { findUser, updateUserRow } from "../../../src/features/users/store";
+import { findUser, insertIdentity, updateUserRow } from "../../../src/features/users/store";
 import { userActor } from "../../../src/base/actor";
 import { DAY_MS, MINUTE_MS, toIso } from "../../../src/base/time";
 import {
   type AccountMailSite,
   createAccountMailSite,
   GRACE,
+  joinPath,
   OWNER,
   written,
 } from "../../support/account-mail";
 import { makeLink, PASSWORD } from "../../support/dashboard";
 import { type ParsedMail, parseMails } from "../../support/parsed-mail";
 import { createKey } from "../../support/examined";
+import { FROM } from "../../support/user-installation";
 
 const NAMES = ["Ada Lovelace", "Аделина", "آدا لوفليس", "🔥 Ada", "=?UTF-8?Q?x?= <b>&Ada", "."];
 
@@ -248,6 +255,90 @@ describe("the mails to users", () => {
     const [warning] = site.mails("expiring_keys");
     expect(warning?.recipient).toBe(GRACE);
     expect((await written(site.compose(warning))).text).toContain(`, on ${expiry}.`);
+  });
+
+  test("invite nobody who has joined with an identity since, until an owner makes a new link", async () => {
+    await using site = await createAccountMailSite();
+    const { app, owner } = site;
+    const { ctx } = app;
+    const actor = userActor(owner);
+    const newcomer = { ...PERSON, name: "New" };
+    const input = { email: "new@example.com", name: "New", role: "viewer" } as const;
+    const { user, token } = await ctx.db.write((tx) => inviteUser(ctx, tx, input, actor));
+    const [invitation] = site.mails("invitation");
+    // Its first try stores a link, and fails.
+    expect(joinPath(await written(site.compose(invitation)))).toStartWith("/admin/join/");
+    await app.clock.advance(MINUTE_MS);
+    const at = { invitation: token, origin: FROM };
+    const admitted = await ctx.db.write((tx) => admitPerson(ctx, tx, newcomer, at));
+    expect(admitted).toMatchObject({ user: { id: user.id, has_password: false } });
+    expect(await site.compose(invitation)).toBe("unwanted");
+    const disconnect = async () => {
+      const [identity] = listIdentities(ctx.db, user.id);
+      await ctx.db.write((tx) => disconnectIdentity(ctx, tx, user.id, identity?.id ?? 0, actor));
+    };
+    await disconnect();
+    expect(await site.compose(invitation)).toBe("unwanted");
+
+    await app.clock.advance(MINUTE_MS);
+    await ctx.db.write((tx) => issuePasswordLink(ctx, tx, user.id, actor));
+    expect(joinPath(await written(site.compose(site.mails("invitation").at(-1))))).toStartWith(
+      "/admin/join/",
+    );
+    await ctx.db.write((tx) => connectPerson(ctx, tx, user.id, newcomer, actor));
+    await app.clock.advance(MINUTE_MS);
+    await ctx.db.write((tx) => issuePasswordLink(ctx, tx, user.id, actor));
+    // A sign-in with an identity from before the link is no answer to it.
+    await ctx.db.write((tx) => admitPerson(ctx, tx, newcomer, { origin: FROM }));
+    const path = joinPath(await written(site.compose(site.mails("invitation").at(-1))));
+    const form = { name: "New", password: PASSWORD };
+    expect((await app.call(path, { form })).status).toBe(303);
+    expect(site.mails().at(-1)).toMatchObject({
+      template: "password_changed",
+      recipient: "new@example.com",
+      params: { by: "link" },
+    });
+  });
+
+  test("tell nobody who joins with the first password that it was changed", async () => {
+    await using site = await createAccountMailSite();
+    const { app, owner } = site;
+    const { ctx } = app;
+    const input = { email: "new@example.com", name: "New", role: "viewer" } as const;
+    await ctx.db.write((tx) => inviteUser(ctx, tx, input, userActor(owner)));
+    const path = joinPath(await written(site.compose()));
+    const form = { name: "New", password: PASSWORD };
+    expect((await app.call(path, { form })).status).toBe(303);
+    expect(site.mails().map(({ template }) => template)).toEqual(["invitation"]);
+  });
+
+  test("about a recovered account name the identities that sign in, where their issuer is in force", async () => {
+    const env = {
+      ALLCLEAR_OIDC_ISSUER: PERSON.issuer,
+      ALLCLEAR_OIDC_CLIENT_ID: "allclear",
+      ALLCLEAR_OIDC_CLIENT_SECRET: "secret",
+    };
+    await using site = await createAccountMailSite({ env });
+    const { app, grace } = site;
+    const { ctx } = app;
+    const recover = async () => {
+      await ctx.db.write((tx) =>
+        recoverUser(ctx, tx, grace.id, { makesOwner: false }, userActor(grace)),
+      );
+      return written(site.compose(site.mails("recovered").at(-1)));
+    };
+    expect((await recover()).text).not.toContain("sign in as you");
+    await ctx.db.write((tx) => {
+      connectPerson(ctx, tx, grace.id, { ...PERSON, name: "Mallory" }, userActor(grace));
+      const old = { userId: grace.id, issuer: "https://old.example", subject: "g" };
+      insertIdentity(tx, { ...old, label: "Former", createdAt: 1, lastUsedAt: 1 });
+    });
+    const { text } = await recover();
+    expect(String(text).replaceAll(/\s+/g, " ")).toContain(
+      `These still sign in as you. Disconnect those that are not yours. Mallory at ${PERSON.issuer}.`,
+    );
+    expect(text).toContain("/admin/settings/account");
+    expect(text).not.toContain("Former");
   });
 
   test("use the sender's name and the address for replies of the settings", async () => {
