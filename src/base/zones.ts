@@ -17,6 +17,8 @@ export const timeZones = lazy((): readonly string[] => [
 
 /** Returns the time zone that a person means: "são paulo" is America/Sao_Paulo. Other names are returned unchanged. */
 export function zoneNamed(typed: string): string {
+  // The time of the normalisation grows with the square of the length.
+  if (typed.length > 2 * TIME_ZONE_MAX) return typed;
   const text = typed.trim();
   const plain = text.normalize("NFKD").replace(/\p{M}/gu, "");
   const city = `/${plain.replaceAll(" ", "_").toLowerCase()}`;

@@ -38,6 +38,9 @@ export const STEP_NAMES: Readonly<Record<RelayStage | "lookup" | "tls", string>>
 
 const TEXT_MAX = 500;
 
+/** Number of characters that are read: normalising combining marks takes quadratic time. */
+const READ_MAX = 2 * TEXT_MAX;
+
 /** Returns the result of a step without a reply. */
 export function noReply(stage: RelayStage, text: string): Reply {
   return { stage, code: null, enhanced: null, text };
@@ -57,6 +60,7 @@ export function withoutAddresses(text: string): string {
 /** Makes text of a relay safe to show and to store on one line. */
 export function cleanReply(text: string): string {
   return text
+    .slice(0, READ_MAX)
     .normalize("NFC")
     .replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu, " ")
     .trim()

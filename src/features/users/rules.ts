@@ -168,8 +168,15 @@ export function afterWrongCode(before: WrongCodes, now: number): WrongCodes {
 /** A code of the app or a recovery code, as its digits and capital letters. */
 export type TypedCode = { code: string } | { recoveryCode: string };
 
+/**
+ * Maximum length of a typed code in UTF-16 units, with room for a space after each character. Normalising takes time
+ * that grows with the square of the length.
+ */
+const LONGEST_CODE = 100;
+
 /** Reads what someone typed as a code, with any spaces and hyphens; undefined for text of another shape. */
 export function readCode(typed: string): TypedCode | undefined {
+  if (typed.length > LONGEST_CODE) return undefined;
   const text = typed
     .normalize("NFKC")
     .replaceAll(/[\s\p{Pd}]/gu, "")

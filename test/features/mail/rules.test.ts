@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import {
   classifyReply,
   domainShare,
@@ -13,7 +13,7 @@ import {
   refilledRate,
   retryWaitMs,
 } from "../../../src/features/mail/rules";
-import type { RelayStage } from "../../../src/features/mail/reply";
+import { cleanReply, type RelayStage } from "../../../src/features/mail/reply";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/base/time";
 
 function meaningOf(stage: RelayStage, reply: string | null) {
@@ -162,4 +162,15 @@ test("more than 20 failures among the last 100 mails are too many", () => {
   expect(add(99, false)).toBe(false);
   failures.clear();
   expect(add(20, true)).toBe(false);
+});
+
+test("long words of a server are cut before they are normalised, in time that grows with the square of their length", () => {
+  const normalize = spyOn(String.prototype, "normalize");
+  try {
+    expect(cleanReply(`No such user ${"\u0315\u0300".repeat(1_000)}`)).toStartWith("No such user");
+    const lengths = normalize.mock.contexts.map((text) => String(text).length);
+    expect(lengths).toEqual([1_000]);
+  } finally {
+    normalize.mockRestore();
+  }
 });
