@@ -31,6 +31,7 @@ import { findIdentity, findIdentityById } from "../features/users/store";
 import { type IdentityProxy, isSafeMethod, signInRequired } from "./caller";
 import { findSessionOwner } from "./cookies";
 import type { RequestContext } from "./request-context";
+import { isOwnHost } from "./visitor";
 
 /** Interval of warnings about headers that are ignored for the same reason. */
 const WARNING_MS = MINUTE_MS;
@@ -39,7 +40,7 @@ const WARNING_MS = MINUTE_MS;
 const WARNINGS: Readonly<Record<keyof IgnoredIdentities, string>> = {
   peer: "the identity headers of a request were ignored: its peer is not in ALLCLEAR_IDENTITY_PROXY",
   secret:
-    "the identity headers of a request were ignored: the proxy did not send the header Allclear-Proxy-Secret, or a wrong one",
+    "the identity headers of a request were ignored: the proxy did not send the header Allclear-Proxy-Secret, or a wrong one; one without a secret must keep the host, which must be the public address",
 };
 
 /** Time for which a client without cookies gets the same session again, and number of such clients. */
@@ -71,9 +72,11 @@ export function createIdentityProxy(ctx: Ctx, sessions: Sessions): IdentityProxy
     log.warn({ peer, request: requestId }, WARNINGS[reason]);
   }
 
-  function hasSecret(headers: Headers, peer: ReturnType<typeof ipaddr.parse>): boolean {
-    if (config.identityProxyNoSecret === "on" && peer.range() === "loopback") return true;
-    const given = headers.get(PROXY_SECRET_HEADER);
+  function hasSecret(context: RequestContext, peer: ReturnType<typeof ipaddr.parse>): boolean {
+    const needsNone = config.identityProxyNoSecret === "on" && peer.range() === "loopback";
+    // A browser on this machine sends any headers to a name that its site points here.
+    if (needsNone && isOwnHost(ctx, context)) return true;
+    const given = context.request.headers.get(PROXY_SECRET_HEADER);
     const { identityProxySecret: secret } = config;
     if (given === null || secret === undefined) return false;
     return timingSafeEqual(sha256(given), sha256(secret));
@@ -144,7 +147,7 @@ export function createIdentityProxy(ctx: Ctx, sessions: Sessions): IdentityProxy
       }
       const repeated = singleNames.find((name) => headers.get(name)?.includes(","));
       if (repeated !== undefined) throw unreadable(repeated, "contains a comma or was sent twice");
-      if (!hasSecret(headers, peer)) {
+      if (!hasSecret(context, peer)) {
         ignore("secret", context);
         return undefined;
       }

@@ -526,6 +526,39 @@ describe("identity headers that are not believed", () => {
     await expectNothing(strict, headers, "127.0.0.1");
   });
 
+  test("those from this machine to a host of another site need the secret, since a browser may have sent them", async () => {
+    await using app = await appWith({
+      ALLCLEAR_IDENTITY_PROXY: "127.0.0.1",
+      ALLCLEAR_IDENTITY_PROXY_NO_SECRET: "on",
+      ALLCLEAR_IDENTITY_PROXY_SECRET: PROXY_SECRET,
+      ALLCLEAR_ROLES: "*=owner",
+      ALLCLEAR_IDENTITY_PROXY_GROUPS_HEADER: "off",
+    });
+    const from = "127.0.0.1";
+    const headers = { ...named("bob", { secret: "" }), "sec-fetch-site": "same-origin" };
+    const before = app.ctx.db.changes;
+    const hosts = [
+      "evil.example",
+      "evil.example:8080",
+      "127.0.0.1.evil.example",
+      "status.test.evil",
+    ];
+    for (const host of hosts) {
+      expectProblem(await app.call("/admin", { from, headers, host }), "sign_in_required");
+      const form = { form: "once", ...KEY_FIELDS };
+      const posted = await app.call(NEW_KEY, { from, headers, host, form });
+      expectProblem(posted, "sign_in_required");
+    }
+    expect(app.ctx.db.changes).toBe(before);
+    expect(await ignoredIn(app)).toEqual({ peer: 0, secret: 2 * hosts.length });
+    for (const host of ["status.test", "localhost:8080", "127.0.0.1:8080", "[::1]:8080", "nas"]) {
+      const answer = await app.call("/admin", { from, headers, host });
+      expect([host, answer.status]).toEqual([host, 200]);
+    }
+    const proven = await app.call("/admin", { from, headers: named("bob"), host: "evil.example" });
+    expect(proven.status).toBe(200);
+  });
+
   test.each([
     ["the user", { ...named("bob"), "remote-user": "bob, eve" }],
     ["the e-mail", { ...named("bob"), "remote-email": `${BOB}, eve@northwind.example` }],
