@@ -7,6 +7,7 @@ export const PROXY_SECRET = "secret-of-the-proxy-of-the-tests";
 export const PROXY_ENV = {
   ALLCLEAR_IDENTITY_PROXY: "10.0.0.0/28",
   ALLCLEAR_IDENTITY_PROXY_EMAIL_HEADER: "Remote-Email",
+  ALLCLEAR_IDENTITY_PROXY_GROUPS_HEADER: "Remote-Groups",
   ALLCLEAR_IDENTITY_PROXY_SECRET: PROXY_SECRET,
 } as const;
 

@@ -1,4 +1,5 @@
 import { type Network, option, parseNetworks, parseOneOf } from "./parse";
+import { EVERYONE, type RoleRule } from "./sign-in";
 
 /** Header with the secret of a proxy, in lower case. */
 export const PROXY_SECRET_HEADER = "allclear-proxy-secret";
@@ -100,7 +101,11 @@ function parseProxySecret(value: string): string {
 interface Values extends HeaderNames {
   readonly identityProxy?: readonly Network[];
   readonly identityProxyNoSecret?: string;
+  readonly roles?: readonly RoleRule[];
 }
+
+/** Options that concern the provider and the proxy alike. */
+type SharedName = "oidcIssuer" | "roles" | "createUsers";
 
 /** Names of the headers of a proxy. */
 interface HeaderNames {
@@ -112,42 +117,49 @@ interface HeaderNames {
 /** Returns the contradictions between options as sentences. */
 export function identityProxyProblems(
   values: Readonly<Record<string, unknown>>,
-  isGiven: (name: IdentityProxyName | "roles") => boolean,
-  nameOf: (name: IdentityProxyName | "roles") => string,
+  isGiven: (name: IdentityProxyName | SharedName) => boolean,
+  nameOf: (name: IdentityProxyName | SharedName) => string,
 ): string[] {
-  const { identityProxy: networks, identityProxyNoSecret, ...headers } = values as Values;
+  const { identityProxy: networks, identityProxyNoSecret, roles, ...headers } = values as Values;
   // A list that cannot be read is a problem of its own.
   if (!networks) return [];
+  const proxy = nameOf("identityProxy");
+  const groupsHeader = nameOf("identityProxyGroupsHeader");
+  const required = (needed: string, name: Parameters<typeof nameOf>[0]) =>
+    `${needed} is required with ${nameOf(name)}.`;
   if (networks.length === 0) {
     const names = Object.keys(IDENTITY_PROXY_OPTIONS) as IdentityProxyName[];
     const given = names.find((name) => name !== "identityProxy" && isGiven(name));
-    return given === undefined
-      ? []
-      : [`${nameOf("identityProxy")} is required with ${nameOf(given)}.`];
+    if (given !== undefined) return [required(proxy, given)];
+    if (isGiven("oidcIssuer")) return [];
+    const shared = (["roles", "createUsers"] as const).filter(isGiven);
+    return shared.map((name) => required(`${nameOf("oidcIssuer")} or ${proxy}`, name));
   }
   const problems: string[] = [];
   const { env, fileEnv } = IDENTITY_PROXY_OPTIONS.identityProxySecret;
   if (!isGiven("identityProxySecret")) {
     if (identityProxyNoSecret !== "on") {
-      problems.push(`${fileEnv} or ${env} is required with ${nameOf("identityProxy")}.`);
+      problems.push(required(`${fileEnv} or ${env}`, "identityProxy"));
     } else if (!networks.every(isOnThisMachine)) {
       problems.push(
-        `${fileEnv} or ${env} is required, since ${nameOf("identityProxy")} names more than this machine.`,
+        `${fileEnv} or ${env} is required, since ${proxy} names more than this machine.`,
       );
     }
   }
   // A proxy that sends no groups passes those of its clients on, if it is not told to drop them.
-  const isUsual = identityProxyNoSecret !== "on" && !isGiven("identityProxyHeader");
-  if (isGiven("roles") && !isUsual && !isGiven("identityProxyGroupsHeader")) {
-    problems.push(
-      `${nameOf("identityProxyGroupsHeader")} is required with ${nameOf("roles")}: the header in which the proxy sends groups, or off if it sends none.`,
-    );
+  if (isGiven("roles") && !isGiven("identityProxyGroupsHeader")) {
+    problems.push(required(groupsHeader, "roles"));
   }
   // The name of a user would be the name of a group.
   const groups = headers.identityProxyGroupsHeader?.toLowerCase();
+  const isOff = groups === undefined && "identityProxyGroupsHeader" in headers;
+  // Otherwise everyone whom the proxy names would be refused.
+  if (isOff && roles && !roles.some(({ group }) => group === EVERYONE)) {
+    problems.push(`${nameOf("roles")} must have an entry for *, since ${groupsHeader} is off.`);
+  }
   const others = [headers.identityProxyHeader, headers.identityProxyEmailHeader];
   if (groups !== undefined && others.some((name) => name?.toLowerCase() === groups)) {
-    problems.push(`${nameOf("identityProxyGroupsHeader")} must be a header of its own.`);
+    problems.push(`${groupsHeader} must be a header of its own.`);
   }
   return problems;
 }

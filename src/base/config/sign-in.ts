@@ -4,7 +4,10 @@ import { hasUserInfo, parseWebUrl } from "../web-url";
 import { parseCredential } from "./mail";
 import { option, parseOneOf, PRIVATE_RANGES } from "./parse";
 
-/** Role of the members of a group. The group `*` has everyone as its member. */
+/** Group that has everyone as its member. */
+export const EVERYONE = "*";
+
+/** Role of the members of a group. */
 export interface RoleRule {
   group: string;
   role: Role;

@@ -1,5 +1,5 @@
 import { type Role, ROLES } from "../../base/actor";
-import type { RoleRule } from "../../base/config/sign-in";
+import { EVERYONE, type RoleRule } from "../../base/config/sign-in";
 import { containsKeyShape } from "../../base/ids";
 import { AMBIGUOUS_ADDRESS } from "../../base/mail-address";
 import { hasUnsafeCharacters } from "../../base/text";
@@ -102,9 +102,6 @@ export function canUsePassword(
 ): boolean {
   return localSignIn === "all" || role === "owner";
 }
-
-/** Group of a rule that everyone matches. */
-const EVERYONE = "*";
 
 /** Returns the rule with the highest role among those that groups match; undefined if they match none. */
 export function matchRole(

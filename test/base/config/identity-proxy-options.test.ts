@@ -117,14 +117,11 @@ describe("the options of an identity proxy", () => {
     expect(identityHeaders(config)).toEqual(["remote-user", "allclear-proxy-secret"]);
   });
 
-  test("roles by groups need the header to be named, where the usual one may be the client's own", () => {
-    const roles = { ALLCLEAR_ROLES: "ops=owner" };
-    const needed = [
-      "--identity-proxy-groups-header is required with ALLCLEAR_ROLES: the header in which the proxy sends groups, or off if it sends none.",
-    ];
-    expect(problemsOf({ ...PROXY, ...roles })).toEqual([]);
+  test("roles by groups need the header to be named, since one that the proxy does not send is the client's own", () => {
+    const roles = { ALLCLEAR_ROLES: "ops=owner; *=viewer" };
+    const needed = ["--identity-proxy-groups-header is required with ALLCLEAR_ROLES."];
     const renamed = { ...PROXY, ALLCLEAR_IDENTITY_PROXY_HEADER: "X-Name" };
-    for (const env of [LOCAL, renamed]) {
+    for (const env of [PROXY, LOCAL, renamed]) {
       expect(problemsOf(env)).toEqual([]);
       expect(problemsOf({ ...env, ...roles })).toEqual(needed);
       for (const name of ["off", "Remote-Groups", "X-Groups"]) {
@@ -132,6 +129,17 @@ describe("the options of an identity proxy", () => {
         expect(problemsOf({ ...env, ...roles, ...given })).toEqual([]);
       }
     }
+  });
+
+  test("roles need an entry for everyone if the proxy sends no groups, since it would let nobody in", () => {
+    const off = { ...PROXY, ALLCLEAR_IDENTITY_PROXY_GROUPS_HEADER: "off" };
+    expect(problemsOf({ ...off, ALLCLEAR_ROLES: "ops=owner; a*=viewer" })).toEqual([
+      "ALLCLEAR_ROLES must have an entry for *, since ALLCLEAR_IDENTITY_PROXY_GROUPS_HEADER is off.",
+    ]);
+    expect(problemsOf({ ...off, ALLCLEAR_ROLES: "*=viewer" })).toEqual([]);
+    expect(problemsOf(off)).toEqual([]);
+    const named = { ...PROXY, ALLCLEAR_IDENTITY_PROXY_GROUPS_HEADER: "X-Groups" };
+    expect(problemsOf({ ...named, ALLCLEAR_ROLES: "ops=owner" })).toEqual([]);
   });
 
   test("the other options are rejected without a proxy", () => {

@@ -74,9 +74,35 @@ describe("the options of the provider", () => {
   });
 });
 
+describe("options of both the provider and the identity proxy", () => {
+  const OPTIONS = { ALLCLEAR_ROLES: "*=editor", ALLCLEAR_CREATE_USERS: "off" };
+
+  test("are rejected without either, since they would have no effect", () => {
+    for (const env of [OPTIONS, { ...OPTIONS, ALLCLEAR_IDENTITY_PROXY: "" }]) {
+      const [proxy] = Object.keys(env).filter((name) => name.endsWith("PROXY"));
+      const either = `--oidc-issuer or ${proxy ?? "--identity-proxy"}`;
+      expect(load(env)).toEqual([
+        `${either} is required with ALLCLEAR_ROLES.`,
+        `${either} is required with ALLCLEAR_CREATE_USERS.`,
+      ]);
+    }
+  });
+
+  test("are taken with one of them", () => {
+    const proxy = {
+      ALLCLEAR_IDENTITY_PROXY: "127.0.0.1",
+      ALLCLEAR_IDENTITY_PROXY_NO_SECRET: "on",
+      ALLCLEAR_IDENTITY_PROXY_GROUPS_HEADER: "off",
+    };
+    for (const env of [PROVIDER, proxy]) {
+      expect(load({ ...env, ...OPTIONS })).toMatchObject({ createUsers: "off" });
+    }
+  });
+});
+
 describe("roles by groups", () => {
   const roles = (text: string) => {
-    const loaded = load({ ALLCLEAR_ROLES: text });
+    const loaded = load({ ...PROVIDER, ALLCLEAR_ROLES: text });
     return Array.isArray(loaded) ? loaded : (loaded as { roles: unknown }).roles;
   };
 
