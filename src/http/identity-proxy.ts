@@ -28,6 +28,7 @@ import {
 import { PROXY_ISSUER } from "../features/users/rules";
 import { endOneSession } from "../features/users/sign-in";
 import { findIdentity, findIdentityById } from "../features/users/store";
+import { acceptsHtml } from "./answers";
 import { type IdentityProxy, isSafeMethod, signInRequired } from "./caller";
 import { findSessionOwner } from "./cookies";
 import type { RequestContext } from "./request-context";
@@ -180,14 +181,18 @@ export function createIdentityProxy(ctx: Ctx, sessions: Sessions): IdentityProxy
         const problem = refuse(context, person, outcome.rejection);
         return session ? () => end(context, session, problem) : problem;
       }
+      if (isSafeMethod(request)) return () => begin(context, person, session);
       // A form of the user before is not sent in the name of the next one.
       const owner = session?.user.id ?? findSessionOwner(ctx, sessions, request);
       const userId = "user" in outcome ? outcome.user.id : undefined;
-      if (!isSafeMethod(request) && owner !== undefined && owner !== userId) {
+      if (owner !== undefined && owner !== userId) {
         const problem = signInRequired();
         return session ? () => end(context, session, problem) : problem;
       }
-      return () => begin(context, person, session);
+      // Without a trace of the session, a browser may have it from anyone. Its user sees it again before it takes effect.
+      const isUnknown = owner === undefined && acceptsHtml(request);
+      return async () =>
+        (await begin(context, person, session)) ?? (isUnknown ? signInRequired() : undefined);
     },
 
     ignored: () => ignored,

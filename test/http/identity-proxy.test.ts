@@ -13,6 +13,7 @@ import {
   KEY_FIELDS,
   NEW_KEY,
   NO_BASE_URL,
+  PASSWORD,
   revealedValue,
   sessionIn,
   signIn,
@@ -20,8 +21,9 @@ import {
   userWithPassword,
 } from "../support/dashboard";
 import { readExposition } from "../support/exposition";
-import { readHtml } from "../support/html";
+import { readHtml, typedIn } from "../support/html";
 import { named, PROXY, PROXY_ENV, PROXY_SECRET } from "../support/identity-proxy";
+import { formOf } from "../support/monitor-dashboard";
 import { rawRequest } from "../support/raw-http";
 import { enrol } from "../support/second-factors";
 import { temporaryFolder } from "../support/temporary-folder";
@@ -117,10 +119,44 @@ describe("the first request of a user whom the proxy names", () => {
     const head = await app.call("/admin", { method: "HEAD", from: PROXY, headers });
     expect(head.status).toBe(200);
     expect(head.headers.get("set-cookie")).toContain("__Host-allclear=");
-    const { client, open } = browserOf(app);
-    const posted = await open(NEW_KEY, headers, { form: { form: "once", ...KEY_FIELDS } });
+    const form = { form: "once", ...KEY_FIELDS };
+    const posted = await app.call(NEW_KEY, { from: PROXY, headers, form });
     expect(revealedValue(posted)).toBeString();
+    expect(posted.headers.get("set-cookie")).toContain("__Host-allclear=");
+  });
+
+  test("keeps the form of a browser without a trace of its session, and shows it before it takes effect", async () => {
+    await using app = await appWith({ ALLCLEAR_ROLES: "*=admin" });
+    const { client, open } = browserOf(app);
+    const refused = await open(NEW_KEY, named("bob"), { form: { form: "once", ...KEY_FIELDS } });
+    expect(refused.status).toBe(401);
+    const page = readHtml(refused.text);
+    expect(page.texts("h1")).toEqual(["You are signed in"]);
+    expect(page.texts("main").join()).toContain("It may have been filled in by another user.");
+    expect(page.texts("button")).toContain("Continue to the form");
+    expect(signedInAs(app)).toEqual([BOB]);
+    expect(app.audit().map(({ action }) => action)).not.toContain("key.create");
+    const [action = ""] = page.attributes("form", "action");
+    expect(action).toBe(NEW_KEY);
+    const shown = await open(action, named("bob"), { form: formOf(refused.text) });
+    expect(typedIn(shown.text, "name")).toEqual(["Deploy bot"]);
+    const again = { ...formOf(shown.text), ...KEY_FIELDS };
+    expect(revealedValue(await open(NEW_KEY, named("bob"), { form: again }))).toBeString();
     expect(client.session).toBeDefined();
+  });
+
+  test("does not press a button of a browser without a trace of its session", async () => {
+    await using app = await appWith({ ALLCLEAR_ROLES: "*=owner" });
+    const { id } = await userWithPassword(app, "grace@example.com", "viewer");
+    const { open } = browserOf(app);
+    const path = `${USERS}/${id}/disable`;
+    const refused = await open(path, named("bob"), { form: {} });
+    expect(refused.status).toBe(401);
+    const page = readHtml(refused.text);
+    expect(page.texts(".notice").join()).toContain("Nothing was changed.");
+    expect(page.texts("a.button")).toEqual(["Continue"]);
+    expect(listUsers(app.ctx.db).filter((user) => user.disabled_at !== null)).toEqual([]);
+    expect((await open(path, named("bob"), { form: {} })).status).toBe(303);
   });
 
   test("starts no session as a form of another site", async () => {
@@ -273,6 +309,20 @@ describe("a user whom the proxy names and who is not let in", () => {
     expect(page.headers.get("location")).toBe("/admin/sign-in?next=%2Fadmin");
   });
 
+  test("keeps a form in the browser, and can sign in with a password to return to it", async () => {
+    await using app = await appWith({ ALLCLEAR_CREATE_USERS: "off" });
+    const { open } = browserOf(app);
+    const form = { form: "once", ...KEY_FIELDS };
+    const refused = await open(NEW_KEY, named("bob"), { form });
+    expect(refused.status).toBe(401);
+    const page = readHtml(refused.text);
+    expect(page.texts(".notice").join()).toContain("names you as bob");
+    const [action = ""] = page.attributes("form", "action");
+    const typed = { ...formOf(refused.text), email: "owner@example.com", password: PASSWORD };
+    const answer = await open(action, named("bob"), { form: typed });
+    expect(readHtml(answer.text).texts("button")).toContain("Continue to the form");
+  });
+
   test("is told so on the sign-in screen, and by the problem", async () => {
     await using app = await appWith({ ALLCLEAR_CREATE_USERS: "off" });
     const { open } = browserOf(app);
@@ -336,7 +386,8 @@ describe("a session that the proxy began", () => {
       await app.clock.advance(hours * HOUR_MS);
       const answer = await open(NEW_KEY, named("ada"), { form });
       expect(answer.status).toBe(401);
-      expect(answer.text).toContain("Nothing was saved");
+      expect(answer.text).toContain("Nothing was saved, and the form is not kept.");
+      expect(readHtml(answer.text).texts("a.button")).toEqual(["Continue"]);
     }
     expect(app.audit().map(({ action }) => action)).not.toContain("key.create");
   });

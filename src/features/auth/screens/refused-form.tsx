@@ -7,12 +7,16 @@ import { SUPPORTED_TYPES } from "../../../base/status";
 import { WEBHOOK_FORMATS } from "../../../base/webhook";
 import { KEPT_FORM_MAX_BYTES } from "../../../http/body";
 import { hostAndPortOf } from "../../../http/caller";
+import { readTheme } from "../../../http/cookies";
 import type { Form as SentForm } from "../../../http/form-body";
 import type { RouteTable } from "../../../http/route-table";
+import { linkedAssets } from "../../../ui/assets";
 import { Button, ButtonLink } from "../../../ui/buttons";
+import type { HtmlDocument } from "../../../ui/documents";
 import { Actions, Form } from "../../../ui/form";
 import { KEPT_FIELD } from "../../../ui/forms/form";
 import { HOME_PATH } from "../../../ui/frame/paths";
+import { renderPlainScreen } from "../../../ui/frame/shell";
 import { PRIVATE_KEY } from "../../monitors/probes/client-certificate";
 import { inputOf } from "../../monitors/screens/rows";
 import { secretTextsOf } from "../../monitors/screens/secrets";
@@ -114,17 +118,23 @@ export function isSecretInput(name: string): boolean {
   return SECRET_INPUT.test(name) || SECRET_INPUTS.has(name);
 }
 
-/**
- * Page after signing in, which leads back to the form that was open when the session ended. If the form
- * is the user's own, a script presses the button.
- */
-export function RefusedFormPage({
-  kept,
-  user,
-}: {
+/** Renders the page after signing in, which leads back to the form that was open when the session ended. */
+export function renderWayBack(request: Request, props: WayBackProps): HtmlDocument {
+  return renderPlainScreen({
+    title: "You are signed in",
+    theme: readTheme(request),
+    assets: linkedAssets(),
+    children: <WayBack {...props} />,
+  });
+}
+
+interface WayBackProps {
   kept: RefusedForm;
   user: { id: string; name: string };
-}) {
+}
+
+/** Way back to a kept form. If the form is the user's own, a script presses the button. */
+function WayBack({ kept, user }: WayBackProps) {
   const isOwn = kept.owner === user.id;
   return (
     <>

@@ -1,27 +1,22 @@
 import { userActor } from "../../../base/actor";
 import type { ClientAddress } from "../../../base/client-address";
-import type { Ctx } from "../../../context";
 import { seeOther, sendHtml } from "../../../http/answers";
 import { SIGN_IN_PATH } from "../../../http/caller";
 import {
   endedSessionCookie,
   findCurrentSession,
   findStartedSession,
-  readTheme,
   sessionCookie,
   stepCookie,
   stepTokens,
 } from "../../../http/cookies";
 import { declareRoutes } from "../../../http/elysia";
 import { formBody } from "../../../http/form-body";
-import { linkedAssets } from "../../../ui/assets";
 import { createPageCache } from "../../../ui/documents";
 import { sessionOriginOf } from "../../../ui/frame/browser";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { HOME_PATH, SIGN_OUT_PATH, withQuery } from "../../../ui/frame/paths";
-import { renderPlainScreen } from "../../../ui/frame/shell";
 import { screenOperation } from "../../../ui/screens/routes";
-import { findSignInOutcome, type NamedUser, personOfProxy } from "../../users/identities";
 import { readCode } from "../../users/rules";
 import { signInWithCode } from "../../users/second-factors";
 import { authenticate, endOneSession, signIn } from "../../users/sign-in";
@@ -30,8 +25,8 @@ import type { LiveSession } from "../sessions";
 import { findStep } from "../steps";
 import { waitText } from "../throttle";
 import { CODE_PATH, codeError, CodePage, NO_CODE } from "./code";
-import { readKeptForm, type RefusedForm, RefusedFormPage, safeReturnPath } from "./refused-form";
-import { KEPT_SIGN_IN_PATH } from "./sign-in";
+import { readKeptForm, type RefusedForm, renderWayBack, safeReturnPath } from "./refused-form";
+import { describeNamed, KEPT_SIGN_IN_PATH } from "./sign-in";
 
 const PUBLIC = { kind: "public" } as const;
 
@@ -109,13 +104,7 @@ export function signInAdminRoutes({
       flashes.put(session.id, { tone: "maint", text: OF_ANOTHER_USER });
       return undefined;
     }
-    const page = renderPlainScreen({
-      title: "You are signed in",
-      theme: readTheme(request),
-      assets: linkedAssets(),
-      children: <RefusedFormPage kept={kept} user={session.user} />,
-    });
-    return sendHtml(request, page, { headers });
+    return sendHtml(request, renderWayBack(request, { kept, user: session.user }), { headers });
   }
 
   /** Returns the token of the sign-in of a browser that waits for a code. */
@@ -142,8 +131,7 @@ export function signInAdminRoutes({
       async ({ request, requestContext, query }) => {
         const next = safeReturnPath(query["next"]);
         if (findStartedSession(ctx, sessions, request, requestContext.now)) return seeOther(next);
-        const { named } = requestContext;
-        return show(request, { email: "", next, named: named && describeNamed(ctx, named) });
+        return show(request, { email: "", next, named: describeNamed(ctx, requestContext) });
       },
       screenOperation(PUBLIC),
     )
@@ -248,12 +236,6 @@ export function signInAdminRoutes({
 /** Returns the path of the code of a sign-in, with the path to open after it. */
 function codePath(next: string): string {
   return withQuery(CODE_PATH, { next: next === HOME_PATH ? undefined : next });
-}
-
-/** Describes the user whom the proxy in front of this server names. */
-function describeNamed(ctx: Ctx, named: NamedUser) {
-  const outcome = findSignInOutcome(ctx, ctx.db, personOfProxy(named, ctx.config));
-  return { name: named.name, isLetIn: !("rejection" in outcome) };
 }
 
 /** Returns true for an attempt to sign in from a page that keeps a form. */

@@ -19,12 +19,19 @@ import { Actions, Form, TextField } from "../../../ui/form";
 import { browserOrigin } from "../../../ui/frame/browser";
 import { HOME_PATH, PROVIDER_PATH, withQuery } from "../../../ui/frame/paths";
 import { renderPlainScreen } from "../../../ui/frame/shell";
+import { findSignInOutcome, personOfProxy } from "../../users/identities";
 import { canResetByMail, FORGOT_PATH } from "../../users/mails";
 import { hasUsers } from "../../users/users";
 import { providerName } from "../provider";
 import { isHttps } from "../rules";
 import type { Sessions } from "../sessions";
-import { hiddenFieldsOf, keepForm, type RefusedForm, returnPathOf } from "./refused-form";
+import {
+  hiddenFieldsOf,
+  keepForm,
+  type RefusedForm,
+  renderWayBack,
+  returnPathOf,
+} from "./refused-form";
 
 const TITLE = "Sign in";
 
@@ -68,6 +75,7 @@ export function createSignInPages(ctx: Ctx, sessions: Sessions, routes: RouteTab
 
     /**
      * Answers a form or a button whose session has ended with the sign-in form, which keeps the fields of the
+     * form. If the proxy in front of this server has signed the user in meanwhile, answers with the way back to the
      * form. Undefined for other failures.
      */
     answerRefusedForm(failure: Problem, context: RequestContext): Response | undefined {
@@ -76,15 +84,26 @@ export function createSignInPages(ctx: Ctx, sessions: Sessions, routes: RouteTab
       if (!acceptsHtml(request)) return undefined;
       const path = request.url.replace(/^[a-z]+:\/\/[^/]*/i, "");
       const kept = keptFormOf(context, path);
+      const options = { status: failure.status, headers: { ...failure.headers } };
+      const { begunSession: token } = context;
+      const begun = token === undefined ? undefined : sessions.find(token, ctx.clock.now());
+      if (kept && begun) {
+        return sendHtml(request, renderWayBack(request, { kept, user: begun.user }), options);
+      }
       const refused = kept ? "kept" : route?.operation.keepsTyped ? "lost" : "button";
       const next = returnPathOf(request, path, { routes, baseUrl: ctx.baseUrl });
-      const shown = { email: "", next, refused, ...(kept ? { kept } : {}) } as const;
-      return sendHtml(request, renderSignIn(propsFor(request, shown)), {
-        status: failure.status,
-        headers: { ...failure.headers },
-      });
+      const named = describeNamed(ctx, context);
+      const shown = { email: "", next, refused, named, ...(kept ? { kept } : {}) } as const;
+      return sendHtml(request, renderSignIn(propsFor(request, shown)), options);
     },
   };
+}
+
+/** Describes the user whom the proxy in front of this server names; undefined without one. */
+export function describeNamed(ctx: Ctx, { named }: RequestContext): SignInProps["named"] {
+  if (!named) return undefined;
+  const outcome = findSignInOutcome(ctx, ctx.db, personOfProxy(named, ctx.config));
+  return { name: named.name, isLetIn: !("rejection" in outcome) };
 }
 
 function renderSignIn({ theme, ...props }: PageProps): HtmlDocument {
@@ -122,7 +141,7 @@ interface SignInProps {
   hasUsers: boolean;
   /** True if users can ask for a link for a new password by mail. */
   canReset: boolean;
-  /** User whom the proxy in front of this server names. Not set in the answer to a form. */
+  /** User whom the proxy in front of this server names. */
   named?: { name: string; isLetIn: boolean } | undefined;
   /** Name of the provider; undefined without one. */
   provider: string | undefined;
@@ -137,7 +156,7 @@ export const KEPT_SIGN_IN_PATH = `${SIGN_IN_PATH}?form=kept`;
 function SignIn(props: SignInProps) {
   const { email, next, error, kept, refused, publicAddress, hasUsers, canReset } = props;
   const { provider, isForOwners, named } = props;
-  if (named?.isLetIn) return <ContinueAsNamed name={named.name} next={next} />;
+  if (named?.isLetIn) return <ContinueAsNamed name={named.name} next={next} refused={refused} />;
   return (
     <>
       {named === undefined ? null : (
@@ -215,10 +234,24 @@ function SignIn(props: SignInProps) {
   );
 }
 
-/** Way on for a user whom the proxy signs in by itself, after signing out. A password would sign in nobody else. */
-function ContinueAsNamed({ name, next }: { name: string; next: string }) {
+/**
+ * Way on for a user whom the proxy signs in by itself, after signing out, or after a form that is not the user's own. A
+ * password would sign in nobody else.
+ */
+function ContinueAsNamed({
+  name,
+  next,
+  refused,
+}: Pick<SignInProps, "next" | "refused"> & { name: string }) {
   return (
     <>
+      {refused === undefined ? null : (
+        <Notice tone="maint" title="Your session has ended">
+          {refused === "button"
+            ? "Nothing was changed."
+            : "Nothing was saved, and the form is not kept."}
+        </Notice>
+      )}
       <p>
         The proxy in front of this server names you as <bdi>{name}</bdi>, so you need no password.
         To be someone else, sign out at the proxy.
