@@ -48,8 +48,9 @@ export interface IdentityProxy {
   /** Returns the user whom the headers of a request name; undefined without one. Throws a Problem for wrong headers. */
   read(context: RequestContext): NamedUser | undefined;
   /**
-   * Compares the session of a request with the user whom the proxy names. Returns undefined if both agree or the proxy
-   * has no say, a Problem for a user who is not let in, or what begins or ends the session.
+   * Compares the session of a request with the user whom the proxy names, and finds that of a client without cookies.
+   * Returns undefined if both agree or the proxy has no say, a Problem for a user who is not let in, or what begins or
+   * ends the session.
    */
   reconcile(
     context: RequestContext,
@@ -126,16 +127,19 @@ export function createAuthorisation(
   /** Compares a caller whom `findCaller` has found with the user whom a proxy in front of the dashboard names. */
   function reconcileCaller(
     context: RequestContext,
-    { path, operation: { access } }: DeclaredRoute,
+    route: DeclaredRoute,
     found: Caller | Problem,
   ): Caller | Problem | SessionStep {
-    const proxy = path.startsWith(DASHBOARD_PATH) ? identityProxy() : undefined;
+    const { access } = route.operation;
+    const proxy = route.path.startsWith(DASHBOARD_PATH) ? identityProxy() : undefined;
     if (!proxy) return found;
     try {
       context.named = proxy.read(context);
       if (access.kind !== "session") return found;
       const isSession = !(found instanceof Problem) && found.kind === "session";
-      return proxy.reconcile(context, isSession ? found.session : undefined) ?? found;
+      const outcome = proxy.reconcile(context, isSession ? found.session : undefined);
+      const isResumed = context.begunSession !== undefined;
+      return outcome ?? (isResumed ? findCaller(context, route, context.now) : found);
     } catch (error) {
       return toProblem(error);
     }
@@ -149,8 +153,9 @@ export function createAuthorisation(
       const { access } = route.operation;
       const found = findCaller(context, route, context.now);
       const takesForms = access.kind === "session" || access.kind === "public";
-      const caller = takesForms ? reconcileCaller(context, route, found) : found;
       const crossSite = takesForms ? crossSiteProblem(ctx, request) : undefined;
+      // A form of another site neither begins nor ends a session.
+      const caller = takesForms && !crossSite ? reconcileCaller(context, route, found) : found;
       if (caller instanceof Problem || typeof caller === "function") return crossSite ?? caller;
       context.caller = caller;
       return crossSite ?? permissionProblem(access, caller);

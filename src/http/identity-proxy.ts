@@ -98,27 +98,33 @@ export function createIdentityProxy(ctx: Ctx, sessions: Sessions): IdentityProxy
     return problem;
   }
 
+  function originOf({ request, address }: RequestContext) {
+    return { ip: address.ip, userAgent: request.headers.get("user-agent") ?? "" };
+  }
+
   /**
-   * Starts the session of a person. A client that keeps no cookies gets the same session again for an hour: it would
-   * end the user's other sessions, of which there are 50 at most.
+   * Gives a client that keeps no cookies the session of a person that it began within the hour, and returns true: new
+   * ones would end the user's other sessions, of which there are 50 at most. Returns false without such a session.
    */
+  function resume(context: RequestContext, person: Person): boolean {
+    const { token = "", until = 0 } = begun().get(clientOf(person, originOf(context))) ?? {};
+    // It has ended if the user signed out, was disabled, or was disconnected.
+    if (clock.monotonic() >= until || !sessions.find(token, clock.now())) return false;
+    context.begunSession = token;
+    return true;
+  }
+
+  /** Starts the session of a person. */
   async function begin(
     context: RequestContext,
     person: Person,
     replaced: LiveSession | undefined,
   ): Promise<Problem | undefined> {
-    const { request, address } = context;
-    const origin = { ip: address.ip, userAgent: request.headers.get("user-agent") ?? "" };
-    const client = JSON.stringify([person.subject, origin.ip, origin.userAgent]);
-    const { token = "", until = 0 } = (!replaced && begun().get(client)) || {};
-    // It has ended if the user signed out, was disabled, or was disconnected.
-    if (clock.monotonic() < until && sessions.find(token, clock.now())) {
-      context.begunSession = token;
-      return undefined;
-    }
+    const origin = originOf(context);
     const admitted = await db.write((tx) => admitPerson(ctx, tx, person, { origin, replaced }));
     if ("rejection" in admitted) return refuse(context, person, admitted.rejection);
-    begun().set(client, { token: admitted.sessionToken, until: clock.monotonic() + BEGUN_MS });
+    const until = clock.monotonic() + BEGUN_MS;
+    begun().set(clientOf(person, origin), { token: admitted.sessionToken, until });
     context.begunSession = admitted.sessionToken;
     return undefined;
   }
@@ -181,22 +187,28 @@ export function createIdentityProxy(ctx: Ctx, sessions: Sessions): IdentityProxy
         const problem = refuse(context, person, outcome.rejection);
         return session ? () => end(context, session, problem) : problem;
       }
-      if (isSafeMethod(request)) return () => begin(context, person, session);
       // A form of the user before is not sent in the name of the next one.
+      const isForm = !isSafeMethod(request);
       const owner = session?.user.id ?? findSessionOwner(ctx, sessions, request);
       const userId = "user" in outcome ? outcome.user.id : undefined;
-      if (owner !== undefined && owner !== userId) {
+      if (isForm && owner !== undefined && owner !== userId) {
         const problem = signInRequired();
         return session ? () => end(context, session, problem) : problem;
       }
-      // Without a trace of the session, a browser may have it from anyone. Its user sees it again before it takes effect.
-      const isUnknown = owner === undefined && acceptsHtml(request);
-      return async () =>
-        (await begin(context, person, session)) ?? (isUnknown ? signInRequired() : undefined);
+      const isResumed = !session && resume(context, person);
+      const step = isResumed ? undefined : () => begin(context, person, session);
+      // Without a trace of the session, a form may be anyone's. The user sees it again before it takes effect.
+      if (!isForm || owner !== undefined || !acceptsHtml(request)) return step;
+      return step ? async () => (await step()) ?? signInRequired() : signInRequired();
     },
 
     ignored: () => ignored,
   };
+}
+
+/** Returns the name of a client in the map of sessions that began. */
+function clientOf({ subject }: Person, { ip, userAgent }: { ip: string; userAgent: string }) {
+  return JSON.stringify([subject, ip, userAgent]);
 }
 
 /** Returns the text of a header; undefined for none, and an empty one. Throws a Problem for text that names nobody. */

@@ -81,7 +81,7 @@ export class RequestContext {
   link: string | undefined = undefined;
   /** User whom a proxy in front of the dashboard names; undefined elsewhere, and without one. */
   named: NamedUser | undefined = undefined;
-  /** Token of the session that this request has begun. The browser gets it with the answer. */
+  /** Token of the session that this request has begun, or found without a cookie. The browser gets it with the answer. */
   begunSession: string | undefined = undefined;
   /** True if the response already has the headers of every response. */
   hasRequestHeaders = false;

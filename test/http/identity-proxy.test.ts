@@ -219,11 +219,36 @@ describe("a client that keeps no cookies", () => {
     expect(signedInAs(app)).toEqual([BOB, BOB]);
     expect(app.audit()).toHaveLength(actions + 1);
     expect((await open("/admin", own)).status).toBe(200);
-    expect(chargeOf(await app.call("/admin", probe))).toStartWith("public");
+    // The first one was charged to the address.
+    expect(chargeOf(await app.call("/admin", probe))).toBe("session 540");
     await app.clock.advance(HOUR_MS);
     await app.call("/admin", probe);
     expect(signedInAs(app)).toEqual([BOB, BOB, BOB]);
     expect((await app.call("/admin", { session: client.session })).status).toBe(401);
+  });
+
+  test("is not given the session in the answer to a form of another site, or of another user", async () => {
+    await using app = await appWith({ ALLCLEAR_ROLES: "*=admin" });
+    const ada = browserOf(app);
+    await ada.open("/admin", named("ada"));
+    await app.clock.advance(12 * HOUR_MS);
+    const session = sessionIn(await app.call("/admin", { from: PROXY, headers: named("bob") }));
+    const form = { form: "once", ...KEY_FIELDS };
+    const foreign = { ...named("bob"), origin: "https://evil.example" };
+    const answers = [
+      await app.call(NEW_KEY, { from: PROXY, headers: foreign, form }),
+      await app.call(NEW_KEY, {
+        from: PROXY,
+        headers: named("bob"),
+        form,
+        session: ada.client.session,
+      }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([403, 401]);
+    expect(answers.map(({ headers }) => headers.get("set-cookie"))).toEqual([null, null]);
+    expect(sessionIn(await app.call("/admin", { from: PROXY, headers: named("bob") }))).toBe(
+      session,
+    );
   });
 
   test("gets another session for another user, address or browser, and once the first has ended", async () => {
