@@ -60,6 +60,30 @@ describeWithBrowser("signing in by a proxy that names the user, over plain HTTP"
   );
 
   test.each(LOOKS)(
+    "%s: a form that was open in a browser without a session is shown again",
+    async (name, look) => {
+      const login = `next-${name.replaceAll(" ", "-")}`;
+      const extraHTTPHeaders = named(login);
+      const path = "/admin/settings/account";
+      const { page } = await site.visit(path, { ...look, extraHTTPHeaders });
+      await page.context().clearCookies();
+      await page.getByLabel("Name", { exact: true }).fill("Somebody");
+      await page.getByRole("button", { name: "Save name" }).click();
+      await page.getByText("It may have been filled in by another user.").waitFor();
+      await check(page, await plainPage(look));
+      await page.getByRole("button", { name: "Continue to the form" }).click();
+      await page.getByText("Nothing was saved yet").waitFor();
+      expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Somebody");
+      const user = () => findUserByEmail(site.app.ctx.db, `${login}@northwind.example`);
+      expect(user()?.name).toBe(login);
+      await page.getByRole("button", { name: "Save name" }).click();
+      await page.getByText("Your name was changed.").waitFor();
+      expect(user()?.name).toBe("Somebody");
+    },
+    JOURNEY_MS,
+  );
+
+  test.each(LOOKS)(
     "%s: an invited user joins by a button",
     async (name, look) => {
       const login = `guest-${name.replaceAll(" ", "-")}`;
