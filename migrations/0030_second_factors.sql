@@ -5,12 +5,12 @@ CREATE TABLE second_factors (
   -- In the clear, since codes are computed from it.
   secret BLOB NOT NULL CHECK (length(secret) = 20),
   -- Period of 30 seconds since 1970 of the last accepted code. Codes of it and of earlier periods are used up.
-  last_step INTEGER NOT NULL,
+  last_period INTEGER NOT NULL,
   -- JSON list of the times of wrong codes within the last hour.
   wrong_codes TEXT NOT NULL,
-  -- Times for which codes were refused, each twice as long as the one before.
-  refusals INTEGER NOT NULL,
-  refused_until INTEGER NOT NULL,
+  -- Number of pauses in which no code of the app is accepted; each lasts twice as long as the one before.
+  pauses INTEGER NOT NULL,
+  paused_until INTEGER NOT NULL,
   created_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 

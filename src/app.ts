@@ -6,7 +6,7 @@ import { createKeyUsage, type KeyUsage } from "./features/keys/usage";
 import { createLimiter, type Limiter, type LocalLimiter } from "./features/limits/limiter";
 import { createMetrics, type Metrics } from "./features/metrics/metrics";
 import { createDomains } from "./features/pages/addresses";
-import type { IdentityProxy } from "./http/caller";
+import type { IdentityHeaders } from "./http/caller";
 import { createCdn } from "./http/cdn";
 import { type ClientAddresses, createClientAddresses } from "./http/client-address";
 import {
@@ -105,7 +105,7 @@ export function createApp(
     routes.add(added.map((route) => ({ ...route, handle: wrap(route.handle) })));
   let loaded: Pages | undefined;
   let answerRefusedForm: GatewayDependencies["failurePage"] = () => undefined;
-  let identityProxy: IdentityProxy | undefined;
+  let identityHeaders: IdentityHeaders | undefined;
   const loadPages = once(async () => {
     const { createPages } = await import("./pages");
     const created = createPages(ctx);
@@ -118,7 +118,7 @@ export function createApp(
     other = await import("./other-routes");
     const { monitoring } = await background();
     const own = { ctx, usage, limiter, metrics, monitoring, routes, visitorPasswords, openApi };
-    const ignoredIdentities = () => identityProxy?.ignored() ?? NO_IGNORED_IDENTITIES;
+    const ignoredIdentities = () => identityHeaders?.ignored() ?? NO_IGNORED_IDENTITIES;
     addRoutes(other.otherRoutes({ ...pages().shared, ...own, ignoredIdentities }));
   });
   const loadDashboard = once(async () => {
@@ -126,7 +126,7 @@ export function createApp(
     const { createDashboard } = await import("./dashboard");
     const own = { ctx, usage, addresses, passwords, routes, ...(await background()) };
     const dashboard = createDashboard({ ...pages().shared, ...own });
-    ({ answerRefusedForm, identityProxy } = dashboard);
+    ({ answerRefusedForm, identityHeaders } = dashboard);
     addRoutes(dashboard.routes);
     // The first screen is made in another turn of the event loop, since this one has taken 50 ms.
     await new Promise<void>((resolve) => setImmediate(resolve));
@@ -150,7 +150,7 @@ export function createApp(
     routes,
     domains: createDomains(ctx),
     sources: () => pages().sources,
-    identityProxy: () => identityProxy,
+    identityHeaders: () => identityHeaders,
     usage,
     limiter,
     addresses,

@@ -42,7 +42,7 @@ import { userAdminRoutes } from "./features/users/screens/users";
 import { webhookAdminRoutes } from "./features/webhooks/screens/webhooks";
 import type { ClientAddresses } from "./http/client-address";
 import { routesOf } from "./http/elysia";
-import { createIdentityProxy } from "./http/identity-proxy";
+import { createIdentityHeaders } from "./http/identity-proxy";
 import type { NewRoute, RouteTable } from "./http/route-table";
 import type { ImportJobs } from "./imports/jobs";
 import { importAdminRoutes } from "./imports/screens/imports";
@@ -73,7 +73,7 @@ interface DashboardDependencies {
   routes: RouteTable;
 }
 
-/** Creates the dashboard: its routes, its answer to a refused form, and what hears the proxy in front of it. */
+/** Creates the dashboard: its routes, its answer to a refused form, and the reader of identity headers. */
 export function createDashboard(dashboardDeps: DashboardDependencies) {
   const { ctx, addresses, passwords = createPasswords(), fleet, ...shared } = dashboardDeps;
   const flashes = createFlashes();
@@ -106,7 +106,7 @@ export function createDashboard(dashboardDeps: DashboardDependencies) {
   return {
     routes: adminRoutes(deps),
     answerRefusedForm: signInPages.answerRefusedForm,
-    identityProxy: createIdentityProxy(ctx, shared.sessions),
+    identityHeaders: createIdentityHeaders(ctx, shared.sessions),
   };
 }
 

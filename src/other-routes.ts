@@ -22,7 +22,6 @@ import { metricsRoutes } from "./features/metrics/api";
 import {
   databaseFamilies,
   identityFamilies,
-  type IgnoredIdentities,
   limiterFamilies,
   monitorFamilies,
   processFamilies,
@@ -41,6 +40,7 @@ import type { Snapshots } from "./features/status/snapshots";
 import type { MailOf } from "./features/timeline/updates";
 import { webhookRoutes } from "./features/webhooks/api";
 import { TestEventData } from "./features/webhooks/wire";
+import type { IgnoredIdentities } from "./http/caller";
 import { routesOf } from "./http/elysia";
 import { openApiSteps } from "./http/openapi";
 import type { NewRoute, RouteTable } from "./http/route-table";

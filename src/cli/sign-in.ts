@@ -10,7 +10,7 @@ import { followSettings } from "../features/settings/settings";
 import type { Command, ExitCode, Invocation } from "./command";
 import { withInstallation } from "./with-installation";
 
-/** Examines the provider as a sign-in would use it. The exit code is 1 if a step fails, or there is no provider. */
+/** Examines the provider as a sign-in would use it. The exit code is 1 if a part fails, or there is no provider. */
 const checkCommand: Command = {
   name: "sign-in check",
   summary: "Examine the OpenID Connect provider: its metadata, its keys and its clock.",
@@ -42,8 +42,8 @@ async function check({ output }: Invocation, ctx: CheckContext): Promise<ExitCod
     return 1;
   }
   const findings = await provider.check();
-  for (const { step, isOk, text } of findings) {
-    output.out(`${isOk ? "ok    " : "failed"}  ${step.padEnd(STEP_WIDTH)}  ${text}`);
+  for (const { part, isOk, text } of findings) {
+    output.out(`${isOk ? "ok    " : "failed"}  ${part.padEnd(PART_WIDTH)}  ${text}`);
   }
   if (provider.issuer.startsWith("http:")) {
     output.err("The provider is reached without HTTPS. Use it only within a private network.");
@@ -52,7 +52,7 @@ async function check({ output }: Invocation, ctx: CheckContext): Promise<ExitCod
   return findings.every(({ isOk }) => isOk) ? 0 : 1;
 }
 
-/** Width of the longest name of a step, in characters. */
-const STEP_WIDTH = 9;
+/** Width of the longest name of a part, in characters. */
+const PART_WIDTH = 9;
 
 export const signInCommands = [checkCommand];

@@ -12,10 +12,10 @@ import {
   linkPath,
   type PasswordLink,
 } from "../features/users/invitations";
-import { listIdentities } from "../features/users/identities";
 import { canUsePassword, stateOfUser } from "../features/users/rules";
 import { recoverUser, resetSecondFactor } from "../features/users/recovery";
 import { findSecondFactor } from "../features/users/second-factor-store";
+import { listIdentitiesOf } from "../features/users/store";
 import { changePassword, endSessions } from "../features/users/sign-in";
 import {
   createUser,
@@ -199,7 +199,7 @@ const recoverCommand: Command = {
       const makesOwner = invocation.isSet("owner");
       const { hadFactor, identities, link, user } = await ctx.db.write((tx) => ({
         hadFactor: findSecondFactor(tx, { userId: id }) !== undefined,
-        identities: listIdentities(tx, id),
+        identities: listIdentitiesOf(tx, { userId: id }),
         link: recoverUser(ctx, tx, id, { makesOwner, passwordHash }, CLI_ACTOR),
         user: getUser(tx, id),
       }));

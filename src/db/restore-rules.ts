@@ -90,10 +90,10 @@ const CHANGED_USERS = `SELECT r.id FROM main.users AS r
 const SECOND_FACTOR_COLUMNS = [
   "user_id",
   "secret",
-  "last_step",
+  "last_period",
   "wrong_codes",
-  "refusals",
-  "refused_until",
+  "pauses",
+  "paused_until",
   "created_at",
 ] as const;
 
@@ -155,7 +155,7 @@ export const CARRIED_TABLES: Readonly<Record<string, CarriedTable>> = {
       },
     ],
   },
-  // Before the users, whose rules make them the later ones.
+  // Before `users`, whose last rule makes versions equal, so that CHANGED_USERS would be empty.
   identities: {
     columns: ["id", "user_id", "issuer", "subject"],
     rules: [
@@ -198,14 +198,14 @@ export const CARRIED_TABLES: Readonly<Record<string, CarriedTable>> = {
             AND user_id NOT IN (SELECT user_id FROM main.second_factors)`,
       },
       {
-        // Codes that were used since the backup stay so, and a time for which codes are refused goes on.
+        // Codes that were used since the backup stay so, and a pause goes on.
         sql: update(
           "second_factors",
-          `last_step = max(r.last_step, o.last_step), wrong_codes = o.wrong_codes,
-            refusals = CASE WHEN o.refused_until > r.refused_until THEN o.refusals ELSE r.refusals END,
-            refused_until = max(r.refused_until, o.refused_until)`,
+          `last_period = max(r.last_period, o.last_period), wrong_codes = o.wrong_codes,
+            pauses = CASE WHEN o.paused_until > r.paused_until THEN o.pauses ELSE r.pauses END,
+            paused_until = max(r.paused_until, o.paused_until)`,
           `o.secret = r.secret
-            AND (o.last_step > r.last_step OR o.refused_until > r.refused_until)`,
+            AND (o.last_period > r.last_period OR o.paused_until > r.paused_until)`,
           "user_id",
         ),
       },

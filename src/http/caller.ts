@@ -7,11 +7,10 @@ import type { Credential, KeyDirectory } from "../features/keys/directory";
 import { isKeyValue, keyState, missingScope } from "../features/keys/rules";
 import type { Scope } from "../features/keys/scopes";
 import type { Charge, Limiter } from "../features/limits/limiter";
-import type { IgnoredIdentities } from "../features/metrics/families";
 import type { HeartbeatDirectory, TokenOwner } from "../features/monitors/tokens";
-import type { NamedUser } from "../features/users/identities";
+import type { ProxyUser } from "../features/users/identities";
 import { toProblem } from "./answers";
-import { findStartedSession } from "./cookies";
+import { findAnySession } from "./cookies";
 import type { BearerReader } from "./elysia";
 import type { Access, DeclaredRoute } from "./operation";
 import { ADDRESS_ONLY, type Caller, type RequestContext, splitUrl } from "./request-context";
@@ -21,14 +20,14 @@ import type { Match } from "./route-table";
 export const SIGN_IN_PATH = "/admin/sign-in";
 
 /** Path of the screen that sets up a second factor. */
-export const ENROLMENT_PATH = "/admin/settings/account/second-factor";
+export const SECOND_FACTOR_PATH = "/admin/settings/account/second-factor";
 
 interface Authorisation {
   /**
    * Finds the caller of a request. Returns a Problem if the request is rejected, or what must be done before the caller
    * is known: then it is called again.
    */
-  authorise(context: RequestContext, match: Match): Problem | SessionStep | undefined;
+  authorise(context: RequestContext, match: Match): Problem | SessionChange | undefined;
   /** Checks the caller again, as of now. Throws a Problem if the caller's rights have ended. */
   confirm(context: RequestContext): void;
 }
@@ -41,12 +40,15 @@ export interface CallerSources {
 }
 
 /** Begins or ends the session of a request. Resolves to a Problem if the request is rejected. */
-export type SessionStep = () => Promise<Problem | undefined>;
+export type SessionChange = () => Promise<Problem | undefined>;
 
-/** Compares sessions with the user whom a proxy in front of the dashboard names. */
-export interface IdentityProxy {
+/** Requests whose headers name a user and were ignored, by reason: another peer than the proxy, or no secret or a wrong one. */
+export type IgnoredIdentities = Record<"peer" | "secret", number>;
+
+/** Reads the user whom a proxy in front of the dashboard names, and compares sessions with it. */
+export interface IdentityHeaders {
   /** Returns the user whom the headers of a request name; undefined without one. Throws a Problem for wrong headers. */
-  read(context: RequestContext): NamedUser | undefined;
+  read(context: RequestContext): ProxyUser | undefined;
   /**
    * Compares the session of a request with the user whom the proxy names, and finds that of a client without cookies.
    * Returns undefined if both agree or the proxy has no say, a Problem for a user who is not let in, or what begins or
@@ -55,22 +57,22 @@ export interface IdentityProxy {
   reconcile(
     context: RequestContext,
     session: LiveSession | undefined,
-  ): Problem | SessionStep | undefined;
+  ): Problem | SessionChange | undefined;
   /** Number of requests since the start whose headers were ignored. */
   ignored(): IgnoredIdentities;
 }
 
-/** Path below which proxies are heard. */
+/** Path below which identity headers are read. */
 const DASHBOARD_PATH = "/admin";
 
 /**
  * Authorises requests by the declarations of their routes, without reading a body. `sources` is called only
- * for routes that need a credential. `identityProxy` returns undefined before the dashboard is loaded.
+ * for routes that need a credential. `identityHeaders` returns undefined before the dashboard is loaded.
  */
 export function createAuthorisation(
   ctx: Ctx,
   sources: () => CallerSources,
-  identityProxy: () => IdentityProxy | undefined,
+  identityHeaders: () => IdentityHeaders | undefined,
 ): Authorisation {
   function findCaller(
     context: RequestContext,
@@ -93,7 +95,7 @@ export function createAuthorisation(
           const { sessions } = sources();
           const session =
             context.begunSession === undefined
-              ? findStartedSession(ctx, sessions, request, now)
+              ? findAnySession(ctx, sessions, request, now)
               : sessions.find(context.begunSession, now);
           return session ? { kind: "session", session } : signInRequired();
         }
@@ -129,15 +131,15 @@ export function createAuthorisation(
     context: RequestContext,
     route: DeclaredRoute,
     found: Caller | Problem,
-  ): Caller | Problem | SessionStep {
+  ): Caller | Problem | SessionChange {
     const { access } = route.operation;
-    const proxy = route.path.startsWith(DASHBOARD_PATH) ? identityProxy() : undefined;
-    if (!proxy) return found;
+    const reader = route.path.startsWith(DASHBOARD_PATH) ? identityHeaders() : undefined;
+    if (!reader) return found;
     try {
-      context.named = proxy.read(context);
+      context.proxyUser = reader.read(context);
       if (access.kind !== "session") return found;
       const isSession = !(found instanceof Problem) && found.kind === "session";
-      const outcome = proxy.reconcile(context, isSession ? found.session : undefined);
+      const outcome = reader.reconcile(context, isSession ? found.session : undefined);
       const isResumed = context.begunSession !== undefined;
       return outcome ?? (isResumed ? findCaller(context, route, context.now) : found);
     } catch (error) {
@@ -359,8 +361,10 @@ function permissionProblem(access: Access, caller: Caller): Problem | undefined 
     return scopeProblem(caller.credential, access.scopes);
   }
   if (access.kind !== "session" || caller.kind !== "session") return undefined;
-  const { user, mustEnrol } = caller.session;
-  return mustEnrol && !access.enrols ? secondFactorRequired() : roleProblem(user.role, access.role);
+  const { user, isForSetUpOnly } = caller.session;
+  return isForSetUpOnly && !access.isOpenToSetUp
+    ? secondFactorRequired()
+    : roleProblem(user.role, access.role);
 }
 
 /** Returns 403 if the credential lacks one of the scopes. */
@@ -386,7 +390,7 @@ function secondFactorRequired(): Problem {
   return new Problem(
     "second_factor_required",
     "Your role needs a second factor. Set it up first. Nothing was changed.",
-    { next: { path: ENROLMENT_PATH, label: "Set up the second factor" } },
+    { next: { path: SECOND_FACTOR_PATH, label: "Set up the second factor" } },
   );
 }
 

@@ -31,18 +31,18 @@ function stepCookieName({ baseUrl }: Address): string {
  * Returns the live session of a request at `now` (unix ms); undefined without one, and for one that can only set up a
  * second factor. For public routes; for routes with a role the gateway has already found the session.
  */
-export function findCurrentSession(
+export function findFullSession(
   address: Address,
   sessions: Sessions,
   request: Request,
   now: number,
 ): LiveSession | undefined {
-  const session = findStartedSession(address, sessions, request, now);
-  return session?.mustEnrol ? undefined : session;
+  const session = findAnySession(address, sessions, request, now);
+  return session?.isForSetUpOnly ? undefined : session;
 }
 
-/** Returns the live session of a request as `findCurrentSession` does, also one that can only set up a second factor. */
-export function findStartedSession(
+/** Returns the live session, including one that can only set up a second factor. */
+export function findAnySession(
   address: Address,
   sessions: Sessions,
   request: Request,

@@ -1,15 +1,10 @@
 /* Cookies with the sealed secrets of a sign-in at the provider. */
-import { MINUTE_MS, SECOND_MS } from "../base/time";
-import { isHttps } from "../features/auth/rules";
-import { cookieAttributes, cookieValues } from "./cookies";
-
-/** The public address, which decides the name and the attributes of the cookie. */
-interface Address {
-  baseUrl: string;
-}
+import { SECOND_MS } from "../base/time";
+import { FLOW_MS, isHttps } from "../features/auth/rules";
+import { type Address, cookieAttributes, cookieValues } from "./cookies";
 
 /** Age of the cookie. The server decides when the sign-in ends. */
-const MAX_AGE_SECONDS = (10 * MINUTE_MS) / SECOND_MS;
+const MAX_AGE_SECONDS = FLOW_MS / SECOND_MS;
 
 function flowCookieName({ baseUrl }: Address): string {
   return isHttps(baseUrl) ? "__Host-allclear_flow" : "allclear_flow";

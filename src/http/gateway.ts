@@ -18,12 +18,12 @@ import {
   UnfinishedBody,
 } from "./body";
 import {
-  type SessionStep,
+  type SessionChange,
   type CallerSources,
   chargeCaller,
   createAuthorisation,
   hasTokenInPath,
-  type IdentityProxy,
+  type IdentityHeaders,
   signInRequired,
 } from "./caller";
 import { type Cdn, MISSING_CACHE } from "./cdn";
@@ -64,8 +64,8 @@ export interface GatewayDependencies {
   domains: Domains;
   /** Returns the sources of callers. Called only for routes that need a credential. */
   sources(): CallerSources;
-  /** Returns what compares sessions with the headers of a proxy; undefined before the dashboard is loaded. */
-  identityProxy(): IdentityProxy | undefined;
+  /** Reader of identity headers; undefined before the dashboard is loaded. */
+  identityHeaders(): IdentityHeaders | undefined;
   usage: KeyUsage;
   limiter: Limiter;
   addresses: ClientAddresses;
@@ -122,7 +122,7 @@ const CLIENT_CLOSED = 499;
 export function createGateway(deps: GatewayDependencies): Gateway {
   const { ctx, routes, usage, limiter, addresses, cdn, elsewhere } = deps;
   const { clock, log } = ctx;
-  const authorisation = createAuthorisation(ctx, deps.sources, deps.identityProxy);
+  const authorisation = createAuthorisation(ctx, deps.sources, deps.identityHeaders);
   const bodies = createBodyBudget(clock);
   const requestIds = createRequestIds(ctx.random);
   const logsRequests = log.isLevelEnabled("debug");
@@ -204,7 +204,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     context: RequestContext,
     match: Match,
     url: SplitUrl | undefined,
-    outcome: Problem | SessionStep | undefined,
+    outcome: Problem | SessionChange | undefined,
     charged: Charge | undefined,
   ): Response | Promise<Response> {
     const { request } = context;

@@ -16,9 +16,8 @@ import { hasUnsafeCharacters } from "../base/text";
 import { HOUR_MS, MINUTE_MS } from "../base/time";
 import type { Ctx } from "../context";
 import type { LiveSession, Sessions } from "../features/auth/sessions";
-import type { IgnoredIdentities } from "../features/metrics/families";
 import {
-  admitPerson,
+  signInPerson,
   findSignInOutcome,
   type Person,
   personOfProxy,
@@ -29,7 +28,12 @@ import { PROXY_ISSUER } from "../features/users/rules";
 import { endOneSession } from "../features/users/sign-in";
 import { findIdentity, findIdentityById } from "../features/users/store";
 import { acceptsHtml } from "./answers";
-import { type IdentityProxy, isSafeMethod, signInRequired } from "./caller";
+import {
+  type IdentityHeaders,
+  type IgnoredIdentities,
+  isSafeMethod,
+  signInRequired,
+} from "./caller";
 import { findSessionOwner } from "./cookies";
 import type { RequestContext } from "./request-context";
 import { isOwnHost } from "./visitor";
@@ -51,7 +55,7 @@ const BEGUN_MAX = 1_000;
 /** Limit of a name and an e-mail, in UTF-16 units. */
 const TEXT_MAX = 255;
 
-export function createIdentityProxy(ctx: Ctx, sessions: Sessions): IdentityProxy {
+export function createIdentityHeaders(ctx: Ctx, sessions: Sessions): IdentityHeaders {
   const { clock, config, db, log } = ctx;
   const networks = config.identityProxy;
   const names = identityHeaders(config);
@@ -121,11 +125,11 @@ export function createIdentityProxy(ctx: Ctx, sessions: Sessions): IdentityProxy
     replaced: LiveSession | undefined,
   ): Promise<Problem | undefined> {
     const origin = originOf(context);
-    const admitted = await db.write((tx) => admitPerson(ctx, tx, person, { origin, replaced }));
-    if ("rejection" in admitted) return refuse(context, person, admitted.rejection);
+    const signedIn = await db.write((tx) => signInPerson(ctx, tx, person, { origin, replaced }));
+    if ("rejection" in signedIn) return refuse(context, person, signedIn.rejection);
     const until = clock.monotonic() + BEGUN_MS;
-    begun().set(clientOf(person, origin), { token: admitted.sessionToken, until });
-    context.begunSession = admitted.sessionToken;
+    begun().set(clientOf(person, origin), { token: signedIn.sessionToken, until });
+    context.begunSession = signedIn.sessionToken;
     return undefined;
   }
 
@@ -172,14 +176,14 @@ export function createIdentityProxy(ctx: Ctx, sessions: Sessions): IdentityProxy
     },
 
     reconcile(context, session) {
-      const { named, request } = context;
-      if (!named) {
+      const { proxyUser, request } = context;
+      if (!proxyUser) {
         if (!session || !isOfProxy(session)) return undefined;
         return () => end(context, session, signInRequired());
       }
-      const identity = findIdentity(db, { issuer: PROXY_ISSUER, subject: named.name });
+      const identity = findIdentity(db, { issuer: PROXY_ISSUER, subject: proxyUser.name });
       if (session && identity && session.identityId === identity.id) return undefined;
-      const person = personOfProxy(named, config);
+      const person = personOfProxy(proxyUser, config);
       const outcome = findSignInOutcome(ctx, db, person);
       if ("rejection" in outcome) {
         // A session that began otherwise does not depend on the proxy. Its user may want to connect the two.
@@ -187,7 +191,7 @@ export function createIdentityProxy(ctx: Ctx, sessions: Sessions): IdentityProxy
         const problem = refuse(context, person, outcome.rejection);
         return session ? () => end(context, session, problem) : problem;
       }
-      // A form of the user before is not sent in the name of the next one.
+      // Rejects a form that another user opened.
       const isForm = !isSafeMethod(request);
       const owner = session?.user.id ?? findSessionOwner(ctx, sessions, request);
       const userId = "user" in outcome ? outcome.user.id : undefined;

@@ -10,7 +10,7 @@ import type { DomainPage } from "../features/pages/addresses";
 /**
  * Callers of a route, who are also charged for it.
  * - `key`: a live API key with all of the scopes. `takesBasic`: also as the password of Basic authentication.
- * - `session`: a signed-in user with at least the role. `enrols`: also one who must set up a second factor first.
+ * - `session`: a signed-in user with at least the role. `isOpenToSetUp`: also one who must set up a second factor first.
  * - `public`: anyone.
  * - `heartbeat`: a job with its monitor's token, as the `:token` of the path or as a bearer token.
  * - `imported-heartbeat`: a job with a token of another product, or anyone, whom the handler answers as that product does.
@@ -21,7 +21,7 @@ import type { DomainPage } from "../features/pages/addresses";
  */
 export type Access =
   | { kind: "key"; scopes: readonly Scope[]; takesBasic?: true }
-  | { kind: "session"; role: Role; enrols?: true }
+  | { kind: "session"; role: Role; isOpenToSetUp?: true }
   | { kind: "public" }
   | { kind: "heartbeat" }
   | {
@@ -58,7 +58,11 @@ export function session(role: Role): Access {
 }
 
 /** Requires a signed-in user, also one who must set up a second factor first. */
-export const ENROLMENT: Access = { kind: "session", role: "viewer", enrols: true };
+export const SECOND_FACTOR_SET_UP: Access = {
+  kind: "session",
+  role: "viewer",
+  isOpenToSetUp: true,
+};
 
 /** An answer of the handler in the documentation. */
 interface Answer {

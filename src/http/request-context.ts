@@ -8,7 +8,7 @@ import type { Credential } from "../features/keys/directory";
 import type { Charge } from "../features/limits/limiter";
 import type { TokenOwner } from "../features/monitors/tokens";
 import type { DomainPage } from "../features/pages/addresses";
-import type { NamedUser } from "../features/users/identities";
+import type { ProxyUser } from "../features/users/identities";
 import type { Cdn } from "./cdn";
 import type { DeclaredRoute } from "./operation";
 
@@ -80,7 +80,7 @@ export class RequestContext {
   /** Token of the link in the path by which a visitor sees a private page. */
   link: string | undefined = undefined;
   /** User whom a proxy in front of the dashboard names; undefined elsewhere, and without one. */
-  named: NamedUser | undefined = undefined;
+  proxyUser: ProxyUser | undefined = undefined;
   /** Token of the session that this request has begun, or found without a cookie. The browser gets it with the answer. */
   begunSession: string | undefined = undefined;
   /** True if the response already has the headers of every response. */

@@ -3,7 +3,7 @@ import { answersPrograms, type DeclaredRoute } from "../http/operation";
 import type { RequestContext } from "../http/request-context";
 import { readTheme, type Theme } from "../http/cookies";
 import { seeOther, sendHtml } from "../http/answers";
-import { ENROLMENT_PATH, SIGN_IN_PATH } from "../http/caller";
+import { SECOND_FACTOR_PATH, SIGN_IN_PATH } from "../http/caller";
 import { containsKeyShape } from "../base/ids";
 import { Actions } from "../ui/form";
 import { ButtonLink } from "../ui/buttons";
@@ -18,7 +18,7 @@ import { linkedAssets } from "../ui/assets";
 /** Screens that are shown instead of those that were requested, by the reason. */
 const INSTEAD: Partial<Record<ErrorCode, string>> = {
   sign_in_required: SIGN_IN_PATH,
-  second_factor_required: ENROLMENT_PATH,
+  second_factor_required: SECOND_FACTOR_PATH,
 };
 
 /** Placeholder of the request id in a cached page, since each answer has another one. */

@@ -6,7 +6,7 @@ import type { Ctx } from "../context";
 import type { Sessions } from "../features/auth/sessions";
 import type { VisitedPage, Visits } from "../features/pages/visits";
 import type { Snapshot, Snapshots } from "../features/status/snapshots";
-import { findCurrentSession } from "../http/cookies";
+import { findFullSession } from "../http/cookies";
 import { isOwnHost, readGrants, visitorAddress } from "../http/visitor";
 import type { RequestContext } from "../http/request-context";
 
@@ -60,7 +60,7 @@ export function createVisitors(
     return (
       readGrants(ctx, context, page.id).some((grant) => visits.admitsGrant(page, grant, now)) ||
       isAdmittedByNetwork(page, context) ||
-      findCurrentSession(ctx, sessions, request, now) !== undefined
+      findFullSession(ctx, sessions, request, now) !== undefined
     );
   }
 

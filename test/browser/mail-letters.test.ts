@@ -105,7 +105,14 @@ const LETTERS: Record<string, string> = {
     }),
   ),
   connected: accountHtml(
-    connectedLetter({ ...ACCOUNT_FACTS, system: LONG, label: LONG, at: AT, timeZone: "UTC" }),
+    connectedLetter({
+      ...ACCOUNT_FACTS,
+      system: LONG,
+      label: LONG,
+      at: AT,
+      timeZone: "UTC",
+      accountUrl: ACCOUNT_FACTS.url,
+    }),
   ),
   recovered: accountHtml(
     recoveredLetter({

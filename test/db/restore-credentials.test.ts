@@ -9,11 +9,11 @@ import { migrate, MIGRATIONS } from "../../src/db/migrations";
 import { openSqlite, readApplied } from "../../src/db/open";
 import { restoreDatabase } from "../../src/db/restore";
 import { endOldValues, revokeKey, rotateKey } from "../../src/features/keys/keys";
-import { disconnectIdentity, listIdentities } from "../../src/features/users/identities";
+import { disconnectIdentity } from "../../src/features/users/identities";
 import { resetSecondFactor } from "../../src/features/users/recovery";
 import { confirmByCode, replaceRecoveryCodes } from "../../src/features/users/second-factors";
 import { changePassword } from "../../src/features/users/sign-in";
-import { insertIdentity } from "../../src/features/users/store";
+import { insertIdentity, listIdentitiesOf } from "../../src/features/users/store";
 import {
   createUser,
   disableUser,
@@ -234,7 +234,10 @@ describe("a restored database", () => {
         expect([await worksFor(name, earlier), await worksFor(name, now)]).toEqual([false, true]);
       }
       expect(await worksFor("same", made["same"]?.factor?.recoveryCodes[0])).toBe(true);
-      const steps = listFactors(app.ctx.db, {}).map(({ userId, lastStep }) => [userId, lastStep]);
+      const steps = listFactors(app.ctx.db, {}).map(({ userId, lastPeriod }) => [
+        userId,
+        lastPeriod,
+      ]);
       const enrolled = Math.floor(TEST_START / PERIOD_MS);
       expect(Object.fromEntries(steps)).toMatchObject({
         [made["coded"]?.id ?? ""]: enrolled + 2,
@@ -285,11 +288,11 @@ describe("a restored database", () => {
     const { id } = site.made;
     const factors = () =>
       site.withApp(async (app) =>
-        listFactors(app.ctx.db, {}).map(({ userId, lastStep, refusals, refusedUntil }) => [
+        listFactors(app.ctx.db, {}).map(({ userId, lastPeriod, pauses, pausedUntil }) => [
           userId,
-          lastStep,
-          refusals,
-          refusedUntil,
+          lastPeriod,
+          pauses,
+          pausedUntil,
         ]),
       );
     const { kept = "" } = site.restore();
@@ -297,7 +300,7 @@ describe("a restored database", () => {
     {
       // A backup in which codes were not refused, but one more was used.
       using sqlite = new Database(kept);
-      sqlite.run("UPDATE second_factors SET refused_until = 0, refusals = 0, last_step = ?", [
+      sqlite.run("UPDATE second_factors SET paused_until = 0, pauses = 0, last_period = ?", [
         enrolled + 3,
       ]);
     }
@@ -666,7 +669,7 @@ test("an identity disconnected since the backup stays disconnected after a resto
     },
     async ({ ctx }, { id }) =>
       ctx.db.write((tx) => {
-        const [connected] = listIdentities(tx, id);
+        const [connected] = listIdentitiesOf(tx, { userId: id });
         disconnectIdentity(ctx, tx, id, connected?.id ?? 0, CLI_ACTOR);
       }),
   );

@@ -4,7 +4,7 @@ import { HOUR_MS, MINUTE_MS } from "../../src/base/time";
 import { selectMany } from "../../src/db/statements";
 import { SCOPE_NAMES } from "../../src/features/keys/scopes";
 import { sessions } from "../../src/db/tables/users";
-import { listIdentities } from "../../src/features/users/identities";
+import { listIdentitiesOf } from "../../src/features/users/store";
 import { disableUser, findUserByEmail, listUsers } from "../../src/features/users/users";
 import { chargeOf, createTestApp, expectProblem, requestOf, type TestApp } from "../support/app";
 import { BrowserClient } from "../support/browser-client";
@@ -315,7 +315,7 @@ describe("a user whom the proxy names and who is not let in", () => {
     await using open = await appWith({ ALLCLEAR_OIDC_LINK_BY_EMAIL: "on" });
     const { id } = await userWithPassword(open, BOB, "editor");
     expect((await open.call("/admin", { from: PROXY, headers: named("bob") })).status).toBe(200);
-    expect(listIdentities(open.ctx.db, id)).toMatchObject([{ issuer: "proxy" }]);
+    expect(listIdentitiesOf(open.ctx.db, { userId: id })).toMatchObject([{ issuer: "proxy" }]);
   });
 
   test("is not created where only invited users come in", async () => {

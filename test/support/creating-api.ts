@@ -154,7 +154,7 @@ function putBehindGateway(app: TestApp, loadRoutes: GatewayDependencies["loadRou
     routes: app.app.routes,
     domains: createDomains(ctx),
     sources: () => sources,
-    identityProxy: () => undefined,
+    identityHeaders: () => undefined,
     usage: app.app.usage,
     limiter: app.app.limiter,
     addresses: createClientAddresses(ctx),

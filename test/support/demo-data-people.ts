@@ -88,7 +88,7 @@ export async function addPeople({ ctx, clock }: TestApp, now: number): Promise<P
 export async function addSecondFactor({ ctx }: TestApp, user: UserResource, createdAt: number) {
   const userId = user.id;
   const codes = createRecoveryCodes(ctx.random).slice(2);
-  const none = { lastStep: 0, wrongCodes: [], refusals: 0, refusedUntil: 0 };
+  const none = { lastPeriod: 0, wrongCodes: [], pauses: 0, pausedUntil: 0 };
   await ctx.db.write((tx) => {
     insertSecondFactor(tx, { userId, secret: Buffer.alloc(20, 7), createdAt, ...none });
     insertRecoveryCodes(

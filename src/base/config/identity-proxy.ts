@@ -76,10 +76,16 @@ export type OptionalIdentityProxyName = "identityProxyEmailHeader" | "identityPr
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/;
 
 /** Headers that mean something else, or that a proxy cannot overwrite. */
-const TAKEN = new Set([PROXY_SECRET_HEADER, "authorization", "connection", "cookie", "host"]);
+const RESERVED_HEADERS = new Set([
+  PROXY_SECRET_HEADER,
+  "authorization",
+  "connection",
+  "cookie",
+  "host",
+]);
 
 function parseHeaderName(value: string): string {
-  if (!HEADER_NAME.test(value) || TAKEN.has(value.toLowerCase())) {
+  if (!HEADER_NAME.test(value) || RESERVED_HEADERS.has(value.toLowerCase())) {
     throw new Error("must be the name of a header, such as Remote-User");
   }
   return value;

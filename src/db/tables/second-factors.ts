@@ -3,10 +3,10 @@ import { blob, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 export const secondFactors = sqliteTable("second_factors", {
   userId: text("user_id").primaryKey(),
   secret: blob({ mode: "buffer" }).notNull(),
-  lastStep: integer("last_step").notNull(),
+  lastPeriod: integer("last_period").notNull(),
   wrongCodes: text("wrong_codes", { mode: "json" }).$type<readonly number[]>().notNull(),
-  refusals: integer().notNull(),
-  refusedUntil: integer("refused_until").notNull(),
+  pauses: integer().notNull(),
+  pausedUntil: integer("paused_until").notNull(),
   createdAt: integer("created_at").notNull(),
 });
 

@@ -5,12 +5,9 @@
 import { LRUCache } from "lru-cache";
 import { lazy } from "../../base/lazy";
 import { createSeal } from "../../base/seal";
-import { MINUTE_MS } from "../../base/time";
 import type { Ctx } from "../../context";
 import type { Claims, Failure, FlowSecrets, Provider } from "./provider";
-
-/** Time from the beginning of a sign-in to its end. */
-const FLOW_MS = 10 * MINUTE_MS;
+import { FLOW_MS } from "./rules";
 
 /** Finished sign-ins that are remembered, so that none is finished twice. */
 const FINISHED_MAX = 10_000;
@@ -36,9 +33,9 @@ interface Flow extends FlowSecrets {
   endsAt: number;
 }
 
-/** Content of a sealed text for a form. That of a cookie has no `kept`. */
-interface Kept {
-  kept?: object;
+/** Content of a sealed text for a form. That of a cookie has no `value`. */
+interface SealedForForm {
+  value?: object;
   /** Unix ms; the form is refused from this time on. */
   endsAt?: number;
 }
@@ -55,9 +52,9 @@ export interface Flows {
     sealed: readonly string[],
   ): Promise<{ purpose: Purpose; claims: Claims } | FlowFailure>;
   /** Seals a value for a form that is sent within 10 minutes. */
-  keep(value: object): string;
+  sealForForm(value: object): string;
   /** Returns the value that was sealed for a form; undefined for any other text, and later. */
-  take(sealed: string): object | undefined;
+  openFromForm(sealed: string): object | undefined;
   /** Results of the last trials, by the ids of the sessions that began them. */
   trials: Pick<LRUCache<number, Claims | Failure>, "get" | "set">;
 }
@@ -117,12 +114,12 @@ export function createFlows(ctx: Ctx, provider: Provider): Flows {
       return "failure" in claims ? { ...claims, purpose } : { purpose, claims };
     },
 
-    keep: (value) => seal.seal(JSON.stringify({ kept: value, endsAt: clock.now() + FLOW_MS })),
+    sealForForm: (value) => seal.seal(JSON.stringify({ value, endsAt: clock.now() + FLOW_MS })),
 
-    take(sealed) {
+    openFromForm(sealed) {
       const opened = seal.open(sealed);
-      const { kept, endsAt = 0 }: Kept = opened === undefined ? {} : JSON.parse(opened);
-      return clock.now() < endsAt ? kept : undefined;
+      const { value, endsAt = 0 }: SealedForForm = opened === undefined ? {} : JSON.parse(opened);
+      return clock.now() < endsAt ? value : undefined;
     },
 
     trials: new LRUCache<number, Claims | Failure>({ max: TRIALS_MAX }),

@@ -3,7 +3,7 @@
  */
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import { isLinkLive } from "./rules";
+import { isUnexpired } from "./rules";
 import { generateToken, hashToken } from "./sessions";
 import {
   deleteLink,
@@ -72,7 +72,7 @@ export function addLink(ctx: Ctx, tx: Tx, link: NewLink): IssuedLink {
 export function findLink(reader: Reader, token: string, now: number): OneTimeLink | undefined {
   const hash = hashToken(token);
   const row = hash && findLinkRow(reader, { hash });
-  if (!row || !isLinkLive(row, now)) return undefined;
+  if (!row || !isUnexpired(row, now)) return undefined;
   const { purpose, userId, expiresAt, isRecovery } = row;
   return { purpose, userId, expiresAt, isRecovery };
 }

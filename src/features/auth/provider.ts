@@ -1,6 +1,6 @@
 /*
- * The OpenID Connect provider: what it says of itself, the requests of a sign-in, and who it says has signed in. Protocol
- * and signatures are those of openid-client; its requests go through `egress/`.
+ * The OpenID Connect provider: its metadata, the requests of a sign-in, and the claims about the person. Protocol and
+ * signatures are those of openid-client; its requests go through `egress/`.
  */
 import type * as OpenId from "openid-client";
 import { lazy } from "../../base/lazy";
@@ -13,6 +13,11 @@ import { Fault } from "../../egress/model";
 
 /** Path to which the provider leads the browser back. */
 export const CALLBACK_PATH = "/admin/sign-in/callback";
+
+/** Returns the address to which the provider leads back at a public address. */
+export function redirectUriAt(baseUrl: string): string {
+  return baseUrl + CALLBACK_PATH;
+}
 
 /** Limit of one request to the provider, and of its answer. */
 const REQUEST_MS = 5 * SECOND_MS;
@@ -82,9 +87,10 @@ export interface Failure {
   isTrouble: boolean;
 }
 
-/** Result of one step of a check of the provider. */
+/** Result of one part of a check of the provider. */
 export interface Finding {
-  step: string;
+  /** Name of the part, such as `keys`. */
+  part: string;
   isOk: boolean;
   text: string;
 }
@@ -119,7 +125,7 @@ export function createProvider(
   const openid = lazy(() => import("openid-client"));
   const isPlain = issuer.startsWith("http:");
   const send = createSend(ctx, egress);
-  const redirectUri = () => ctx.baseUrl + CALLBACK_PATH;
+  const redirectUri = () => redirectUriAt(ctx.baseUrl);
   let kept: { metadata: Promise<OpenId.ServerMetadata>; until: number } | undefined;
 
   /** Reads what the provider says of itself. Throws `ProviderError`, and errors of the library. */
@@ -217,7 +223,7 @@ export function createProvider(
     return { token, userInfo };
   }
 
-  /** Runs a step of a sign-in, whose errors become a failure. */
+  /** Runs a part of a sign-in, whose errors become a failure. */
   async function attempt<Result>(work: () => Promise<Result>): Promise<Result | Failure> {
     try {
       return await work();
@@ -248,12 +254,12 @@ export function createProvider(
         }),
       );
       if ("failure" in metadata) {
-        return [{ step: "discovery", isOk: false, text: metadata.failure as string }];
+        return [{ part: "discovery", isOk: false, text: metadata.failure as string }];
       }
       const clockFinding = describeClock(date, clock.now());
       const keys = await attempt(() => readKeys(send, metadata));
       return [
-        { step: "discovery", isOk: true, text: `The provider names itself ${metadata.issuer}.` },
+        { part: "discovery", isOk: true, text: `The provider names itself ${metadata.issuer}.` },
         describeKeys(keys),
         clockFinding,
         ...describeAbilities(metadata, config),
@@ -300,7 +306,7 @@ function createSend({ clock }: Pick<Ctx, "clock">, egress: Egress): OpenId.Custo
         if (value !== undefined && /^[\t\x20-\x7e]*$/.test(value)) shown.set(name, value);
       }
       const isEmpty = answer.status === 204;
-      // Only answers to what is posted explain a refusal.
+      // Only answers to a POST explain a refusal in their body.
       const isRead = answer.status === 200 || (method === "POST" && answer.status <= 599);
       if (answer.status < 200 || !isRead) {
         throw new ProviderError(`${whereOf(url)} The status is ${answer.status}.`);
@@ -422,8 +428,8 @@ const CAUSES_MAX = 5;
 
 /**
  * Returns the reason of a failure as a sentence, without tokens, codes and secrets. `now` is in unix ms, `issuer` that of
- * the options. Messages of the library are constant; what came from the provider is in causes that are no errors, and in
- * errors of syntax, which quote what they read.
+ * the options. Messages of the library are constant. Text of the provider is only in causes that are not errors and in
+ * SyntaxErrors. Neither is quoted.
  */
 function describe(error: unknown, now: number, issuer = ""): string {
   const chain: LibraryError[] = [];
@@ -485,12 +491,12 @@ function differenceOf(aheadSeconds: number): string {
 function describeClock(date: string | null, now: number): Finding {
   const at = Date.parse(date ?? "");
   if (Number.isNaN(at)) {
-    return { step: "clock", isOk: true, text: "The provider does not tell its time." };
+    return { part: "clock", isOk: true, text: "The provider does not tell its time." };
   }
   const ahead = Math.round((at - now) / SECOND_MS);
   const isOk = Math.abs(ahead) <= CLOCK_TOLERANCE_SECONDS;
   const text = `The clock of the provider is ${differenceOf(ahead)} this server's.`;
-  return { step: "clock", isOk, text };
+  return { part: "clock", isOk, text };
 }
 
 /** Reads the keys of the provider, and returns the kinds of those that can verify a signature. */
@@ -516,12 +522,12 @@ async function readKeys(
 }
 
 function describeKeys(keys: string[] | Failure): Finding {
-  if ("failure" in keys) return { step: "keys", isOk: false, text: keys.failure };
+  if ("failure" in keys) return { part: "keys", isOk: false, text: keys.failure };
   const isOk = keys.length > 0;
   const text = isOk
     ? `The provider has ${plural(keys.length, "key")} for signatures: ${keys.join(", ")}.`
     : "The provider has no key that can verify a signature.";
-  return { step: "keys", isOk, text };
+  return { part: "keys", isOk, text };
 }
 
 /** Describes what a sign-in will use. */
@@ -530,7 +536,7 @@ function describeAbilities(metadata: OpenId.ServerMetadata, config: ClaimConfig)
   const challenges = Array.isArray(methods) ? methods : undefined;
   return [
     {
-      step: "PKCE",
+      part: "PKCE",
       isOk: challenges?.includes("S256") ?? true,
       text: challenges?.includes("S256")
         ? "The provider supports S256."
@@ -538,6 +544,6 @@ function describeAbilities(metadata: OpenId.ServerMetadata, config: ClaimConfig)
           ? "The provider does not support S256."
           : "The provider does not say if it supports S256, which is used.",
     },
-    { step: "scopes", isOk: true, text: `Asked for: ${scopeOf(metadata, config)}.` },
+    { part: "scopes", isOk: true, text: `Asked for: ${scopeOf(metadata, config)}.` },
   ];
 }

@@ -13,6 +13,9 @@ export const SESSION_LIFETIME_MS = 14 * DAY_MS;
  */
 export const IDENTITY_SESSION_MS = 12 * HOUR_MS;
 
+/** Time from the beginning of a sign-in at the provider to its end. */
+export const FLOW_MS = 10 * MINUTE_MS;
+
 /** Time between a right password and the code, after which the sign-in starts again. */
 export const STEP_MS = 10 * MINUTE_MS;
 
@@ -47,11 +50,9 @@ export function isTouchDue(lastSeenAt: number, now: number): boolean {
   return now - lastSeenAt >= TOUCH_INTERVAL_MS;
 }
 
-/**
- * Returns true if a one-time link still works. It is refused from the millisecond of its end on.
- */
-export function isLinkLive(link: { expiresAt: number }, now: number): boolean {
-  return now < link.expiresAt;
+/** Returns true if a one-time link or a step has not ended. It is refused from the millisecond of its end on. */
+export function isUnexpired({ expiresAt }: { expiresAt: number }, now: number): boolean {
+  return now < expiresAt;
 }
 
 /** Returns true if users with a role need a second factor. `from` is the lowest role that does. */

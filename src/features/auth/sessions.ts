@@ -65,8 +65,8 @@ export interface UserSession {
 
 /** A valid session. */
 export interface LiveSession extends UserSession {
-  /** True if the user needs a second factor and has none: the session can only set it up. */
-  mustEnrol: boolean;
+  /** True if the user needs a second factor and has none: the session can only set one up. */
+  isForSetUpOnly: boolean;
 }
 
 /** Client that starts a session. */
@@ -106,9 +106,9 @@ export function createSessions(ctx: Ctx): Sessions {
       const isLive = row && row.isSecure === isHttps(ctx.baseUrl) && isSessionLive(row, now);
       if (!isLive) return undefined;
       // A session of another system began without a password, which alone needs a code.
-      const isMissing = row.hasSecondFactor === 0 && row.identityId === null;
-      const mustEnrol = isMissing && needsSecondFactor(ctx.config.secondFactor, row.userRole);
-      return { ...presentSession(row), mustEnrol };
+      const isMissing = !row.hasSecondFactor && row.identityId === null;
+      const isForSetUpOnly = isMissing && needsSecondFactor(ctx.config.secondFactor, row.userRole);
+      return { ...presentSession(row), isForSetUpOnly };
     },
     ownerOf(token) {
       const hash = hashToken(token);

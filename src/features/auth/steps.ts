@@ -1,10 +1,10 @@
 /*
  * The step between a right password and a code: found by a token, ended by the code, the fifth wrong one, or after ten
- * minutes. It opens nothing else.
+ * minutes. Its token gives no other access.
  */
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import { isLinkLive, STEP_MS } from "./rules";
+import { isUnexpired, STEP_MS } from "./rules";
 import { generateToken, hashToken } from "./sessions";
 import {
   deleteOldestSteps,
@@ -43,7 +43,7 @@ export function startStep(ctx: Ctx, tx: Tx, userId: string, isRecovery = false):
 export function findStep(reader: Reader, token: string, now: number): Step | undefined {
   const hash = hashToken(token);
   const row = hash && findStepRow(reader, { hash });
-  if (!row || !isLinkLive(row, now)) return undefined;
+  if (!row || !isUnexpired(row, now)) return undefined;
   return { userId: row.userId, isRecovery: row.isRecovery };
 }
 

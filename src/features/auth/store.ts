@@ -23,7 +23,10 @@ const SESSION_COLUMNS = {
   userTimeZone: users.timeZone,
   userDisabledAt: users.disabledAt,
   userDeletedAt: users.deletedAt,
-  hasSecondFactor: sql<number>`EXISTS (SELECT 1 FROM second_factors WHERE user_id = ${users.id})`,
+  hasSecondFactor:
+    sql<boolean>`EXISTS (SELECT 1 FROM second_factors WHERE user_id = ${users.id})`.mapWith(
+      Boolean,
+    ),
 };
 
 export const findSessionRow = selectOne((orm, $: { hash: Buffer }) =>

@@ -33,10 +33,10 @@ export function keyUri(about: { secret: string; email: string; host: string }): 
 }
 
 /**
- * Returns the step of a code: its period of 30 seconds since 1970. Undefined if it is the code of no period near `now`
- * (unix ms). The same code is accepted again and again: the caller notes the step.
+ * Returns the period of a code, of 30 seconds and counted since 1970. Undefined if it is the code of no period near `now`
+ * (unix ms). The same code is accepted again and again: the caller notes the period.
  */
-export function stepOfCode(secret: Uint8Array, code: string, now: number): number | undefined {
+export function periodOfCode(secret: Uint8Array, code: string, now: number): number | undefined {
   const delta = TOTP.validate({
     ...CODES,
     token: code,

@@ -38,16 +38,8 @@ export function alarmFamilies(alarms: Alarms): MetricFamily[] {
   ];
 }
 
-/** Requests whose headers name a user and were ignored, by reason. */
-export interface IgnoredIdentities {
-  /** The peer is no proxy that may name users. */
-  peer: number;
-  /** The secret of the proxy is missing or wrong. */
-  secret: number;
-}
-
-/** Metric of the headers of identity proxies. */
-export function identityFamilies(figures: () => IgnoredIdentities): MetricFamily[] {
+/** Metric of the headers of identity proxies that were ignored, by reason. */
+export function identityFamilies(figures: () => Readonly<Record<string, number>>): MetricFamily[] {
   return [
     {
       type: "counter",

@@ -68,7 +68,7 @@ export interface Person {
 }
 
 /** Returns the person whom the claims of the provider describe. Claims of the ID token precede those of UserInfo. */
-export function personOf(
+export function personOfProvider(
   { name: system, issuer }: Pick<Provider, "name" | "issuer">,
   { token, userInfo = {} }: Claims,
   { oidcEmailVerified, oidcLinkByEmail, oidcGroupsClaim }: Ctx["config"],
@@ -93,7 +93,7 @@ export function personOf(
 }
 
 /** Someone whom a proxy in front of the dashboard names. */
-export interface NamedUser {
+export interface ProxyUser {
   name: string;
   email: string | undefined;
   groups: readonly string[];
@@ -101,7 +101,7 @@ export interface NamedUser {
 
 /** Returns the person whom a proxy names. The e-mail counts as verified. */
 export function personOfProxy(
-  { name, email, groups }: NamedUser,
+  { name, email, groups }: ProxyUser,
   { oidcLinkByEmail }: Ctx["config"],
 ): Person {
   return {
@@ -111,7 +111,7 @@ export function personOfProxy(
     email,
     isEmailVerified: true,
     canLinkByEmail: oidcLinkByEmail === "on",
-    // A name that is an e-mail is none for people.
+    // An e-mail is not used as a display name.
     name: name.includes("@") ? undefined : name,
     groups,
     timeZone: undefined,
@@ -238,7 +238,7 @@ function outcomeOfPerson(
     return { kind: "known", user: known, rule };
   }
   if (invited) {
-    // Otherwise a user who is in already could gain the role of another person by letting that one open the invitation.
+    // A second identity is not connected: its groups could give the user another person's role.
     return isAlone(invited) ? { kind: "link", user: invited, rule } : { rejection: "has_identity" };
   }
   if (email === "") return { rejection: "no_email" };
@@ -280,22 +280,22 @@ function nameOf({ name = "", email = "" }: Person): string {
   return candidates.find(isUsable) ?? "User";
 }
 
-/** A person who was let in. The token is not stored. */
-interface Admitted {
+/** A person who has signed in. The token is not stored. */
+interface SignedInPerson {
   user: UserResource;
   sessionToken: string;
 }
 
 /**
- * Lets a person in, or returns the reason why not: finds, connects or creates the user, gives the role of the groups if
+ * Signs a person in, or returns the reason why not: finds, connects or creates the user, gives the role of the groups if
  * ALLCLEAR_ROLES is set, and starts a session of 12 hours, which replaces the browser's earlier one.
  */
-export function admitPerson(
+export function signInPerson(
   ctx: Ctx,
   tx: Tx,
   person: Person,
   at: SignInAt & { origin: SessionOrigin; replaced?: LiveSession | undefined },
-): Admitted | { rejection: Rejection } {
+): SignedInPerson | { rejection: Rejection } {
   const outcome = findSignInOutcome(ctx, tx, person, at);
   if ("rejection" in outcome) return { rejection: outcome.rejection };
   const { origin, replaced, invitation } = at;
@@ -364,7 +364,7 @@ function storeIdentity(ctx: Ctx, tx: Tx, userId: string, person: Person): Identi
   const label = labelOf(person);
   const known = findIdentity(tx, { issuer, subject });
   const isOwn = known?.userId === userId;
-  // That of a user who was deleted.
+  // An identity of a deleted user is replaced.
   if (known && !isOwn) deleteIdentity(tx, { id: known.id });
   if (known && isOwn) setIdentityUsed(tx, { id: known.id, label, lastUsedAt: now });
   else insertIdentity(tx, { userId, issuer, subject, label, createdAt: now, lastUsedAt: now });
@@ -421,20 +421,6 @@ function recordConnection(
   changeUser(ctx, tx, user, {});
   const summary = `Connected “${user.name}” with ${person.system} as ${labelOf(person)}, ${how}`;
   audit(ctx, tx, actor, "user.connect", user.id, summary);
-}
-
-/** Identity of a user for people. Times in unix ms. */
-export interface Identity {
-  id: number;
-  issuer: string;
-  label: string;
-  createdAt: number;
-  lastUsedAt: number;
-}
-
-/** Lists the identities of a user, oldest first. */
-export function listIdentities(reader: Reader, userId: string): Identity[] {
-  return listIdentitiesOf(reader, { userId });
 }
 
 /**

@@ -19,7 +19,7 @@ import {
 import { endSessionsOf, type LiveSession, type SessionOrigin } from "../auth/sessions";
 import { mailChangedPassword, mailUser } from "./mails";
 import { isLive } from "./rules";
-import { admitByPassword, openSession, requirePasswordUse, type SignedIn } from "./sign-in";
+import { startSessionOrStep, openSession, requirePasswordUse, type SignedIn } from "./sign-in";
 import { findUser, type UserRow } from "./store";
 import { addUser, changeUser, describeUser, getLiveUserRow, getUser, hasUsers } from "./users";
 import { type NewUser, presentUser, UserChange, type UserResource } from "./wire";
@@ -141,7 +141,7 @@ export function acceptLink(
   });
   endSessionsOf(tx, row.id);
   endLinks(tx, { userId: row.id });
-  const signedIn = admitByPassword(ctx, tx, { userId: row.id, isRecovery }, origin, replaced);
+  const signedIn = startSessionOrStep(ctx, tx, { userId: row.id, isRecovery }, origin, replaced);
   const did = purpose === "invite" ? "accepted the invitation" : "chose a new password by a link";
   const summary = `“${row.name}” ${did}${"sessionToken" in signedIn ? ", and signed in" : ""}`;
   audit(ctx, tx, userActor(row, origin.ip), "user.accept", row.id, summary);

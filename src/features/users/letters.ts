@@ -201,8 +201,9 @@ export function connectedLetter(facts: {
   at: number;
   /** Time zone of the user. */
   timeZone: string;
+  accountUrl: string;
 }): UserLetter {
-  const { email, publicAddress, system, label, at, timeZone } = facts;
+  const { email, publicAddress, system, label, at, timeZone, accountUrl } = facts;
   const { moment } = momentsIn(timeZone);
   return letterOf("Your Allclear account was connected", {
     preheader: "If it was not you, act now.",
@@ -222,7 +223,7 @@ export function connectedLetter(facts: {
       paragraph(
         "If it was not you, disconnect it in your account, choose a new password, and tell an owner of Allclear at once.",
       ),
-      link("Open your account", publicAddress + ACCOUNT_PATH),
+      link("Open your account", accountUrl),
     ],
   });
 }
@@ -291,19 +292,19 @@ function secondFactorTexts(facts: SecondFactorChange, moment: (at: number) => st
         text: `it was removed ${place}. All sessions have ended. You sign in with your password, and can set up a new one.`,
       };
     }
-    case "recovery_codes":
+    case "recovery_codes_created":
       return {
         subject: "New recovery codes for Allclear",
         heading: "You have new recovery codes",
         text: "new recovery codes were made. Earlier ones work no longer.",
       };
-    case "recovery_code":
+    case "recovery_code_used":
       return {
         subject: "A recovery code for Allclear was used",
         heading: "A recovery code was used",
         text: `a recovery code was used after your password. You have ${plural(facts.left, "other")} left.`,
       };
-    case "refused":
+    case "codes_refused":
       return {
         subject: "Wrong codes after your Allclear password",
         heading: "Somebody typed wrong codes",
@@ -423,7 +424,9 @@ const WRITERS: { [Name in UserMail["template"]]: Write<ParamsOf<Name>> } = {
   },
 
   connected({ params }, { email, timeZone }, ctx) {
-    return connectedLetter({ ...params, email, publicAddress: ctx.baseUrl, timeZone });
+    const publicAddress = ctx.baseUrl;
+    const accountUrl = publicAddress + ACCOUNT_PATH;
+    return connectedLetter({ ...params, email, publicAddress, accountUrl, timeZone });
   },
 
   second_factor({ params }, { email, timeZone }, ctx) {

@@ -48,12 +48,12 @@ export type PasswordChange = "account" | "link" | "command";
 
 /** Change of a second factor that its user is told of. Times in unix ms. */
 export type SecondFactorChange =
-  | { change: "on" | "off" | "recovery_codes" }
+  | { change: "on" | "off" | "recovery_codes_created" }
   | { change: "reset"; by: "owner" | "command" }
-  /** A recovery code was used. `left` others are left. */
-  | { change: "recovery_code"; left: number }
-  /** Codes are refused after wrong ones. */
-  | { change: "refused"; until: number };
+  /** Another `left` recovery codes are left. */
+  | { change: "recovery_code_used"; left: number }
+  /** No code is accepted until then, after wrong ones. */
+  | { change: "codes_refused"; until: number };
 
 /** Mail to a user, with the values that it is written from. */
 export type UserMail =

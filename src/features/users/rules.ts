@@ -42,7 +42,7 @@ export function decideRole(
   return isOwner ? { role: "owner" } : { error: "must be owner: this is the first user" };
 }
 
-/** Returns true if an e-mail is the stored one but for the case of its ASCII letters. Others may only look like it. */
+/** Returns true if an e-mail is the stored one but for the case of its ASCII letters. Other letters that look alike count as different. */
 export function isSameEmail(email: string, stored: string): boolean {
   return email.trim().replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase()) === stored;
 }
@@ -133,33 +133,33 @@ export function isLive(user: { disabledAt: number | null }): boolean {
   return user.disabledAt === null;
 }
 
-/** Wrong codes of a user, and the time until which codes are refused for them (unix ms). */
+/** Wrong codes of a user, and the end of the pause in which no code is accepted (unix ms). */
 interface WrongCodes {
   /** Times within the last hour. */
   wrongCodes: readonly number[];
-  /** Times for which codes were refused, without a day of rest between them. */
-  refusals: number;
-  refusedUntil: number;
+  /** Number of pauses without a day of rest between them. Each lasts twice as long as the one before, up to a limit. */
+  pauses: number;
+  pausedUntil: number;
 }
 
-/** Wrong codes within an hour for which codes are refused. */
+/** Wrong codes within an hour after which a pause begins. */
 const WRONG_CODES_MAX = 10;
 
-const FIRST_REFUSAL_MS = 15 * MINUTE_MS;
+const FIRST_PAUSE_MS = 15 * MINUTE_MS;
 
-const LONGEST_REFUSAL_MS = 4 * HOUR_MS;
+const LONGEST_PAUSE_MS = 4 * HOUR_MS;
 
 /**
- * Counts a wrong code at `now`. The tenth within an hour refuses codes for 15 minutes, the next tenth for 30, and so on
- * up to 4 hours; a day without a refusal starts again with 15 minutes.
+ * Counts a wrong code at `now`. The tenth within an hour begins a pause of 15 minutes, the next tenth one of 30, and so on
+ * up to 4 hours; after a day without a pause the next one lasts 15 minutes again.
  */
 export function afterWrongCode(before: WrongCodes, now: number): WrongCodes {
-  const { refusals, refusedUntil } = before;
+  const { pauses, pausedUntil } = before;
   const wrongCodes = [...before.wrongCodes.filter((at) => at > now - HOUR_MS), now];
-  if (wrongCodes.length < WRONG_CODES_MAX) return { wrongCodes, refusals, refusedUntil };
-  const earlier = now - refusedUntil < DAY_MS ? refusals : 0;
-  const lastsMs = Math.min(LONGEST_REFUSAL_MS, FIRST_REFUSAL_MS * 2 ** earlier);
-  return { wrongCodes: [], refusals: earlier + 1, refusedUntil: now + lastsMs };
+  if (wrongCodes.length < WRONG_CODES_MAX) return { wrongCodes, pauses, pausedUntil };
+  const earlier = now - pausedUntil < DAY_MS ? pauses : 0;
+  const lastsMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** earlier);
+  return { wrongCodes: [], pauses: earlier + 1, pausedUntil: now + lastsMs };
 }
 
 /** A code of the app or a recovery code, as its digits and capital letters. */

@@ -18,12 +18,12 @@ export const listSecondFactorUsers = selectMany((orm, _$: Record<string, never>)
 );
 
 /** Uses up the codes until a step. */
-export const setLastStep = setBy(secondFactors, ["userId"], ["lastStep"]);
+export const setLastPeriod = setBy(secondFactors, ["userId"], ["lastPeriod"]);
 
 export const setWrongCodes = setBy(
   secondFactors,
   ["userId"],
-  ["wrongCodes", "refusals", "refusedUntil"],
+  ["wrongCodes", "pauses", "pausedUntil"],
 );
 
 export const insertRecoveryCodes = insertAllInto(recoveryCodes);

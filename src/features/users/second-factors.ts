@@ -1,6 +1,6 @@
 /*
- * Second factors: turning them on and off, the code that ends a sign-in, and recovery codes. A code works once: the step of
- * the last one is stored in the transaction that uses it.
+ * Second factors: turning them on and off, the code that ends a sign-in, and recovery codes. A code works once: the period
+ * of the last one is stored in the transaction that uses it.
  */
 import { type Actor, userActor } from "../../base/actor";
 import { conflict } from "../../base/errors";
@@ -16,7 +16,7 @@ import {
   hashRecoveryCode,
   readSecret,
   RECOVERY_CODES,
-  stepOfCode,
+  periodOfCode,
 } from "../auth/totp";
 import { mailSecondFactor } from "./mails";
 import { afterWrongCode, canUsePassword, isLive, type TypedCode } from "./rules";
@@ -29,7 +29,7 @@ import {
   insertRecoveryCodes,
   insertSecondFactor,
   type SecondFactorRow,
-  setLastStep,
+  setLastPeriod,
   setWrongCodes,
 } from "./second-factor-store";
 import { openSession } from "./sign-in";
@@ -54,12 +54,12 @@ function recoveryCodesLeft(reader: Reader, userId: string): number {
   return countRecoveryCodes(reader, { userId })?.count ?? 0;
 }
 
-/** Rejection of a code. `until` is the time from which codes are accepted again (unix ms). */
+/** Rejection of a code. `until` is the end of a pause, from which on codes are accepted again (unix ms). */
 export type CodeRejection =
   | { rejection: "wrong"; isRecoveryCode?: true }
   /** The code was right and has been used. */
   | { rejection: "used" }
-  | { rejection: "refused"; until: number };
+  | { rejection: "paused"; until: number };
 
 /** Rejection of a code of a sign-in, which may have ended with it. */
 export type SignInRejection = CodeRejection | { rejection: "ended"; isByTries: boolean };
@@ -84,7 +84,7 @@ export function signInWithCode(
   const actor = userActor(user, origin.ip);
   const outcome = takeCode(ctx, tx, user, typed, actor);
   if ("rejection" in outcome) {
-    if (outcome.rejection === "refused") return outcome;
+    if (outcome.rejection === "paused") return outcome;
     return countTry(tx, token) > 0 ? outcome : { rejection: "ended", isByTries: true };
   }
   endStep(tx, token);
@@ -119,13 +119,13 @@ function takeCode(
   if (!factor) return { rejection: "wrong" };
   if ("recoveryCode" in typed) return takeRecoveryCode(ctx, tx, user, typed.recoveryCode);
   const now = ctx.clock.now();
-  if (now < factor.refusedUntil) return { rejection: "refused", until: factor.refusedUntil };
-  const lastStep = stepOfCode(factor.secret, typed.code, now);
-  if (lastStep === undefined) return countWrongCode(ctx, tx, user, factor, actor);
+  if (now < factor.pausedUntil) return { rejection: "paused", until: factor.pausedUntil };
+  const lastPeriod = periodOfCode(factor.secret, typed.code, now);
+  if (lastPeriod === undefined) return countWrongCode(ctx, tx, user, factor, actor);
   // A used code is no guess: somebody has seen it, or a form was sent twice.
-  if (lastStep <= factor.lastStep) return { rejection: "used" };
+  if (lastPeriod <= factor.lastPeriod) return { rejection: "used" };
   // Wrong codes of the hour still count: who guesses could wait for the user to sign in.
-  setLastStep(tx, { userId: user.id, lastStep });
+  setLastPeriod(tx, { userId: user.id, lastPeriod });
   return { with: "a code" };
 }
 
@@ -143,7 +143,7 @@ function takeRecoveryCode(
   // A restore finds by the version that the code was used.
   changeUser(ctx, tx, user, {});
   const left = recoveryCodesLeft(tx, user.id);
-  mailSecondFactor(ctx, tx, user, { change: "recovery_code", left });
+  mailSecondFactor(ctx, tx, user, { change: "recovery_code_used", left });
   return { with: `a recovery code, ${plural(left, "recovery code")} left` };
 }
 
@@ -157,12 +157,12 @@ function countWrongCode(
   const counted = afterWrongCode(factor, ctx.clock.now());
   setWrongCodes(tx, { userId: user.id, ...counted });
   ctx.log.info({ email: user.email, ip: actor.ip }, "a code was refused");
-  const until = counted.refusedUntil;
-  if (until === factor.refusedUntil) return { rejection: "wrong" };
+  const until = counted.pausedUntil;
+  if (until === factor.pausedUntil) return { rejection: "wrong" };
   const summary = `Ten wrong codes of “${user.name}” within an hour: codes are refused until ${toIso(until)}`;
   audit(ctx, tx, actor, "user.codes_refused", user.id, summary);
-  mailSecondFactor(ctx, tx, user, { change: "refused", until });
-  return { rejection: "refused", until };
+  mailSecondFactor(ctx, tx, user, { change: "codes_refused", until });
+  return { rejection: "paused", until };
 }
 
 /**
@@ -182,16 +182,16 @@ export function turnOnSecondFactor(
   }
   const now = ctx.clock.now();
   const bytes = readSecret(secret);
-  const lastStep = bytes && stepOfCode(bytes, code, now);
-  if (bytes === undefined || lastStep === undefined) return { rejection: "wrong" };
+  const lastPeriod = bytes && periodOfCode(bytes, code, now);
+  if (bytes === undefined || lastPeriod === undefined) return { rejection: "wrong" };
   insertSecondFactor(tx, {
     userId,
     secret: bytes,
-    // The code of the enrolment is used up too.
-    lastStep,
+    // The code of the set-up is used up too.
+    lastPeriod,
     wrongCodes: [],
-    refusals: 0,
-    refusedUntil: 0,
+    pauses: 0,
+    pausedUntil: 0,
     createdAt: now,
   });
   changeUser(ctx, tx, user, {});
@@ -254,6 +254,6 @@ export function replaceRecoveryCodes(
   changeUser(ctx, tx, getLiveUserRow(tx, userId), {});
   const summary = `Created ${plural(RECOVERY_CODES, "recovery code")} of “${user.name}”`;
   audit(ctx, tx, actor, "user.recovery_codes", userId, summary);
-  mailSecondFactor(ctx, tx, user, { change: "recovery_codes" });
+  mailSecondFactor(ctx, tx, user, { change: "recovery_codes_created" });
   return codes;
 }

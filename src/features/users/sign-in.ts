@@ -47,11 +47,11 @@ export async function authenticate(
   const seconds = throttle.accountWaitSeconds(email, address);
   if (seconds > 0) return { rejection: "wait", seconds };
   const user = findUserRowByEmail(ctx.db, { email });
-  const isAdmitted =
+  const isEligible =
     user !== undefined &&
     isLive(user) &&
     (input.isConfirmation === true || canUsePassword(ctx.config, user));
-  const hash = isAdmitted ? user.passwordHash : null;
+  const hash = isEligible ? user.passwordHash : null;
   let isRight: boolean;
   try {
     isRight = await passwords.verify(input.password, hash, throttle.turnOf(address));
@@ -90,7 +90,7 @@ export function signIn(
   if (!current || !isLive(current) || current.passwordHash !== user.passwordHash) {
     throw conflict("The account was changed while you signed in. Sign in again.");
   }
-  const signedIn = admitByPassword(ctx, tx, { userId: current.id }, origin, replaced);
+  const signedIn = startSessionOrStep(ctx, tx, { userId: current.id }, origin, replaced);
   if ("sessionToken" in signedIn) {
     const summary = `“${current.name}” signed in`;
     audit(ctx, tx, userActor(current, origin.ip), "user.sign_in", current.id, summary);
@@ -102,7 +102,7 @@ export function signIn(
  * Starts the session of a user whose password is right or was just chosen, or the step before it if the user has a second
  * factor. With `isRecovery`, a link of `allclear user recover` chose it. The caller writes the audit row of a session.
  */
-export function admitByPassword(
+export function startSessionOrStep(
   ctx: Ctx,
   tx: Tx,
   { userId, isRecovery = false }: { userId: string; isRecovery?: boolean },

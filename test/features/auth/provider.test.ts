@@ -455,7 +455,7 @@ describe("a check of the provider", () => {
     const { ctx } = app;
     const provider = createProvider(ctx, createEgress(ctx));
     const findings = (await provider?.check()) ?? [];
-    return findings.map(({ step, isOk, text }) => `${isOk ? "ok" : "failed"} ${step}: ${text}`);
+    return findings.map(({ part, isOk, text }) => `${isOk ? "ok" : "failed"} ${part}: ${text}`);
   };
 
   test("finds issuer, keys, clock and abilities of a good one", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import {
-  isLinkLive,
+  isUnexpired,
   isSessionLive,
   isTouchDue,
   loginDelayMs,
@@ -60,8 +60,8 @@ test("a session's use is due to be written exactly a minute after the last", () 
 });
 
 test("a one-time link is live until the millisecond before its end", () => {
-  expect(isLinkLive({ expiresAt: START }, START - 1)).toBe(true);
-  expect(isLinkLive({ expiresAt: START }, START)).toBe(false);
+  expect(isUnexpired({ expiresAt: START }, START - 1)).toBe(true);
+  expect(isUnexpired({ expiresAt: START }, START)).toBe(false);
 });
 
 test("the delay after failures starts with the third, doubles and stays at 30 seconds", () => {

@@ -48,7 +48,7 @@ describe("a session", () => {
       ip: "203.0.113.7",
       userAgent: "Firefox",
       identityId: null,
-      mustEnrol: false,
+      isForSetUpOnly: false,
     });
     const other = token.startsWith("a") ? `b${token.slice(1)}` : `a${token.slice(1)}`;
     for (const wrong of ["", other, `${token} `, `${token}\n`, token.slice(1), "é".repeat(43)]) {

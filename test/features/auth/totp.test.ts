@@ -6,7 +6,7 @@ import {
   inGroups,
   keyUri,
   readSecret,
-  stepOfCode,
+  periodOfCode,
 } from "../../../src/features/auth/totp";
 import { sha256, systemRandom } from "../../../src/base/hash";
 
@@ -24,26 +24,27 @@ describe("a code", () => {
     [2_000_000_000, "279037"],
     [20_000_000_000, "353130"],
   ])("at %d seconds is that of RFC 6238", (seconds, code) => {
-    expect(stepOfCode(SECRET, code, seconds * 1_000)).toBe(Math.floor(seconds / 30));
+    expect(periodOfCode(SECRET, code, seconds * 1_000)).toBe(Math.floor(seconds / 30));
   });
 
   test("is accepted one period early and late, and no further", () => {
     const seconds = 1_234_567_890;
     const step = Math.floor(seconds / 30);
-    const at = (periods: number) => stepOfCode(SECRET, "005924", (seconds + 30 * periods) * 1_000);
+    const at = (periods: number) =>
+      periodOfCode(SECRET, "005924", (seconds + 30 * periods) * 1_000);
     expect([-2, -1, 0, 1, 2].map(at)).toEqual([undefined, step, step, step, undefined]);
   });
 
   test.each(["", "00592", "0059240", "abcdef", "００５９２４"])(
     "is never a text of another shape: “%s”",
     (text) => {
-      expect(stepOfCode(SECRET, text, 1_234_567_890_000)).toBeUndefined();
+      expect(periodOfCode(SECRET, text, 1_234_567_890_000)).toBeUndefined();
     },
   );
 
   test("is computed from the bytes of a buffer that is a part of a larger one", () => {
     const part = Buffer.concat([Buffer.alloc(7), SECRET, Buffer.alloc(9)]).subarray(7, 27);
-    expect(stepOfCode(part, "005924", 1_234_567_890_000)).toBeDefined();
+    expect(periodOfCode(part, "005924", 1_234_567_890_000)).toBeDefined();
   });
 });
 
@@ -101,6 +102,6 @@ describe("recovery codes", () => {
 });
 
 test("the time of a code does not depend on the clock of the process", () => {
-  expect(stepOfCode(SECRET, "287082", 59_000)).toBe(1);
-  expect(stepOfCode(SECRET, "287082", NOW)).toBeUndefined();
+  expect(periodOfCode(SECRET, "287082", 59_000)).toBe(1);
+  expect(periodOfCode(SECRET, "287082", NOW)).toBeUndefined();
 });

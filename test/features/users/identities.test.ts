@@ -2,11 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR, userActor } from "../../../src/base/actor";
 import { createSessions } from "../../../src/features/auth/sessions";
 import {
-  admitPerson,
+  signInPerson,
   disconnectIdentity,
-  listIdentities,
   type Person,
-  personOf,
+  personOfProvider,
 } from "../../../src/features/users/identities";
 import { matchRole } from "../../../src/features/users/rules";
 import { findIdentity, insertIdentity, listIdentitiesOf } from "../../../src/features/users/store";
@@ -49,7 +48,11 @@ describe("the claims of a person", () => {
   const config = testConfig();
   const provider = { name: "Northwind", issuer: "https://login.northwind.example" };
   const read = (token: object, userInfo?: object) =>
-    personOf(provider, { token: { sub: "1", ...token }, userInfo: userInfo as never }, config);
+    personOfProvider(
+      provider,
+      { token: { sub: "1", ...token }, userInfo: userInfo as never },
+      config,
+    );
 
   test("verify an e-mail by true alone, also as a text", () => {
     const verified = [true, "true", false, "false", "yes", 1, undefined].map(
@@ -68,7 +71,7 @@ describe("the claims of a person", () => {
     const email = "a@b.example";
     const trust = (token: object, userInfo: object) => {
       const claims = { token: { sub: "1", ...token }, userInfo: userInfo as never };
-      const { isEmailVerified, canLinkByEmail } = personOf(provider, claims, config);
+      const { isEmailVerified, canLinkByEmail } = personOfProvider(provider, claims, config);
       return [isEmailVerified, canLinkByEmail];
     };
     expect(trust({}, { email })).toEqual([true, false]);
@@ -105,12 +108,12 @@ describe("an identity", () => {
     await using installation = openPeopleInstallation();
     await installation.user("Owner");
     const { ctx } = installation;
-    const admitted = await installation.write((tx) => admitPerson(ctx, tx, ADA, { origin: FROM }));
-    if ("rejection" in admitted) throw new Error(admitted.rejection);
-    expect(admitted.user).toMatchObject({ email: "ada@northwind.example", role: "viewer" });
-    const session = createSessions(ctx).find(admitted.sessionToken, ctx.clock.now());
+    const signedIn = await installation.write((tx) => signInPerson(ctx, tx, ADA, { origin: FROM }));
+    if ("rejection" in signedIn) throw new Error(signedIn.rejection);
+    expect(signedIn.user).toMatchObject({ email: "ada@northwind.example", role: "viewer" });
+    const session = createSessions(ctx).find(signedIn.sessionToken, ctx.clock.now());
     expect(session?.user.timeZone).toBe("Europe/London");
-    const [identity] = listIdentities(ctx.db, admitted.user.id);
+    const [identity] = listIdentitiesOf(ctx.db, { userId: signedIn.user.id });
     expect(session?.identityId).toBe(identity?.id ?? 0);
   });
 
@@ -119,16 +122,16 @@ describe("an identity", () => {
     await installation.user("Owner");
     const { id } = await installation.user("Kim", { email: "kim@northwind.example" });
     const { ctx } = installation;
-    const admit = (email: string) =>
+    const signIn = (email: string) =>
       installation.write((tx) => {
         const person = { ...ADA, subject: email, email, canLinkByEmail: true };
-        return admitPerson(ctx, tx, person, { origin: FROM });
+        return signInPerson(ctx, tx, person, { origin: FROM });
       });
     // The Kelvin sign, whose lower case is k.
-    expect(await admit("\u212aim@northwind.example")).toEqual({ rejection: "taken_email" });
-    expect(listIdentities(ctx.db, id)).toEqual([]);
-    expect(await admit("KIM@Northwind.example")).toMatchObject({ user: { id } });
-    expect(await admit("kim@northwind.example")).toEqual({ rejection: "taken_email" });
+    expect(await signIn("\u212aim@northwind.example")).toEqual({ rejection: "taken_email" });
+    expect(listIdentitiesOf(ctx.db, { userId: id })).toEqual([]);
+    expect(await signIn("KIM@Northwind.example")).toMatchObject({ user: { id } });
+    expect(await signIn("kim@northwind.example")).toEqual({ rejection: "taken_email" });
   });
 
   test("of an issuer that is not in force is no way to sign in", async () => {
@@ -136,34 +139,34 @@ describe("an identity", () => {
     await installation.user("Owner");
     const { ctx } = installation;
     const inForce = { ...ctx, config: { ...ctx.config, oidcIssuer: ADA.issuer } };
-    const admitted = await installation.write((tx) => admitPerson(ctx, tx, ADA, { origin: FROM }));
-    if ("rejection" in admitted) throw new Error(admitted.rejection);
-    const { id } = admitted.user;
+    const signedIn = await installation.write((tx) => signInPerson(ctx, tx, ADA, { origin: FROM }));
+    if ("rejection" in signedIn) throw new Error(signedIn.rejection);
+    const { id } = signedIn.user;
     const old = { userId: id, issuer: "https://old.example", subject: "ada", label: "ada" };
     await installation.write((tx) => insertIdentity(tx, { ...old, createdAt: 1, lastUsedAt: 1 }));
-    const [used, other] = listIdentities(ctx.db, id);
+    const [used, other] = listIdentitiesOf(ctx.db, { userId: id });
     const ada = userActor({ id, name: "Ada" });
     const rejection = await installation.rejectionFrom((tx) =>
       disconnectIdentity(inForce, tx, id, used?.id ?? 0, ada),
     );
     expect(rejection.message).toContain("could not sign in any more");
     await installation.write((tx) => disconnectIdentity(inForce, tx, id, other?.id ?? 0, ada));
-    expect(listIdentities(ctx.db, id)).toHaveLength(1);
+    expect(listIdentitiesOf(ctx.db, { userId: id })).toHaveLength(1);
   });
 
   test("that was disconnected raises the version of its user, and can be connected with another", async () => {
     await using installation = openPeopleInstallation();
     await installation.user("Owner");
     const { ctx } = installation;
-    const admit = () => installation.write((tx) => admitPerson(ctx, tx, ADA, { origin: FROM }));
-    const first = await admit();
+    const signIn = () => installation.write((tx) => signInPerson(ctx, tx, ADA, { origin: FROM }));
+    const first = await signIn();
     if ("rejection" in first) throw new Error(first.rejection);
     const { id, version } = first.user;
-    const [identity] = listIdentities(ctx.db, id);
+    const [identity] = listIdentitiesOf(ctx.db, { userId: id });
     await installation.write((tx) => disconnectIdentity(ctx, tx, id, identity?.id ?? 0, CLI_ACTOR));
     const stored = installation.sqlite.query("SELECT version FROM users WHERE id = ?").get(id);
     expect(stored).toEqual({ version: version + 1 });
-    expect(await admit()).toEqual({ rejection: "taken_email" });
+    expect(await signIn()).toEqual({ rejection: "taken_email" });
   });
 
   test("is found by an index, and so are those of a user and the sessions of one", async () => {

@@ -3,10 +3,9 @@ import type { MailRow } from "../../../src/features/mail/store";
 import { toMessage } from "../../../src/features/mail/compose";
 import { renderLetter } from "../../../src/features/mail/letter";
 import {
-  admitPerson,
+  signInPerson,
   connectPerson,
   disconnectIdentity,
-  listIdentities,
 } from "../../../src/features/users/identities";
 import { inviteUser, issuePasswordLink } from "../../../src/features/users/invitations";
 import {
@@ -16,7 +15,12 @@ import {
 } from "../../../src/features/users/letters";
 import { mailUser } from "../../../src/features/users/mails";
 import { recoverUser } from "../../../src/features/users/recovery";
-import { findUser, insertIdentity, updateUserRow } from "../../../src/features/users/store";
+import {
+  findUser,
+  insertIdentity,
+  listIdentitiesOf,
+  updateUserRow,
+} from "../../../src/features/users/store";
 import { userActor } from "../../../src/base/actor";
 import { DAY_MS, MINUTE_MS, toIso } from "../../../src/base/time";
 import {
@@ -51,7 +55,7 @@ async function queueAll(site: AccountMailSite, name: string): Promise<void> {
     const input = { name, scopes: ["read:status" as const], expires };
     createKey({ ...ctx, clock }, tx, input, userActor(grace));
     const at = ctx.clock.now();
-    const params = { change: "refused" as const, at, until: at + MINUTE_MS };
+    const params = { change: "codes_refused" as const, at, until: at + MINUTE_MS };
     mailUser(ctx, tx, grace, { template: "second_factor", params });
   });
   await site.forgot(OWNER);
@@ -148,9 +152,9 @@ describe("the mails to users", () => {
     [{ change: "off" }, "turned off", "with your password alone"],
     [{ change: "reset", by: "owner" }, "was reset", "removed by an owner"],
     [{ change: "reset", by: "command" }, "was reset", "on the server’s command line"],
-    [{ change: "recovery_codes" }, "New recovery codes", "Earlier ones work no longer"],
-    [{ change: "recovery_code", left: 1 }, "was used", "You have 1 other left"],
-    [{ change: "refused", until: DAY_MS }, "Wrong codes", "until 2 Jan 1970"],
+    [{ change: "recovery_codes_created" }, "New recovery codes", "Earlier ones work no longer"],
+    [{ change: "recovery_code_used", left: 1 }, "was used", "You have 1 other left"],
+    [{ change: "codes_refused", until: DAY_MS }, "Wrong codes", "until 2 Jan 1970"],
   ] as const)("say of a second factor: %p", (change, subject, sentence) => {
     const about = {
       email: OWNER,
@@ -270,11 +274,11 @@ describe("the mails to users", () => {
     expect(joinPath(await written(site.compose(invitation)))).toStartWith("/admin/join/");
     await app.clock.advance(MINUTE_MS);
     const at = { invitation: token, origin: FROM };
-    const admitted = await ctx.db.write((tx) => admitPerson(ctx, tx, newcomer, at));
+    const admitted = await ctx.db.write((tx) => signInPerson(ctx, tx, newcomer, at));
     expect(admitted).toMatchObject({ user: { id: user.id, has_password: false } });
     expect(await site.compose(invitation)).toBe("unwanted");
     const disconnect = async () => {
-      const [identity] = listIdentities(ctx.db, user.id);
+      const [identity] = listIdentitiesOf(ctx.db, { userId: user.id });
       await ctx.db.write((tx) => disconnectIdentity(ctx, tx, user.id, identity?.id ?? 0, actor));
     };
     await disconnect();
@@ -289,7 +293,7 @@ describe("the mails to users", () => {
     await app.clock.advance(MINUTE_MS);
     await ctx.db.write((tx) => issuePasswordLink(ctx, tx, user.id, actor));
     // A sign-in with an identity from before the link is no answer to it.
-    await ctx.db.write((tx) => admitPerson(ctx, tx, newcomer, { origin: FROM }));
+    await ctx.db.write((tx) => signInPerson(ctx, tx, newcomer, { origin: FROM }));
     const path = joinPath(await written(site.compose(site.mails("invitation").at(-1))));
     const form = { name: "New", password: PASSWORD };
     expect((await app.call(path, { form })).status).toBe(303);

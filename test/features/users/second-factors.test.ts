@@ -106,7 +106,7 @@ test("statements about second factors and sign-ins use indexes and do not sort",
       authStore.deleteStepsOfUser(tx, { userId: "usr_1" });
       authStore.deleteOldestSteps(tx, { userId: "usr_1", kept: 1 });
       store.findSecondFactor(tx, { userId: "usr_1" });
-      store.setLastStep(tx, { userId: "usr_1", lastStep: 1 });
+      store.setLastPeriod(tx, { userId: "usr_1", lastPeriod: 1 });
       store.deleteRecoveryCode(tx, { userId: "usr_1", hash });
       store.deleteRecoveryCodes(tx, { userId: "usr_1" });
       store.countRecoveryCodes(tx, { userId: "usr_1" });

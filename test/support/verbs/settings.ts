@@ -61,7 +61,7 @@ async function confirmed(installation: ActionInstallation, what: string): Promis
   const { app, ownerId } = installation;
   const authenticator = await enrol(app, ownerId);
   const session = await signInByCode(app, OWNER_EMAIL, authenticator);
-  const form = { code: await authenticator.nextCode(), current_password: OWNER_PASSWORD };
+  const form = { code: await authenticator.nextCode(), password: OWNER_PASSWORD };
   return byForm({ ...installation, session }, `/settings/account/second-factor/${what}`, form);
 }
 
@@ -120,7 +120,7 @@ export const SETTINGS_VERBS: Verbs = {
     because: "Without a provider it only leads to the sign-in screen.",
     async prepare(installation) {
       const { path } = await guest(installation);
-      return { path: `${path}/provider`, options: { form: { held: "x" } } };
+      return { path: `${path}/provider`, options: { form: { pending: "x" } } };
     },
   },
   "POST /admin/settings/keys/new": {
@@ -408,7 +408,7 @@ export const SETTINGS_VERBS: Verbs = {
       const { ctx } = installation.app;
       const secret = createSecret(ctx.random);
       const code = codeAt(secret, ctx.clock.now());
-      const form = { secret, code, current_password: OWNER_PASSWORD };
+      const form = { secret, code, password: OWNER_PASSWORD };
       return byForm(installation, "/settings/account/second-factor", form);
     },
   },

@@ -15,7 +15,7 @@ export const CODE_PATH = `${SIGN_IN_PATH}/code`;
 /** Error of a text that is no code. */
 export const NO_CODE = "Type the six digits of the app, or the 16 characters of a recovery code.";
 
-/** Returns the error of a code, with the seconds until codes are accepted again if they are refused. */
+/** Returns the error of a code, with the seconds until the end of a pause. */
 export function codeError(
   outcome: CodeRejection,
   now: number,
@@ -29,7 +29,7 @@ export function codeError(
       };
     case "used":
       return { error: "This code was used before. Wait for the next one." };
-    case "refused": {
+    case "paused": {
       const leftMs = outcome.until - now;
       const wait = plural(Math.ceil(leftMs / MINUTE_MS), "minute");
       return {

@@ -6,7 +6,7 @@ import type { FieldError } from "../../../base/errors";
 import { NAME_MAX } from "../../../base/texts";
 import type { Reader } from "../../../db/statements";
 import { seeOther } from "../../../http/answers";
-import { findStartedSession, sessionCookie, stepCookie } from "../../../http/cookies";
+import { findAnySession, sessionCookie, stepCookie } from "../../../http/cookies";
 import { declareRoutes } from "../../../http/elysia";
 import { formBody } from "../../../http/form-body";
 import { Button, ButtonLink } from "../../../ui/buttons";
@@ -22,7 +22,7 @@ import { setPublicAddress, validatePublicAddress } from "../../settings/settings
 import { canResetByMail } from "../../users/mails";
 import { acceptLink, linkPath, setUpOwner } from "../../users/invitations";
 import {
-  admitPerson,
+  signInPerson,
   isAddressee,
   personOfProxy,
   type Rejection,
@@ -76,7 +76,7 @@ export function oneTimeLinkAdminRoutes(deps: AdminDependencies) {
   ) {
     const isInvitation = !user.has_password;
     const link = findLinkOf(ctx.db, token, "join");
-    const named = link?.purpose === "invite" ? requestContext.named : undefined;
+    const proxyUser = link?.purpose === "invite" ? requestContext.proxyUser : undefined;
     const page = {
       action: linkPath("invite", token),
       email: user.email,
@@ -85,9 +85,9 @@ export function oneTimeLinkAdminRoutes(deps: AdminDependencies) {
       canChoosePassword: link?.isRecovery === true || canUsePassword(ctx.config, user),
       provider: link?.purpose === "invite" ? providerName(ctx.config) : undefined,
       providerPath: invitedPath(token),
-      named: named && {
-        name: named.name,
-        isAddressee: isAddressee(personOfProxy(named, ctx.config), user),
+      named: proxyUser && {
+        name: proxyUser.name,
+        isAddressee: isAddressee(personOfProxy(proxyUser, ctx.config), user),
       },
       namedPath: `${linkPath("invite", token)}/named`,
     };
@@ -130,7 +130,7 @@ export function oneTimeLinkAdminRoutes(deps: AdminDependencies) {
         const passwordHash = await passwords.hash(password);
         const owner = { name, email, passwordHash, timeZone: browserZone(time_zone) };
         const origin = sessionOriginOf(request, requestContext);
-        const before = findStartedSession(ctx, sessions, request, ctx.clock.now());
+        const before = findAnySession(ctx, sessions, request, ctx.clock.now());
         // Sessions are valid only while the public address has the scheme that they started with.
         const baseUrl = hasFixedAddress ? ctx.baseUrl : new URL(public_address).origin;
         const session = await ctx.db.write((tx) => {
@@ -187,7 +187,7 @@ export function oneTimeLinkAdminRoutes(deps: AdminDependencies) {
           ? { passwordHash }
           : { passwordHash, name, timeZone: browserZone(time_zone) };
         const origin = sessionOriginOf(request, requestContext);
-        const before = findStartedSession(ctx, sessions, request, ctx.clock.now());
+        const before = findAnySession(ctx, sessions, request, ctx.clock.now());
         const signedIn = await ctx.db.write((tx) => {
           // Another request may have used the link while the password was hashed.
           if (!findLinkOf(tx, token, "join")) return undefined;
@@ -203,20 +203,20 @@ export function oneTimeLinkAdminRoutes(deps: AdminDependencies) {
     .post(
       "/admin/join/:token/named",
       async ({ request, requestContext, params: { token } }) => {
-        const { named } = requestContext;
+        const { proxyUser } = requestContext;
         if (!findUserOf(token)) return showDeadLink(request, "join");
-        if (!named) return seeOther(linkPath("invite", token));
-        const person = personOfProxy(named, ctx.config);
+        if (!proxyUser) return seeOther(linkPath("invite", token));
+        const person = personOfProxy(proxyUser, ctx.config);
         const origin = sessionOriginOf(request, requestContext);
-        const replaced = findStartedSession(ctx, sessions, request, ctx.clock.now());
-        const admitted = await ctx.db.write((tx) =>
-          admitPerson(ctx, tx, person, { origin, replaced, invitation: token }),
+        const replaced = findAnySession(ctx, sessions, request, ctx.clock.now());
+        const signedIn = await ctx.db.write((tx) =>
+          signInPerson(ctx, tx, person, { origin, replaced, invitation: token }),
         );
-        if ("rejection" in admitted) {
-          const children = <NotJoined named={named.name} rejection={admitted.rejection} />;
+        if ("rejection" in signedIn) {
+          const children = <NotJoined named={proxyUser.name} rejection={signedIn.rejection} />;
           return render.plain(request, { title: "You have not joined", status: 403, children });
         }
-        return seeOther(HOME_PATH, { "Set-Cookie": sessionCookie(ctx, admitted.sessionToken) });
+        return seeOther(HOME_PATH, { "Set-Cookie": sessionCookie(ctx, signedIn.sessionToken) });
       },
       { ...formBody(), ...screenOperation(PUBLIC) },
     );

@@ -5,14 +5,14 @@
 import { userActor } from "../../../base/actor";
 import { seeOther } from "../../../http/answers";
 import { SIGN_IN_PATH } from "../../../http/caller";
-import { findCurrentSession, findStartedSession, sessionCookie } from "../../../http/cookies";
+import { findFullSession, findAnySession, sessionCookie } from "../../../http/cookies";
 import { endedFlowCookie, flowCookie, readFlowCookies } from "../../../http/flow-cookies";
 import { declareRoutes } from "../../../http/elysia";
 import { formBody } from "../../../http/form-body";
-import { queryOf, type RequestContext, splitUrl } from "../../../http/request-context";
+import { type RequestContext, splitUrl } from "../../../http/request-context";
 import { Button, ButtonLink } from "../../../ui/buttons";
 import { Actions, Form } from "../../../ui/form";
-import { browserOrigin, sessionOriginOf } from "../../../ui/frame/browser";
+import { sessionOriginOf } from "../../../ui/frame/browser";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import {
   ACCOUNT_PATH,
@@ -21,15 +21,16 @@ import {
   TRIED_PATH,
   withQuery,
 } from "../../../ui/frame/paths";
+import { atPublicAddress, isAtPublicAddress } from "../../../ui/frame/public-address";
 import { screenOperation } from "../../../ui/screens/routes";
 import {
-  admitPerson,
+  signInPerson,
   connectPerson,
   findSignInOutcome,
   isAddressee,
   labelOf,
   type Person,
-  personOf,
+  personOfProvider,
   type Rejection,
   REJECTIONS,
 } from "../../users/identities";
@@ -40,7 +41,6 @@ import { findLink } from "../links";
 import { CALLBACK_PATH, type Claims, type Failure, shortClaims } from "../provider";
 import { deadLinkPage } from "./dead-link";
 import { safeReturnPath } from "./refused-form";
-import { keepsCookies } from "./sign-in";
 
 const PUBLIC = { kind: "public" } as const;
 
@@ -127,14 +127,14 @@ export function providerAdminRoutes(deps: AdminDependencies) {
     if (isAddressee(person, outcome.user)) return undefined;
     // Of the groups, which may be many, one decides.
     const groups = outcome.rule ? [outcome.rule.group] : [];
-    const held: Held = { person: { ...person, groups }, invitation };
+    const pending: PendingJoin = { person: { ...person, groups }, invitation };
     return render.plain(request, {
       title: "Is this invitation for you?",
       children: (
         <ConfirmJoin
           action={invitedPath(invitation)}
           cancelHref={linkPath("invite", invitation)}
-          held={flows.keep(held)}
+          pending={flows.sealForForm(pending)}
           system={provider.name}
           label={labelOf(person)}
           email={outcome.user.email}
@@ -150,19 +150,19 @@ export function providerAdminRoutes(deps: AdminDependencies) {
   }
 
   /** Starts the session of a person, or returns the reason why not. */
-  async function admit(
+  async function signIn(
     request: Request,
     requestContext: RequestContext,
     person: Person,
     { next, invitation }: SignInPurpose,
   ): Promise<Response | Rejection> {
     const origin = sessionOriginOf(request, requestContext);
-    const replaced = findStartedSession(ctx, sessions, request, ctx.clock.now());
-    const admitted = await ctx.db.write((tx) =>
-      admitPerson(ctx, tx, person, { origin, replaced, invitation }),
+    const replaced = findAnySession(ctx, sessions, request, ctx.clock.now());
+    const signedIn = await ctx.db.write((tx) =>
+      signInPerson(ctx, tx, person, { origin, replaced, invitation }),
     );
-    if ("rejection" in admitted) return admitted.rejection;
-    const { sessionToken } = admitted;
+    if ("rejection" in signedIn) return signedIn.rejection;
+    const { sessionToken } = signedIn;
     return seeOther(safeReturnPath(next), { "Set-Cookie": sessionCookie(ctx, sessionToken) });
   }
 
@@ -175,13 +175,13 @@ export function providerAdminRoutes(deps: AdminDependencies) {
   ): Promise<Response | Rejection | undefined> {
     const { ip } = requestContext.address;
     const connected = await ctx.db.write((tx) => {
-      const session = findCurrentSession(ctx, sessions, request, ctx.clock.now());
+      const session = findFullSession(ctx, sessions, request, ctx.clock.now());
       if (session?.id !== sessionId) return undefined;
       const { user } = session;
-      return { refused: connectPerson(ctx, tx, user.id, person, userActor(user, ip)) };
+      return { rejected: connectPerson(ctx, tx, user.id, person, userActor(user, ip)) };
     });
     if (!connected) return undefined;
-    if (connected.refused) return connected.refused.rejection;
+    if (connected.rejected) return connected.rejected.rejection;
     return flashes.redirect(sessionId, ACCOUNT_PATH, `You are connected with ${person.system}.`);
   }
 
@@ -192,7 +192,7 @@ export function providerAdminRoutes(deps: AdminDependencies) {
     purpose: Extract<Purpose, { kind: "try" }>,
     result: Claims | Failure,
   ): Promise<Response> {
-    const session = findCurrentSession(ctx, sessions, request, ctx.clock.now());
+    const session = findFullSession(ctx, sessions, request, ctx.clock.now());
     if (session?.id !== purpose.sessionId) {
       return fail(request, requestContext, parts, { ...ENDED_SESSION, purpose });
     }
@@ -214,7 +214,7 @@ export function providerAdminRoutes(deps: AdminDependencies) {
       "/admin/join/:token/provider",
       async ({ request, requestContext, params: { token } }) => {
         if (!oidc) return showNone(request);
-        const link = TOKEN.test(token) ? findLink(ctx.db, token, ctx.clock.now()) : undefined;
+        const link = findLink(ctx.db, token, ctx.clock.now());
         if (link?.purpose !== "invite") {
           return render.plain(request, deadLinkPage("join", canResetByMail(ctx)));
         }
@@ -227,14 +227,14 @@ export function providerAdminRoutes(deps: AdminDependencies) {
       "/admin/join/:token/provider",
       async ({ request, requestContext, params: { token }, body: form }) => {
         if (!oidc) return seeOther(SIGN_IN_PATH);
-        const held = oidc.flows.take(form.text("held")) as Held | undefined;
-        if (held?.invitation !== token) {
+        const pending = oidc.flows.openFromForm(form.text("pending")) as PendingJoin | undefined;
+        if (pending?.invitation !== token) {
           return fail(request, requestContext, oidc, ENDED_CONFIRMATION);
         }
         const purpose = { kind: "sign-in", next: HOME_PATH, invitation: token } as const;
-        const answer = await admit(request, requestContext, held.person, purpose);
+        const answer = await signIn(request, requestContext, pending.person, purpose);
         if (answer instanceof Response) return answer;
-        return reject({ request, requestContext }, oidc, held.person, purpose, answer);
+        return reject({ request, requestContext }, oidc, pending.person, purpose, answer);
       },
       { ...formBody(), ...screenOperation(PUBLIC) },
     )
@@ -252,12 +252,12 @@ export function providerAdminRoutes(deps: AdminDependencies) {
         }
         const { purpose, claims } = outcome;
         if (purpose.kind === "try") return keepTrial(at, oidc, purpose, claims);
-        const person = personOf(oidc.provider, claims, ctx.config);
+        const person = personOfProvider(oidc.provider, claims, ctx.config);
         const answer =
           purpose.kind === "connect"
             ? await connect(request, requestContext, person, purpose.sessionId)
             : ((await askToJoin(request, oidc, person, purpose)) ??
-              (await admit(request, requestContext, person, purpose)));
+              (await signIn(request, requestContext, person, purpose)));
         if (answer === undefined) {
           return fail(request, requestContext, oidc, { ...ENDED_SESSION, purpose });
         }
@@ -266,21 +266,6 @@ export function providerAdminRoutes(deps: AdminDependencies) {
       },
       screenOperation(PUBLIC),
     );
-}
-
-/** Token of an invitation. Others, which may have any characters, lead nowhere. */
-const TOKEN = /^[0-9A-Za-z]{43}$/;
-
-/** Value of the parameter of a browser that was led to the public address. It is led there once, whatever a proxy says. */
-const MOVED = "yes";
-
-/** Returns a path at the public address, to which a browser at another one is led. */
-export function atPublicAddress(
-  baseUrl: string,
-  path: string,
-  query: Record<string, string | undefined> = {},
-): string {
-  return baseUrl + withQuery(path, { ...query, moved: MOVED });
 }
 
 const ENDED_SESSION = {
@@ -295,7 +280,7 @@ const ENDED_CONFIRMATION = {
 };
 
 /** A person who opened an invitation, until the person confirms it. */
-interface Held {
+interface PendingJoin {
   person: Person;
   invitation: string;
 }
@@ -303,20 +288,6 @@ interface Held {
 /** Returns the path that begins a sign-in by an invitation. */
 export function invitedPath(token: string): string {
   return `${linkPath("invite", token)}/provider`;
-}
-
-/**
- * Returns true if a browser shows the public address, and would store its cookies: by the host, the origin of a form, or
- * since it was led there, where a proxy replaces the host of every request. Clients can forge all of it.
- */
-export function isAtPublicAddress(baseUrl: string, request: Request): boolean {
-  const { host, origin } = new URL(baseUrl);
-  const isSameHost = browserOrigin(request)?.host === host;
-  return (
-    (isSameHost && keepsCookies(baseUrl, request)) ||
-    request.headers.get("origin") === origin ||
-    queryOf(request).get("moved") === MOVED
-  );
 }
 
 function againPath(purpose: Purpose | undefined): string {
@@ -337,8 +308,8 @@ function describePerson({ email, subject }: Person): string {
 function ConfirmJoin(props: {
   action: string;
   cancelHref: string;
-  /** Sealed person and invitation. */
-  held: string;
+  /** Sealed `PendingJoin`. */
+  pending: string;
   /** Name of the provider. */
   system: string;
   /** Name of the person at the provider. */
@@ -346,7 +317,7 @@ function ConfirmJoin(props: {
   /** E-mail of the user who was invited. */
   email: string;
 }) {
-  const { action, cancelHref, held, system, label, email } = props;
+  const { action, cancelHref, pending, system, label, email } = props;
   return (
     <>
       <p>
@@ -356,7 +327,7 @@ function ConfirmJoin(props: {
         If you accept it, {system} signs you in here as {email} from now on. If that is somebody
         else, cancel, and ask an owner of this server about the link.
       </p>
-      <Form action={action} hidden={{ held }}>
+      <Form action={action} hidden={{ pending }}>
         <Actions>
           <Button kind="primary">Accept invitation</Button>
           <ButtonLink href={cancelHref}>Cancel</ButtonLink>

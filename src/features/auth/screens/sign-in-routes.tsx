@@ -4,8 +4,8 @@ import { seeOther, sendHtml } from "../../../http/answers";
 import { SIGN_IN_PATH } from "../../../http/caller";
 import {
   endedSessionCookie,
-  findCurrentSession,
-  findStartedSession,
+  findFullSession,
+  findAnySession,
   sessionCookie,
   stepCookie,
   stepTokens,
@@ -26,7 +26,7 @@ import { findStep } from "../steps";
 import { waitText } from "../throttle";
 import { CODE_PATH, codeError, CodePage, NO_CODE } from "./code";
 import { readKeptForm, type RefusedForm, renderWayBack, safeReturnPath } from "./refused-form";
-import { describeNamed, KEPT_SIGN_IN_PATH } from "./sign-in";
+import { describeProxyUser, KEPT_SIGN_IN_PATH } from "./sign-in";
 
 const PUBLIC = { kind: "public" } as const;
 
@@ -99,7 +99,7 @@ export function signInAdminRoutes({
     session: LiveSession,
     headers: Record<string, string> = {},
   ): Response | undefined {
-    if (session.mustEnrol) return undefined;
+    if (session.isForSetUpOnly) return undefined;
     if (kept.owner !== "" && kept.owner !== session.user.id) {
       flashes.put(session.id, { tone: "maint", text: OF_ANOTHER_USER });
       return undefined;
@@ -130,8 +130,8 @@ export function signInAdminRoutes({
       SIGN_IN_PATH,
       async ({ request, requestContext, query }) => {
         const next = safeReturnPath(query["next"]);
-        if (findStartedSession(ctx, sessions, request, requestContext.now)) return seeOther(next);
-        return show(request, { email: "", next, named: describeNamed(ctx, requestContext) });
+        if (findAnySession(ctx, sessions, request, requestContext.now)) return seeOther(next);
+        return show(request, { email: "", next, named: describeProxyUser(ctx, requestContext) });
       },
       screenOperation(PUBLIC),
     )
@@ -142,7 +142,7 @@ export function signInAdminRoutes({
         const next = safeReturnPath(form.text("next"));
         const kept = readKeptForm(form, routes);
         if (kept && form.text("continue") !== "") {
-          const current = findCurrentSession(ctx, sessions, request, ctx.clock.now());
+          const current = findFullSession(ctx, sessions, request, ctx.clock.now());
           return current
             ? (returnToForm(request, kept, current) ?? seeOther(next))
             : show(request, { email, next, error: NOT_SIGNED_IN, kept }, { status: 422 });
@@ -162,7 +162,7 @@ export function signInAdminRoutes({
           return show(request, { email, next, error, kept }, waitResponseOptions(seconds));
         }
         const origin = sessionOriginOf(request, requestContext);
-        const before = findStartedSession(ctx, sessions, request, ctx.clock.now());
+        const before = findAnySession(ctx, sessions, request, ctx.clock.now());
         const signedIn = await ctx.db.write((tx) => signIn(ctx, tx, outcome.user, origin, before));
         if ("sessionToken" in signedIn) {
           return welcome(request, signedIn.sessionToken, { next, kept });
@@ -179,7 +179,7 @@ export function signInAdminRoutes({
       async ({ request, requestContext, query }) => {
         const next = safeReturnPath(query["next"]);
         if (findStepToken(request) !== undefined) return showCode(request, { next });
-        const session = findStartedSession(ctx, sessions, request, requestContext.now);
+        const session = findAnySession(ctx, sessions, request, requestContext.now);
         return seeOther(session ? next : withQuery(SIGN_IN_PATH, { next }));
       },
       screenOperation(PUBLIC),
@@ -193,7 +193,7 @@ export function signInAdminRoutes({
         const shown = { next, kept, usesRecoveryCode: recoveryCode !== "" };
         const startAgain = (error: string) =>
           show(request, { email: "", next, error, kept }, { status: 422 });
-        const before = findStartedSession(ctx, sessions, request, ctx.clock.now());
+        const before = findAnySession(ctx, sessions, request, ctx.clock.now());
         const token = findStepToken(request);
         // A form that was sent twice has started the session already.
         if (token === undefined) return before ? seeOther(next) : startAgain(ENDED);
@@ -216,7 +216,7 @@ export function signInAdminRoutes({
     .post(
       SIGN_OUT_PATH,
       async ({ request, requestContext }) => {
-        const current = findStartedSession(ctx, sessions, request, ctx.clock.now());
+        const current = findAnySession(ctx, sessions, request, ctx.clock.now());
         if (current) {
           const { id, user } = current;
           const actor = userActor(user, requestContext.address.ip);

@@ -16,14 +16,13 @@ import { Notice } from "../../../ui/blocks";
 import { Button, ButtonLink } from "../../../ui/buttons";
 import type { HtmlDocument } from "../../../ui/documents";
 import { Actions, Form, TextField } from "../../../ui/form";
-import { browserOrigin } from "../../../ui/frame/browser";
 import { HOME_PATH, PROVIDER_PATH, withQuery } from "../../../ui/frame/paths";
+import { keepsCookies } from "../../../ui/frame/public-address";
 import { renderPlainScreen } from "../../../ui/frame/shell";
 import { findSignInOutcome, personOfProxy } from "../../users/identities";
 import { canResetByMail, FORGOT_PATH } from "../../users/mails";
 import { hasUsers } from "../../users/users";
 import { providerName } from "../provider";
-import { isHttps } from "../rules";
 import type { Sessions } from "../sessions";
 import {
   hiddenFieldsOf,
@@ -92,7 +91,7 @@ export function createSignInPages(ctx: Ctx, sessions: Sessions, routes: RouteTab
       }
       const refused = kept ? "kept" : route?.operation.keepsTyped ? "lost" : "button";
       const next = returnPathOf(request, path, { routes, baseUrl: ctx.baseUrl });
-      const named = describeNamed(ctx, context);
+      const named = describeProxyUser(ctx, context);
       const shown = { email: "", next, refused, named, ...(kept ? { kept } : {}) } as const;
       return sendHtml(request, renderSignIn(propsFor(request, shown)), options);
     },
@@ -100,10 +99,10 @@ export function createSignInPages(ctx: Ctx, sessions: Sessions, routes: RouteTab
 }
 
 /** Describes the user whom the proxy in front of this server names; undefined without one. */
-export function describeNamed(ctx: Ctx, { named }: RequestContext): SignInProps["named"] {
-  if (!named) return undefined;
-  const outcome = findSignInOutcome(ctx, ctx.db, personOfProxy(named, ctx.config));
-  return { name: named.name, isLetIn: !("rejection" in outcome) };
+export function describeProxyUser(ctx: Ctx, { proxyUser }: RequestContext): SignInProps["named"] {
+  if (!proxyUser) return undefined;
+  const outcome = findSignInOutcome(ctx, ctx.db, personOfProxy(proxyUser, ctx.config));
+  return { name: proxyUser.name, isLetIn: !("rejection" in outcome) };
 }
 
 function renderSignIn({ theme, ...props }: PageProps): HtmlDocument {
@@ -113,18 +112,6 @@ function renderSignIn({ theme, ...props }: PageProps): HtmlDocument {
     assets: linkedAssets(),
     children: <SignIn {...props} />,
   });
-}
-
-/**
- * Returns true if the browser would store the session cookie. With an HTTPS public address the
- * cookie is `Secure`, which browsers store over HTTPS or from localhost only.
- */
-export function keepsCookies(baseUrl: string, request: Request): boolean {
-  if (!isHttps(baseUrl)) return true;
-  const { protocol, hostname } = browserOrigin(request) ?? {};
-  const isLocal = ["localhost", "127.0.0.1", "[::1]"].includes(hostname ?? "");
-  // A proxy may omit X-Forwarded-Proto, but browsers send this header over HTTPS only.
-  return protocol === "https:" || isLocal || request.headers.has("sec-fetch-site");
 }
 
 interface SignInProps {
@@ -235,8 +222,8 @@ function SignIn(props: SignInProps) {
 }
 
 /**
- * Way on for a user whom the proxy signs in by itself, after signing out, or after a form that is not the user's own. A
- * password would sign in nobody else.
+ * Shown after signing out, or after a form that is not the user's own, to a user whom the proxy signs in again. A password
+ * would sign in nobody else.
  */
 function ContinueAsNamed({
   name,

@@ -17,17 +17,17 @@ import { Actions } from "../../../ui/form";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { SIGN_IN_SETTINGS_PATH, USERS_PATH } from "../../../ui/frame/paths";
 import { crumbsAbove, crumbsTo } from "../../../ui/frame/places";
+import { atPublicAddress, isAtPublicAddress } from "../../../ui/frame/public-address";
 import { DenseDataTable } from "../../../ui/list";
 import { PageHead } from "../../../ui/navigation";
 import { createArea } from "../../../ui/screens/area";
 import { screenOperation } from "../../../ui/screens/routes";
-import { CALLBACK_PATH, CLAIM_MAX, type Claims, type Provider } from "../../auth/provider";
-import { atPublicAddress, isAtPublicAddress } from "../../auth/screens/provider-routes";
+import { CLAIM_MAX, type Claims, type Provider, redirectUriAt } from "../../auth/provider";
 import {
   findSignInOutcome,
-  type NamedUser,
+  type ProxyUser,
   type Person,
-  personOf,
+  personOfProvider,
   REJECTIONS,
   type SignInOutcome,
 } from "../../users/identities";
@@ -45,7 +45,7 @@ export function signInSettingsAdminRoutes(deps: AdminDependencies) {
     children: (
       <SignInSettings
         ctx={ctx}
-        named={requestContext.named}
+        named={requestContext.proxyUser}
         peer={requestContext.peer}
         provider={oidc?.provider}
         isElsewhere={!isAtPublicAddress(ctx.baseUrl, request)}
@@ -80,7 +80,7 @@ export function signInSettingsAdminRoutes(deps: AdminDependencies) {
       const children = <Tried provider={provider} failure={result.failure} />;
       return { title: TRIAL, isStill: true, children };
     }
-    const person = personOf(provider, result, ctx.config);
+    const person = personOfProvider(provider, result, ctx.config);
     const outcome = findSignInOutcome(ctx, ctx.db, person);
     const seen = { claims: result, person, outcome, hasRoles: ctx.config.roles !== undefined };
     return { title: TRIAL, isStill: true, children: <Tried provider={provider} seen={seen} /> };
@@ -98,14 +98,14 @@ function SignInSettings(props: {
   /** True if the dashboard is open at another address than the public one. */
   isElsewhere: boolean;
   /** User whom a proxy names in this request. */
-  named: NamedUser | undefined;
+  named: ProxyUser | undefined;
   /** Address that sent this request; undefined if another node passed it on. */
   peer: string | undefined;
 }) {
   const { ctx, provider, isElsewhere, named, peer } = props;
   const { config, baseUrl } = ctx;
   const hasProxy = config.identityProxy.length > 0;
-  const redirectUri = baseUrl + CALLBACK_PATH;
+  const redirectUri = redirectUriAt(baseUrl);
   return (
     <>
       <PageHead title="Sign-in" crumbs={crumbsAbove(SIGN_IN_SETTINGS_PATH)}>
@@ -238,7 +238,7 @@ function ProviderFacts({ config, provider }: { config: Config; provider: Provide
 
 function ProxyFacts(props: {
   config: Config;
-  named: NamedUser | undefined;
+  named: ProxyUser | undefined;
   peer: string | undefined;
 }) {
   const { config, named, peer } = props;

@@ -24,6 +24,7 @@ import { defineForm, type Field, type StateOf } from "../../../ui/forms/form";
 import { describeDevice } from "../../../ui/frame/browser";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { ACCOUNT_PATH, GENERAL_PATH } from "../../../ui/frame/paths";
+import { atPublicAddress, isAtPublicAddress } from "../../../ui/frame/public-address";
 import type { Screen, ScreenRequest } from "../../../ui/frame/render";
 import { Cell, Row, Table } from "../../../ui/list";
 import { PageHead } from "../../../ui/navigation";
@@ -32,29 +33,22 @@ import { screenOperation } from "../../../ui/screens/routes";
 import { RelativeTime } from "../../../ui/times";
 import { passwordError } from "../../auth/passwords";
 import type { Provider } from "../../auth/provider";
-import { codeError, NO_CODE } from "../../auth/screens/code";
-import { atPublicAddress, isAtPublicAddress } from "../../auth/screens/provider-routes";
+import { codeError } from "../../auth/screens/code";
 import { listSessionsOf, type UserSession } from "../../auth/sessions";
-import { waitText } from "../../auth/throttle";
-import {
-  connectPerson,
-  disconnectIdentity,
-  type Identity,
-  listIdentities,
-  personOfProxy,
-  REJECTIONS,
-} from "../identities";
-import { canUsePassword, PROXY_ISSUER, readCode } from "../rules";
+import { connectPerson, disconnectIdentity, personOfProxy, REJECTIONS } from "../identities";
+import { canUsePassword, PROXY_ISSUER } from "../rules";
 import { confirmByCode, readSecondFactor, type SecondFactor } from "../second-factors";
-import { authenticate, changePassword, endOneSession, endSessions } from "../sign-in";
+import { changePassword, endOneSession, endSessions } from "../sign-in";
+import { type IdentityRow, listIdentitiesOf } from "../store";
 import { getUser, readPreferences, renameUser, setKeyWarnings, setTimeZone } from "../users";
 import type { UserResource } from "../wire";
 import {
-  addSecondFactorRoutes,
   codeFieldError,
   confirmingCodeField,
-  SecondFactorCard,
-} from "./second-factor";
+  createConfirmation,
+  currentPasswordField,
+} from "./confirming";
+import { addSecondFactorRoutes, SecondFactorCard } from "./second-factor";
 
 const COLUMNS = [
   { label: "Device" },
@@ -94,7 +88,7 @@ const ZONE_FORM = defineForm<{ time_zone: string }>()({
 });
 
 const PASSWORD_FORM = defineForm<{ current_password: string; new_password: string }>()({
-  current_password: passwordField({ label: "Current password", autocomplete: "current-password" }),
+  current_password: currentPasswordField,
   new_password: passwordField({
     label: "New password",
     hint: "At least 12 characters. Saving signs you out on all other devices.",
@@ -103,7 +97,7 @@ const PASSWORD_FORM = defineForm<{ current_password: string; new_password: strin
 });
 
 const ownPasswordField = passwordField({
-  label: "Password",
+  label: "Current password",
   hint: "Your password of this server, once more.",
   autocomplete: "current-password",
 });
@@ -150,7 +144,7 @@ interface AccountProps {
   named: string | undefined;
   /** Provider with which users sign in; undefined without one. */
   provider: Pick<Provider, "name" | "issuer"> | undefined;
-  identities: readonly Identity[];
+  identities: readonly IdentityRow[];
   /** True if the user may choose a password. */
   canChoosePassword: boolean;
   /** Address at which the account can be connected, if the dashboard is open at another one. */
@@ -386,7 +380,9 @@ interface States {
 
 /** Screen of the user's own account. */
 export function accountAdminRoutes(deps: AdminDependencies) {
-  const { ctx, flashes, render, passwords, throttle, writeAs, oidc } = deps;
+  const { ctx, flashes, render, passwords, writeAs, oidc } = deps;
+  const confirmation = createConfirmation(deps);
+  const { confirmPasswordAndCode } = confirmation;
   const area = createArea(deps, ACCOUNT_PATH, "viewer");
 
   function connectContext(requestContext: RequestContext): ConnectContext {
@@ -419,12 +415,12 @@ export function accountAdminRoutes(deps: AdminDependencies) {
     const sessions = listSessionsOf(ctx.db, user.id, now);
     const theme = readTheme(request);
     const forms = { name, zone, password, mail, connect, connectNamed };
-    const identities = listIdentities(ctx.db, user.id);
+    const identities = listIdentitiesOf(ctx.db, { userId: user.id });
     const isNamedConnected = identities.some(({ issuer }) => issuer === PROXY_ISSUER);
     const ways = {
       provider: oidc?.provider,
       identities,
-      named: isNamedConnected ? undefined : requestContext.named?.name,
+      named: isNamedConnected ? undefined : requestContext.proxyUser?.name,
       canChoosePassword: canUsePassword(ctx.config, user),
       connectsAt: isAtPublicAddress(ctx.baseUrl, request)
         ? undefined
@@ -443,26 +439,8 @@ export function accountAdminRoutes(deps: AdminDependencies) {
   ): Promise<FieldError[]> {
     const detail = passwordError(new_password, sessionOf(requestContext).user.email);
     if (detail !== undefined) return [{ pointer: "#/new_password", detail }];
-    const wrong = await currentPasswordError(requestContext, current_password);
+    const wrong = await confirmation.currentPasswordError(requestContext, current_password);
     return wrong === undefined ? [] : [{ pointer: "#/current_password", detail: wrong }];
-  }
-
-  /**
-   * Returns the error of the typed current password; undefined if the password is right. Attempts
-   * are throttled by client address.
-   */
-  async function currentPasswordError(
-    requestContext: RequestContext,
-    password: string,
-  ): Promise<string | undefined> {
-    const { address } = requestContext;
-    const { email } = sessionOf(requestContext).user;
-    const seconds = throttle.takeAttempt(address);
-    if (seconds > 0) return waitText(seconds);
-    const credentials = { email, password, isConfirmation: true };
-    const outcome = await authenticate(ctx, { passwords, throttle }, credentials, address);
-    if (!("rejection" in outcome)) return undefined;
-    return outcome.rejection === "wrong" ? "is wrong" : waitText(outcome.seconds);
   }
 
   area.screen("", (at) => account(at));
@@ -497,7 +475,7 @@ export function accountAdminRoutes(deps: AdminDependencies) {
     done: () => ({ path: ACCOUNT_PATH, text: "Your time zone was changed." }),
   });
 
-  addSecondFactorRoutes(area, deps, currentPasswordError);
+  addSecondFactorRoutes(area, deps, confirmation);
 
   area.screen("/password", () => ({ path: ACCOUNT_PATH }));
 
@@ -543,10 +521,8 @@ export function accountAdminRoutes(deps: AdminDependencies) {
         const connect = CONNECT_FORM.rejected(values, [error], context);
         return render.screen(at, { ...account(at, { connect }), status: 422 });
       };
-      const typed = readCode(values.code);
-      if (context.needsCode && !typed) return reject(codeFieldError(NO_CODE));
-      const wrong = await currentPasswordError(requestContext, values.password);
-      if (wrong !== undefined) return reject({ pointer: "#/password", detail: wrong });
+      const typed = await confirmPasswordAndCode(requestContext, { ...values, ...context });
+      if ("error" in typed) return reject(typed.error);
       const begun = await oidc.flows.begin({ kind: "connect", sessionId: id });
       const { name } = oidc.provider;
       if ("failure" in begun) {
@@ -556,12 +532,12 @@ export function accountAdminRoutes(deps: AdminDependencies) {
         const connect = connectForm(requestContext, notice);
         return render.screen(at, { ...account(at, { connect }), status: 503 });
       }
+      const { code } = typed;
       const rejected =
-        context.needsCode && typed
-          ? await writeAs(requestContext, (tx) =>
-              confirmByCode(ctx, tx, { userId: user.id, typed }, actorOf(requestContext)),
-            )
-          : undefined;
+        code &&
+        (await writeAs(requestContext, (tx) =>
+          confirmByCode(ctx, tx, { userId: user.id, typed: code }, actorOf(requestContext)),
+        ));
       if (rejected) return reject(codeFieldError(codeError(rejected, ctx.clock.now()).error));
       return render.screen(at, {
         title: `Connect with ${name}`,
@@ -579,8 +555,8 @@ export function accountAdminRoutes(deps: AdminDependencies) {
     "/connect/named",
     async ({ request, requestContext, body: sent }) => {
       const at = { request, requestContext };
-      const { named } = requestContext;
-      if (!named) return seeOther(ACCOUNT_PATH);
+      const { proxyUser } = requestContext;
+      if (!proxyUser) return seeOther(ACCOUNT_PATH);
       const { id, user } = sessionOf(requestContext);
       const values = CONNECT_NAMED_FORM.read(sent);
       const context = connectContext(requestContext);
@@ -588,34 +564,36 @@ export function accountAdminRoutes(deps: AdminDependencies) {
         const connectNamed = CONNECT_NAMED_FORM.rejected(values, [error], context);
         return render.screen(at, { ...account(at, { connectNamed }), status: 422 });
       };
-      const rejectCode = (detail: string) => reject({ pointer: "#/own_code", detail });
-      const typed = readCode(values.own_code);
-      if (context.needsCode && !typed) return rejectCode(NO_CODE);
-      const wrong = await currentPasswordError(requestContext, values.own_password);
-      if (wrong !== undefined) return reject({ pointer: "#/own_password", detail: wrong });
-      const person = personOfProxy(named, ctx.config);
-      const refused = await writeAs(requestContext, (tx) => {
+      const typed = await confirmPasswordAndCode(
+        requestContext,
+        { password: values.own_password, code: values.own_code, ...context },
+        { password: "own_password", code: "own_code" },
+      );
+      if ("error" in typed) return reject(typed.error);
+      const { code } = typed;
+      const person = personOfProxy(proxyUser, ctx.config);
+      const rejected = await writeAs(requestContext, (tx) => {
         const actor = actorOf(requestContext);
-        const rejected =
-          context.needsCode && typed && confirmByCode(ctx, tx, { userId: user.id, typed }, actor);
-        return rejected ? { code: rejected } : connectPerson(ctx, tx, user.id, person, actor);
+        const ofCode = code && confirmByCode(ctx, tx, { userId: user.id, typed: code }, actor);
+        return ofCode ? { ofCode } : connectPerson(ctx, tx, user.id, person, actor);
       });
-      if (refused && "code" in refused) {
-        return rejectCode(codeError(refused.code, ctx.clock.now()).error);
+      if (rejected && "ofCode" in rejected) {
+        const { error } = codeError(rejected.ofCode, ctx.clock.now());
+        return reject(codeFieldError(error, "own_code"));
       }
-      if (refused) {
-        const notice = `You are not connected: ${REJECTIONS[refused.rejection].reason}.`;
+      if (rejected) {
+        const notice = `You are not connected: ${REJECTIONS[rejected.rejection].reason}.`;
         const connectNamed = connectNamedForm(requestContext, notice);
         return render.screen(at, { ...account(at, { connectNamed }), status: 409 });
       }
-      return flashes.redirect(id, ACCOUNT_PATH, `You are connected as ${named.name}.`);
+      return flashes.redirect(id, ACCOUNT_PATH, `You are connected as ${proxyUser.name}.`);
     },
     { ...formBody(), ...screenOperation(session("viewer")) },
   );
 
   area.confirmation("/disconnect/:identity", {
     show({ requestContext, params }) {
-      const identities = listIdentities(ctx.db, sessionOf(requestContext).user.id);
+      const identities = listIdentitiesOf(ctx.db, { userId: sessionOf(requestContext).user.id });
       const identity = identities.find(({ id }) => String(id) === params.identity);
       if (!identity) return { path: ACCOUNT_PATH };
       return {

@@ -5,20 +5,20 @@
 import { encode } from "uqr";
 import type { Actor } from "../../../base/actor";
 import type { FieldError } from "../../../base/errors";
-import { toIso } from "../../../base/time";
+import { MINUTE_MS, toIso } from "../../../base/time";
 import type { Tx } from "../../../db/statements";
 import { seeOther } from "../../../http/answers";
-import { ENROLMENT_PATH } from "../../../http/caller";
+import { SECOND_FACTOR_PATH } from "../../../http/caller";
 import { sessionCookie } from "../../../http/cookies";
 import { formBody } from "../../../http/form-body";
-import { ENROLMENT, session } from "../../../http/operation";
-import { actorOf, type RequestContext, sessionOf } from "../../../http/request-context";
+import { SECOND_FACTOR_SET_UP, session } from "../../../http/operation";
+import { actorOf, sessionOf } from "../../../http/request-context";
 import { CodeBlock, Notice, State } from "../../../ui/blocks";
 import { Button, ButtonLink, PostButton } from "../../../ui/buttons";
 import { DetailCard } from "../../../ui/detail";
-import { Actions, Form, TextField } from "../../../ui/form";
-import { FormFields, passwordField } from "../../../ui/forms/fields";
-import { defineForm, type Field, type StateOf } from "../../../ui/forms/form";
+import { Actions, Form } from "../../../ui/form";
+import { FormFields } from "../../../ui/forms/fields";
+import { defineForm, type StateOf } from "../../../ui/forms/form";
 import { sessionOriginOf } from "../../../ui/frame/browser";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { ACCOUNT_PATH, SIGN_OUT_PATH } from "../../../ui/frame/paths";
@@ -28,8 +28,7 @@ import type { Area } from "../../../ui/screens/area";
 import { type DialogTexts, formScreen } from "../../../ui/screens/form-screen";
 import { screenOperation } from "../../../ui/screens/routes";
 import { RelativeTime } from "../../../ui/times";
-import { STEP_MS } from "../../auth/rules";
-import { codeError, NO_CODE } from "../../auth/screens/code";
+import { codeError } from "../../auth/screens/code";
 import { safeReturnPath } from "../../auth/screens/refused-form";
 import type { LiveSession } from "../../auth/sessions";
 import { createSecret, inGroups, keyUri, readSecret, RECOVERY_CODES } from "../../auth/totp";
@@ -44,91 +43,65 @@ import {
 } from "../second-factors";
 import { openSession } from "../sign-in";
 import { getUser } from "../users";
+import {
+  codeField,
+  codeFieldError,
+  type Confirmation,
+  confirmingCodeField,
+  currentPasswordField,
+} from "./confirming";
 
-const currentPassword = passwordField({
-  label: "Current password",
-  autocomplete: "current-password",
-});
-
-/** Field for a code, which is never shown again. */
-function codeField(hint: string, inputmode?: "numeric"): Field<string, string> {
-  return {
-    label: "Code",
-    initial: "",
-    read: (sent, name) => sent.text(name),
-    toBody: (typed) => typed,
-    fromStored: () => "",
-    Input: ({ name, errors }) => (
-      <TextField
-        label="Code"
-        name={name}
-        hint={hint}
-        error={errors[name]}
-        autocomplete="one-time-code"
-        isShort
-        inputmode={inputmode}
-        required
-      />
-    ),
-  };
-}
+/** Time after signing in with a password for which setting up a second factor does not ask for it again. */
+const FRESH_PASSWORD_MS = 10 * MINUTE_MS;
 
 interface SetUpContext {
   /** False for a session that can only set up a second factor and has just begun with the password. */
   needsPassword: boolean;
 }
 
-const SET_UP_FORM = defineForm<{ code: string; current_password: string }, SetUpContext>()({
+const SECOND_FACTOR_FORM = defineForm<{ code: string; password: string }, SetUpContext>()({
   code: codeField("The six digits that the app shows now.", "numeric"),
-  current_password: {
-    ...currentPassword,
-    Input: (props) => (props.context.needsPassword ? <currentPassword.Input {...props} /> : null),
+  password: {
+    ...currentPasswordField,
+    Input: (props) =>
+      props.context.needsPassword ? <currentPasswordField.Input {...props} /> : null,
   },
 });
 
-/** Field for a code or a recovery code, with which a user confirms something. */
-export const confirmingCodeField = codeField("Six digits from the app, or a recovery code.");
-
-const CONFIRM_FORM = defineForm<{ code: string; current_password: string }>()({
+const CONFIRM_FORM = defineForm<{ code: string; password: string }>()({
   code: confirmingCodeField,
-  current_password: currentPassword,
+  password: currentPasswordField,
 });
-
-/** Returns the error of a typed current password; undefined if it is right. */
-type PasswordErrorOf = (
-  requestContext: RequestContext,
-  password: string,
-) => Promise<string | undefined>;
 
 /** Adds the screens of the user's own second factor to those of the account. */
 export function addSecondFactorRoutes(
   area: Area,
   { ctx, flashes, render, writeAs }: AdminDependencies,
-  passwordErrorOf: PasswordErrorOf,
+  { currentPasswordError, confirmPasswordAndCode }: Confirmation,
 ): void {
-  function needsPassword({ mustEnrol, createdAt }: LiveSession): boolean {
-    return !mustEnrol || ctx.clock.now() - createdAt >= STEP_MS;
+  function needsPassword({ isForSetUpOnly, createdAt }: LiveSession): boolean {
+    return !isForSetUpOnly || ctx.clock.now() - createdAt >= FRESH_PASSWORD_MS;
   }
 
   /** Returns true if the user of a session can set up a second factor: it follows a password. */
-  function canSetUp({ user, mustEnrol }: LiveSession): boolean {
+  function canSetUp({ user, isForSetUpOnly }: LiveSession): boolean {
     if (readSecondFactor(ctx.db, user.id)) return false;
     const hasPassword = getUser(ctx.db, user.id).has_password && canUsePassword(ctx.config, user);
-    return mustEnrol || hasPassword;
+    return isForSetUpOnly || hasPassword;
   }
 
   function showSetUp(
     { request, requestContext }: ScreenRequest,
-    form: { secret: string; next: string; state: StateOf<typeof SET_UP_FORM> },
+    form: { secret: string; next: string; state: StateOf<typeof SECOND_FACTOR_FORM> },
     status = 200,
   ) {
-    const { user, mustEnrol } = sessionOf(requestContext);
+    const { user, isForSetUpOnly } = sessionOf(requestContext);
     const host = new URL(ctx.baseUrl).hostname;
     const uri = keyUri({ secret: form.secret, email: user.email, host });
-    const page = { ...form, uri, mustEnrol };
-    return showAlone({ request, requestContext }, "Set up second factor", mustEnrol, {
+    const page = { ...form, uri, isForSetUpOnly };
+    return showAlone({ request, requestContext }, "Set up second factor", isForSetUpOnly, {
       status,
-      children: <SetUp {...page} />,
+      children: <SecondFactorSetUp {...page} />,
     });
   }
 
@@ -171,11 +144,11 @@ export function addSecondFactorRoutes(
       const current = sessionOf(requestContext);
       if (!canSetUp(current)) return seeOther(next);
       const context = { needsPassword: needsPassword(current) };
-      const state = SET_UP_FORM.state(SET_UP_FORM.initial(), context);
+      const state = SECOND_FACTOR_FORM.state(SECOND_FACTOR_FORM.initial(), context);
       const form = { secret: createSecret(ctx.random), next, state };
       return showSetUp({ request, requestContext }, form);
     },
-    screenOperation(ENROLMENT),
+    screenOperation(SECOND_FACTOR_SET_UP),
   );
 
   area.routes.post(
@@ -185,25 +158,25 @@ export function addSecondFactorRoutes(
       const next = returnPath(sent.text("next"));
       const secret = sent.text("secret");
       const current = sessionOf(requestContext);
-      if (!canSetUp(current) || !readSecret(secret)) return seeOther(ENROLMENT_PATH);
-      const values = SET_UP_FORM.read(sent);
+      if (!canSetUp(current) || !readSecret(secret)) return seeOther(SECOND_FACTOR_PATH);
+      const values = SECOND_FACTOR_FORM.read(sent);
       const context = { needsPassword: needsPassword(current) };
       const reject = (errors: readonly FieldError[]) => {
-        const state = SET_UP_FORM.rejected(SET_UP_FORM.initial(), errors, context);
+        const state = SECOND_FACTOR_FORM.rejected(SECOND_FACTOR_FORM.initial(), errors, context);
         return showSetUp(at, { secret, next, state }, 422);
       };
       const typed = readCode(values.code);
       if (!typed || !("code" in typed))
         return reject([codeFieldError("must be the six digits of the app")]);
       if (context.needsPassword) {
-        const detail = await passwordErrorOf(requestContext, values.current_password);
-        if (detail !== undefined) return reject([{ pointer: "#/current_password", detail }]);
+        const detail = await currentPasswordError(requestContext, values.password);
+        if (detail !== undefined) return reject([{ pointer: "#/password", detail }]);
       }
-      const { id, user, mustEnrol } = current;
+      const { id, user, isForSetUpOnly } = current;
       const outcome = await writeAs(requestContext, (tx) => {
         const change = { userId: user.id, secret, code: typed.code };
         const codes = turnOnSecondFactor(ctx, tx, change, actorOf(requestContext), id);
-        if ("rejection" in codes || !mustEnrol) return { codes };
+        if ("rejection" in codes || !isForSetUpOnly) return { codes };
         // The session can do more from now on, so that its earlier token ends.
         const origin = sessionOriginOf(request, requestContext);
         return { codes, token: openSession(ctx, tx, user.id, origin, current) };
@@ -212,7 +185,7 @@ export function addSecondFactorRoutes(
       if ("rejection" in codes) return reject([codeFieldError(WRONG)]);
       return showRecoveryCodes(at, { codes, next, token });
     },
-    { ...formBody(), ...screenOperation(ENROLMENT) },
+    { ...formBody(), ...screenOperation(SECOND_FACTOR_SET_UP) },
   );
 
   /** Adds an action that needs the password and a code. `done` gets the recovery codes that it made. */
@@ -226,7 +199,7 @@ export function addSecondFactorRoutes(
     ) => readonly string[] | CodeRejection | undefined,
     done: (at: ScreenRequest, codes: readonly string[]) => Response | Promise<Response>,
   ): void {
-    const action = `${ENROLMENT_PATH}${path}`;
+    const action = `${SECOND_FACTOR_PATH}${path}`;
     const show = (at: ScreenRequest, state: StateOf<typeof CONFIRM_FORM>, status = 200) => {
       const shown = { form: CONFIRM_FORM, state, action, hasPreview: false };
       return render.screen(at, {
@@ -253,12 +226,11 @@ export function addSecondFactorRoutes(
         const values = CONFIRM_FORM.read(sent);
         const reject = (error: FieldError) =>
           show(at, CONFIRM_FORM.rejected(CONFIRM_FORM.initial(), [error], {}), 422);
-        const typed = readCode(values.code);
-        if (!typed) return reject(codeFieldError(NO_CODE));
-        const detail = await passwordErrorOf(requestContext, values.current_password);
-        if (detail !== undefined) return reject({ pointer: "#/current_password", detail });
+        const typed = await confirmPasswordAndCode(requestContext, { ...values, needsCode: true });
+        if ("error" in typed) return reject(typed.error);
+        const { code } = typed;
         const result = await writeAs(requestContext, (tx) =>
-          run(tx, { userId: user.id, typed }, actorOf(requestContext)),
+          run(tx, { userId: user.id, typed: code }, actorOf(requestContext)),
         );
         if (result && "rejection" in result) {
           return reject(codeFieldError(codeError(result, ctx.clock.now()).error));
@@ -307,35 +279,30 @@ const CRUMBS = [{ href: ACCOUNT_PATH, label: "Account" }];
 
 const WRONG = "is wrong. Type the one that the app shows now, and check the clock of its device";
 
-/** Returns the error of the field for a code. */
-export function codeFieldError(detail: string): FieldError {
-  return { pointer: "#/code", detail };
-}
-
 /** Returns the path to open after the set-up: the requested one if it is a screen, else the account. */
 function returnPath(path: string | undefined): string {
   return path ? safeReturnPath(path) : ACCOUNT_PATH;
 }
 
 /** Picture and text of a new secret, and the form for the first code. */
-function SetUp(props: {
+function SecondFactorSetUp(props: {
   secret: string;
   /** URI with the secret, which the picture shows. */
   uri: string;
   next: string;
-  mustEnrol: boolean;
-  state: StateOf<typeof SET_UP_FORM>;
+  isForSetUpOnly: boolean;
+  state: StateOf<typeof SECOND_FACTOR_FORM>;
 }) {
-  const { secret, uri, next, mustEnrol, state } = props;
+  const { secret, uri, next, isForSetUpOnly, state } = props;
   return (
     <>
       <p class="muted">
-        {mustEnrol ? "Your role needs a second factor. " : ""}
+        {isForSetUpOnly ? "Your role needs a second factor. " : ""}
         An authenticator app on your phone shows a code, which changes every 30 seconds. Signing in
         with your password needs it from then on.
       </p>
-      <Form action={ENROLMENT_PATH} hidden={{ secret, next }}>
-        <FormFields form={SET_UP_FORM} state={state}>
+      <Form action={SECOND_FACTOR_PATH} hidden={{ secret, next }}>
+        <FormFields form={SECOND_FACTOR_FORM} state={state}>
           <div class="field">
             <p class="label">Scan this picture with the app</p>
             <QrCode text={uri} />
@@ -347,10 +314,10 @@ function SetUp(props: {
         </FormFields>
         <Actions>
           <Button kind="primary">Turn on second factor</Button>
-          {mustEnrol ? null : <ButtonLink href={next}>Cancel</ButtonLink>}
+          {isForSetUpOnly ? null : <ButtonLink href={next}>Cancel</ButtonLink>}
         </Actions>
       </Form>
-      {mustEnrol ? <PostButton action={SIGN_OUT_PATH}>Sign out</PostButton> : null}
+      {isForSetUpOnly ? <PostButton action={SIGN_OUT_PATH}>Sign out</PostButton> : null}
     </>
   );
 }
@@ -418,10 +385,10 @@ export function SecondFactorCard(props: {
             {RECOVERY_CODES} recovery codes are left.
           </p>
           <Actions>
-            <ButtonLink href={`${ENROLMENT_PATH}/recovery-codes`} dialog>
+            <ButtonLink href={`${SECOND_FACTOR_PATH}/recovery-codes`} dialog>
               Create recovery codes
             </ButtonLink>
-            <ButtonLink href={`${ENROLMENT_PATH}/off`} kind="danger" dialog>
+            <ButtonLink href={`${SECOND_FACTOR_PATH}/off`} kind="danger" dialog>
               Turn off
             </ButtonLink>
           </Actions>
@@ -440,7 +407,7 @@ export function SecondFactorCard(props: {
           </p>
           {hasPassword ? (
             <Actions>
-              <ButtonLink href={ENROLMENT_PATH}>Set up second factor</ButtonLink>
+              <ButtonLink href={SECOND_FACTOR_PATH}>Set up second factor</ButtonLink>
             </Actions>
           ) : null}
         </>

@@ -29,10 +29,11 @@ import { RelativeTime } from "../../../ui/times";
 import { describeMissing, mailReadiness, type MailReadiness } from "../../mail/settings";
 import { inviteUser, issuePasswordLink, linkPath, type PasswordLink } from "../invitations";
 import { areResetMailsOn, findMailTrouble, type MailTrouble, setResetMails } from "../mails";
-import { disconnectIdentity, type Identity, listIdentities } from "../identities";
+import { disconnectIdentity } from "../identities";
 import { canUsePassword, stateOfUser } from "../rules";
 import { resetSecondFactor } from "../recovery";
 import { listSecondFactorUsers } from "../second-factor-store";
+import { type IdentityRow, listIdentitiesOf } from "../store";
 import { readSecondFactor, type SecondFactor } from "../second-factors";
 import {
   disableUser,
@@ -322,7 +323,7 @@ function addUserRoutes(area: Area, { ctx }: AdminDependencies): void {
       isMailReady: mailReadiness(ctx).ready,
       trouble: findMailTrouble(ctx.db, user.id),
     };
-    const identities = listIdentities(ctx.db, user.id);
+    const identities = listIdentitiesOf(ctx.db, { userId: user.id });
     const hasGroups = ctx.config.roles !== undefined && identities.length > 0;
     const about = { identities, hasGroups, canHavePassword: canUsePassword(ctx.config, user) };
     const factor = readSecondFactor(ctx.db, user.id);
@@ -350,7 +351,7 @@ function addUserRoutes(area: Area, { ctx }: AdminDependencies): void {
 
   area.confirmation("/:id/disconnect/:identity", {
     show({ params }) {
-      const identities = listIdentities(ctx.db, params.id);
+      const identities = listIdentitiesOf(ctx.db, { userId: params.id });
       const identity = identities.find(({ id }) => String(id) === params.identity);
       if (!identity) return { path: userPath(params.id) };
       return {
@@ -449,7 +450,7 @@ function UserDetail(props: {
   isMailReady: boolean;
   /** Trouble with the last account mail. */
   trouble: MailTrouble | undefined;
-  identities: readonly Identity[];
+  identities: readonly IdentityRow[];
   /** True if the role follows the groups of another system. */
   hasGroups: boolean;
   /** True if the user may have a password. */

@@ -503,7 +503,10 @@ describe("wrong codes", () => {
     expect(listSessions(app.ctx.db, {})).toEqual([]);
 
     const mails = site.mails("second_factor");
-    expect(mails.at(-1)).toMatchObject({ recipient: ADA, params: { change: "refused", until } });
+    expect(mails.at(-1)).toMatchObject({
+      recipient: ADA,
+      params: { change: "codes_refused", until },
+    });
     const { text } = await written(site.compose(mails.at(-1)));
     expect(text).toContain("Codes are refused until 10 Mar 2026");
 
@@ -584,7 +587,7 @@ describe("wrong codes", () => {
     for (let i = 0; i < 12; i++) {
       await sendCode(app, "", { code: ada.wrongCode() });
     }
-    expect(listFactors(app.ctx.db, {})[0]).toMatchObject({ wrongCodes: [], refusedUntil: 0 });
+    expect(listFactors(app.ctx.db, {})[0]).toMatchObject({ wrongCodes: [], pausedUntil: 0 });
   });
 });
 
@@ -602,7 +605,7 @@ describe("a recovery code", () => {
       "“ada” signed in with a recovery code, 9 recovery codes left",
     );
     expect(site.mails("second_factor").at(-1)?.params).toMatchObject({
-      change: "recovery_code",
+      change: "recovery_code_used",
       left: 9,
     });
 

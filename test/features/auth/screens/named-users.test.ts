@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { inviteUser, linkPath } from "../../../../src/features/users/invitations";
+import { listIdentitiesOf } from "../../../../src/features/users/store";
 import { findUserByEmail } from "../../../../src/features/users/users";
-import { listIdentities } from "../../../../src/features/users/identities";
 import { createTestApp, type TestApp } from "../../../support/app";
 import { BrowserClient } from "../../../support/browser-client";
 import {
@@ -34,7 +34,7 @@ function through(client: BrowserClient, path: string, name: string, more: object
 }
 
 const identitiesOf = (app: TestApp, email: string) =>
-  listIdentities(app.ctx.db, findUserByEmail(app.ctx.db, email)?.id ?? "");
+  listIdentitiesOf(app.ctx.db, { userId: findUserByEmail(app.ctx.db, email)?.id ?? "" });
 
 describe("an invitation of a user whom the proxy names", () => {
   test("is accepted by a button, once, and the proxy signs the user in from then on", async () => {
@@ -150,7 +150,7 @@ describe("connecting with the name that the proxy gives, in Account", () => {
     expect(screen.texts("button")).toContain("Connect as root");
     const wrong = await through(client, CONNECT, "root", { form: { own_password: "wrong" } });
     expect(wrong.status).toBe(422);
-    expect(fieldErrorsOn(wrong.text)).toEqual({ own_password: "Password is wrong." });
+    expect(fieldErrorsOn(wrong.text)).toEqual({ own_password: "Current password is wrong." });
     expect(identitiesOf(app, OWNER)).toEqual([]);
     const right = await through(client, CONNECT, "root", { form: { own_password: PASSWORD } });
     expect([right.status, right.headers.get("location")]).toEqual([303, ACCOUNT]);
@@ -173,7 +173,7 @@ describe("connecting with the name that the proxy gives, in Account", () => {
     for (const [password, typed, errors] of [
       [PASSWORD, "", { own_code: expect.stringContaining("Type the six digits") }],
       [PASSWORD, authenticator.wrongCode(), { own_code: expect.stringContaining("is wrong") }],
-      ["wrong", code, { own_password: "Password is wrong." }],
+      ["wrong", code, { own_password: "Current password is wrong." }],
     ] as const) {
       const refused = await connect(password, typed);
       expect([refused.status, fieldErrorsOn(refused.text)]).toEqual([422, errors]);

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { CLI_ACTOR, userActor } from "../../../../src/base/actor";
-import { connectPerson, listIdentities } from "../../../../src/features/users/identities";
+import { connectPerson } from "../../../../src/features/users/identities";
 import { inviteUser, linkPath } from "../../../../src/features/users/invitations";
 import { recoverUser } from "../../../../src/features/users/recovery";
+import { listIdentitiesOf } from "../../../../src/features/users/store";
 import { getUser } from "../../../../src/features/users/users";
 import { createAccountMailSite, OWNER } from "../../../support/account-mail";
 import { type Answer, createTestApp, type TestApp } from "../../../support/app";
@@ -227,7 +228,7 @@ describe("connecting the account of a user with a second factor", () => {
     const answer = await client.open(CONNECT, { form });
     expect(answer.status).toBe(200);
     await client.open(await provider.authorize(addressIn(answer) ?? ""));
-    expect(listIdentities(app.ctx.db, owner.id)).toHaveLength(1);
+    expect(listIdentitiesOf(app.ctx.db, { userId: owner.id })).toHaveLength(1);
     expect(actionsOf(app)).toContain("user.connect");
   });
 
@@ -260,7 +261,7 @@ describe("connecting the account of a user with a second factor", () => {
     const { client, factor } = at;
     const code = await factor.nextCode();
     const wrong = await client.open(CONNECT, { form: { password: "a wrong password", code } });
-    expect([wrong.status, errorsOn(wrong)]).toEqual([422, ["Password is wrong."]]);
+    expect([wrong.status, errorsOn(wrong)]).toEqual([422, ["Current password is wrong."]]);
     provider.answer = () => new Response(null, { status: 500 });
     const down = await client.open(CONNECT, { form: { password: PASSWORD, code } });
     expect([down.status, down.text.includes("cannot be used now")]).toEqual([503, true]);

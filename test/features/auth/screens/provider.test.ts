@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { HOUR_MS, MINUTE_MS } from "../../../../src/base/time";
+import { listIdentitiesOf } from "../../../../src/features/users/store";
 import { listUsers, setRole } from "../../../../src/features/users/users";
 import { disableUser, enableUser, findUserByEmail } from "../../../../src/features/users/users";
 import {
@@ -7,7 +8,6 @@ import {
   issuePasswordLink,
   linkPath,
 } from "../../../../src/features/users/invitations";
-import { listIdentities } from "../../../../src/features/users/identities";
 import { CLI_ACTOR, type Role } from "../../../../src/base/actor";
 import { createTestApp, type Answer, type TestApp } from "../../../support/app";
 import { BEGIN, BrowserClient } from "../../../support/browser-client";
@@ -402,7 +402,9 @@ describe("a person", () => {
     await new BrowserClient(app).signIn(provider);
     expect(usersOf(app)).toEqual(["owner@example.com owner", `${ADA} viewer`]);
     const id = findUserByEmail(app.ctx.db, ADA)?.id ?? "";
-    expect(listIdentities(app.ctx.db, id)).toMatchObject([{ label: "countess@northwind.example" }]);
+    expect(listIdentitiesOf(app.ctx.db, { userId: id })).toMatchObject([
+      { label: "countess@northwind.example" },
+    ]);
   });
 
   test("before the set-up is refused, unless a group makes an owner", async () => {
@@ -434,7 +436,9 @@ describe("a person with the e-mail of a user", () => {
     const { client } = await attempt(app);
     expect(client.session).toBeDefined();
     expect(usersOf(app)).toEqual(["owner@example.com owner", `${ADA} editor`]);
-    expect(listIdentities(app.ctx.db, id)).toMatchObject([{ issuer: provider.issuer, label: ADA }]);
+    expect(listIdentitiesOf(app.ctx.db, { userId: id })).toMatchObject([
+      { issuer: provider.issuer, label: ADA },
+    ]);
     expect(app.audit().map(({ action }) => action)).toContain("user.connect");
   });
 
@@ -623,7 +627,7 @@ describe("an invitation", () => {
     const begun = await late.begin(`${path}/provider`);
     expect((await client.signIn(provider, `${path}/provider`)).status).toBe(303);
     expect(usersOf(app)).toEqual(["owner@example.com owner", `${ADA} editor`]);
-    expect(listIdentities(app.ctx.db, id)).toHaveLength(1);
+    expect(listIdentitiesOf(app.ctx.db, { userId: id })).toHaveLength(1);
     expect((await app.call(path)).status).toBe(404);
     provider.person = { ...plainPerson, sub: "00u-eve" };
     const answer = await late.open(await provider.authorize(begun));
@@ -641,7 +645,7 @@ describe("an invitation", () => {
     for (const email of [ADA, "ada@home.example"]) expect(asked.text).toContain(email);
     expect(readHtml(asked.text).attributes("a", "href")).toContain(path);
     expect(asked.headers.get("cache-control")).toBe("no-store");
-    expect([listIdentities(app.ctx.db, id), app.audit().at(-1)?.action]).toEqual([
+    expect([listIdentitiesOf(app.ctx.db, { userId: id }), app.audit().at(-1)?.action]).toEqual([
       [],
       "user.invite",
     ]);
@@ -674,13 +678,13 @@ describe("an invitation", () => {
     const form = confirmationOf(await client.signIn(provider, `${path}/provider`));
     const other = await invited(app, "admin", "root@home.example");
     await client.begin();
-    for (const [at, held] of [
-      [other.path, form["held"]],
+    for (const [at, pending] of [
+      [other.path, form["pending"]],
       [path, client.flow],
       [path, "x"],
       [path, ""],
     ] as const) {
-      const answer = await client.open(`${at}/provider`, { form: { held: held ?? "" } });
+      const answer = await client.open(`${at}/provider`, { form: { pending: pending ?? "" } });
       expect(expectFailure(app, answer, client)).toContain("older than 10 minutes");
     }
     await app.clock.advance(10 * MINUTE_MS);
@@ -740,7 +744,7 @@ describe("an invitation", () => {
     const answer = await olga.signIn(provider, `${path}/provider`);
     expect(expectFailure(app, answer, olga)).toContain("connected with another identity");
     expect(usersOf(app)).toEqual(["owner@example.com owner", `${ADA} viewer`]);
-    expect(listIdentities(app.ctx.db, id)).toHaveLength(1);
+    expect(listIdentitiesOf(app.ctx.db, { userId: id })).toHaveLength(1);
     // The user's own identity accepts it, after which it is used.
     provider.person = plainPerson;
     expect((await new BrowserClient(app).signIn(provider, `${path}/provider`)).status).toBe(303);
@@ -845,13 +849,13 @@ describe("an account", () => {
     const other = new BrowserClient(app);
     await other.signIn(provider);
     const id = findUserByEmail(app.ctx.db, "owner@example.com")?.id ?? "";
-    const [identity] = listIdentities(app.ctx.db, id);
+    const [identity] = listIdentitiesOf(app.ctx.db, { userId: id });
     const path = `${ACCOUNT}/disconnect/${identity?.id}`;
     expect((await client.open(path)).text).toContain("Disconnect ada@northwind.example?");
     expect((await client.open(path, { form: {} })).status).toBe(303);
     expect(await isSignedIn(app, other.session ?? "")).toBe(false);
     expect(await isSignedIn(app, client.session ?? "")).toBe(true);
-    expect(listIdentities(app.ctx.db, id)).toEqual([]);
+    expect(listIdentitiesOf(app.ctx.db, { userId: id })).toEqual([]);
     expect(app.audit().at(-1)).toMatchObject({ action: "user.disconnect" });
     const stranger = new BrowserClient(app);
     await stranger.signIn(provider);
@@ -863,7 +867,7 @@ describe("an account", () => {
     const client = new BrowserClient(app);
     await client.signIn(provider);
     const id = findUserByEmail(app.ctx.db, ADA)?.id ?? "";
-    const [identity] = listIdentities(app.ctx.db, id);
+    const [identity] = listIdentitiesOf(app.ctx.db, { userId: id });
     const own = await client.open(`${ACCOUNT}/disconnect/${identity?.id}`, { form: {} });
     expect(own.status).toBe(409);
     expect(await isSignedIn(app, client.session ?? "")).toBe(true);
@@ -925,7 +929,7 @@ describe("where only owners have passwords", () => {
     const session = await app.signedIn();
     const path = `/admin/settings/users/${id}`;
     expect((await app.call(path, { session })).text).not.toContain("Create invitation link");
-    const [identity] = listIdentities(app.ctx.db, id);
+    const [identity] = listIdentitiesOf(app.ctx.db, { userId: id });
     await app.call(`${path}/disconnect/${identity?.id}`, { session, form: {} });
     expect((await app.call(path, { session })).text).toContain("Create invitation link");
   });

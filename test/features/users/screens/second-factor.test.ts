@@ -62,7 +62,7 @@ function setUp(app: TestApp, session: string, page: Answer, more: object = {}) {
   const secret = secretOn(page);
   const code = codeAt(secret, app.clock.now());
   const [next = ""] = typedIn(page.text, "next");
-  const form = { secret, next, code, current_password: PASSWORD, ...more };
+  const form = { secret, next, code, password: PASSWORD, ...more };
   return app.call(SECOND_FACTOR, { session, form, headers: HTML });
 }
 
@@ -143,8 +143,8 @@ describe("setting up a second factor", () => {
     },
     {
       what: "a wrong password",
-      more: () => ({ current_password: "wrong horse battery" }),
-      errors: { current_password: "Current password is wrong." },
+      more: () => ({ password: "wrong horse battery" }),
+      errors: { password: "Current password is wrong." },
     },
   ]) {
     test(`with ${what} changes nothing, and shows the same secret again`, async () => {
@@ -214,7 +214,7 @@ describe("the second factor of the account", () => {
       200,
       ["Create recovery codes"],
     ]);
-    const form = { code: await ada.nextCode(), current_password: PASSWORD };
+    const form = { code: await ada.nextCode(), password: PASSWORD };
     const codes = recoveryCodesOn(await app.call(CODES, { session, form }));
     expect(actionsOf(app).at(-1)).toBe("user.recovery_codes");
     expect(listRecoveryCodes(app.ctx.db, {})).toHaveLength(10);
@@ -228,7 +228,7 @@ describe("the second factor of the account", () => {
     await using at = await withFactor();
     const { app, session, ada } = at;
     expect((await app.call(OFF, { session })).status).toBe(200);
-    const form = { code: await ada.nextCode(), current_password: PASSWORD };
+    const form = { code: await ada.nextCode(), password: PASSWORD };
     const answer = await app.call(OFF, { session, form });
     expect([answer.status, answer.headers.get("location")]).toEqual([303, ACCOUNT]);
     expect(actionsOf(app).at(-1)).toBe("user.second_factor_off");
@@ -245,7 +245,7 @@ describe("the second factor of the account", () => {
   test("is turned off with a recovery code too", async () => {
     await using at = await withFactor();
     const { app, session, ada } = at;
-    const form = { code: ada.recoveryCodes[3] ?? "", current_password: PASSWORD };
+    const form = { code: ada.recoveryCodes[3] ?? "", password: PASSWORD };
     expect((await app.call(OFF, { session, form })).status).toBe(303);
     expect(listFactors(app.ctx.db, {})).toEqual([]);
   });
@@ -257,13 +257,13 @@ describe("the second factor of the account", () => {
       const stored = listRecoveryCodes(app.ctx.db, {});
       const code = await ada.nextCode();
       for (const [form, errors] of [
-        [{ code, current_password: "wrong" }, { current_password: "Current password is wrong." }],
+        [{ code, password: "wrong" }, { password: "Current password is wrong." }],
         [
-          { code: ada.wrongCode(), current_password: PASSWORD },
+          { code: ada.wrongCode(), password: PASSWORD },
           { code: "The code is wrong. Type the one that the app shows now." },
         ],
         [
-          { code: "", current_password: PASSWORD },
+          { code: "", password: PASSWORD },
           {
             code: "Type the six digits of the app, or the 16 characters of a recovery code.",
           },
@@ -275,7 +275,7 @@ describe("the second factor of the account", () => {
       expect(listRecoveryCodes(app.ctx.db, {})).toEqual(stored);
       // The right code was not used up by a wrong password.
       expect(
-        (await app.call(path, { session, form: { code, current_password: PASSWORD } })).status,
+        (await app.call(path, { session, form: { code, password: PASSWORD } })).status,
       ).toBeLessThan(400);
     });
   }
@@ -283,12 +283,12 @@ describe("the second factor of the account", () => {
   test("counts wrong codes of a session like those of a sign-in", async () => {
     await using at = await withFactor();
     const { app, session, ada } = at;
-    const form = { code: ada.wrongCode(), current_password: PASSWORD };
+    const form = { code: ada.wrongCode(), password: PASSWORD };
     for (let i = 0; i < 10; i++) {
       await app.call(OFF, { session, form, from: `198.51.100.${i}` });
     }
     expect(actionsOf(app).at(-1)).toBe("user.codes_refused");
-    const right = { code: await ada.nextCode(), current_password: PASSWORD };
+    const right = { code: await ada.nextCode(), password: PASSWORD };
     const answer = await app.call(OFF, { session, form: right });
     expect([answer.status, fieldErrorsOn(answer.text)]).toEqual([
       422,
@@ -312,12 +312,12 @@ describe("a role that needs a second factor", () => {
     const owner = await app.signedIn("owner");
     const audit = app.audit();
     const session = routesOf(app);
-    const open = session.filter(({ enrols }) => enrols);
+    const open = session.filter(({ isOpenToSetUp }) => isOpenToSetUp);
     expect(open.map(({ method, path }) => `${method} ${path}`)).toEqual([
       `GET ${SECOND_FACTOR}`,
       `POST ${SECOND_FACTOR}`,
     ]);
-    for (const { method, path } of session.filter(({ enrols }) => !enrols)) {
+    for (const { method, path } of session.filter(({ isOpenToSetUp }) => !isOpenToSetUp)) {
       const options = method === "POST" ? { form: {} } : {};
       const answer = await app.call(path.replaceAll(/:\w+/g, "x"), { session: owner, ...options });
       expectProblem(answer, "second_factor_required");
@@ -344,8 +344,8 @@ describe("a role that needs a second factor", () => {
     expect(readHtml(page.text).texts("nav")).toEqual([]);
     expect(readHtml(page.text).attributes("form", "action")).toContain("/admin/sign-out");
     // The password was typed a moment ago.
-    expect(typedIn(page.text, "current_password")).toEqual([]);
-    const done = await setUp(app, first, page, { current_password: "" });
+    expect(typedIn(page.text, "password")).toEqual([]);
+    const done = await setUp(app, first, page, { password: "" });
     recoveryCodesOn(done);
     expect(readHtml(done.text).attributes(".actions a.primary", "href")).toEqual([
       "/admin/incidents",
@@ -372,11 +372,11 @@ describe("a role that needs a second factor", () => {
     const session = await signIn(app, ADA);
     await app.clock.advance(10 * MINUTE_MS);
     const page = await app.call(SECOND_FACTOR, { session });
-    expect(typedIn(page.text, "current_password")).toEqual([""]);
-    const answer = await setUp(app, session, page, { current_password: "" });
+    expect(typedIn(page.text, "password")).toEqual([""]);
+    const answer = await setUp(app, session, page, { password: "" });
     expect([answer.status, fieldErrorsOn(answer.text)]).toEqual([
       422,
-      { current_password: "Current password is wrong." },
+      { password: "Current password is wrong." },
     ]);
     expect((await setUp(app, session, page)).status).toBe(200);
   });
@@ -421,7 +421,7 @@ describe("a role that needs a second factor", () => {
     const { id } = await userWithPassword(app, ADA);
     const ada = await enrol(app, id);
     const session = await signInByCode(app, ADA, ada);
-    const form = { code: await ada.nextCode(), current_password: PASSWORD };
+    const form = { code: await ada.nextCode(), password: PASSWORD };
     await app.call(OFF, { session, form });
     expectProblem(await app.call("/admin", { session }), "second_factor_required");
     expect((await app.call(SECOND_FACTOR, { session })).status).toBe(200);
@@ -505,6 +505,8 @@ describe("the second factor of another user", () => {
 /** Returns the routes that need a session. */
 function routesOf(app: TestApp) {
   return app.app.routes.routes.flatMap(({ method, path, operation: { access } }) =>
-    access.kind === "session" ? [{ method, path, enrols: access.enrols === true }] : [],
+    access.kind === "session"
+      ? [{ method, path, isOpenToSetUp: access.isOpenToSetUp === true }]
+      : [],
   );
 }
