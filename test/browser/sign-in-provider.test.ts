@@ -158,8 +158,9 @@ function describeProvider(isSecure: boolean): void {
 
         await page.goto(`${site.origin}/admin/settings/account`);
         await check(page, plain);
-        await page.getByRole("textbox", { name: "Password", exact: true }).fill(PASSWORD);
-        await page.getByRole("button", { name: "Connect", exact: true }).click();
+        const form = page.locator('form[action$="/connect"]');
+        await form.getByLabel("Current password").fill(PASSWORD);
+        await form.getByRole("button", { name: "Connect", exact: true }).click();
         await page.getByRole("link", { name: "Continue to Northwind" }).waitFor();
         await check(page, plain);
         // The provider still knows the person, and asks nothing again.
@@ -192,7 +193,7 @@ function describeProvider(isSecure: boolean): void {
         await check(page, plain);
         const form = page.locator('form[action$="/connect"]');
         const send = async (typed: string) => {
-          await form.getByLabel("Password").fill(PASSWORD);
+          await form.getByLabel("Current password").fill(PASSWORD);
           await form.getByLabel("Code").fill(typed);
           await form.getByRole("button", { name: "Connect", exact: true }).click();
         };

@@ -234,12 +234,12 @@ describe("a restored database", () => {
         expect([await worksFor(name, earlier), await worksFor(name, now)]).toEqual([false, true]);
       }
       expect(await worksFor("same", made["same"]?.factor?.recoveryCodes[0])).toBe(true);
-      const steps = listFactors(app.ctx.db, {}).map(({ userId, lastPeriod }) => [
+      const periods = listFactors(app.ctx.db, {}).map(({ userId, lastPeriod }) => [
         userId,
         lastPeriod,
       ]);
       const enrolled = Math.floor(TEST_START / PERIOD_MS);
-      expect(Object.fromEntries(steps)).toMatchObject({
+      expect(Object.fromEntries(periods)).toMatchObject({
         [made["coded"]?.id ?? ""]: enrolled + 2,
         [made["same"]?.id ?? ""]: enrolled,
       });
