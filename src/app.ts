@@ -118,7 +118,8 @@ export function createApp(
     other = await import("./other-routes");
     const { monitoring } = await background();
     const own = { ctx, usage, limiter, metrics, monitoring, routes, visitorPasswords, openApi };
-    const ignoredIdentities = () => identityHeaders?.ignored() ?? NO_IGNORED_IDENTITIES;
+    // None before the dashboard is loaded.
+    const ignoredIdentities = () => identityHeaders?.ignored() ?? { peer: 0, secret: 0 };
     addRoutes(other.otherRoutes({ ...pages().shared, ...own, ignoredIdentities }));
   });
   const loadDashboard = once(async () => {
@@ -187,9 +188,6 @@ export function createApp(
     },
   };
 }
-
-/** Figures before the dashboard is loaded. */
-const NO_IGNORED_IDENTITIES = { peer: 0, secret: 0 };
 
 function closeAfter(response: Response): Response {
   response.headers.set("Connection", "close");

@@ -1,6 +1,7 @@
 /* Cookies with the sealed secrets of a sign-in at the provider. */
 import { SECOND_MS } from "../base/time";
-import { FLOW_MS, isHttps } from "../features/auth/rules";
+import { FLOW_MS } from "../features/auth/flows";
+import { isHttps } from "../features/auth/rules";
 import { type Address, cookieAttributes, cookieValues } from "./cookies";
 
 /** Age of the cookie. The server decides when the sign-in ends. */

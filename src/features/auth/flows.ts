@@ -5,9 +5,12 @@
 import { LRUCache } from "lru-cache";
 import { lazy } from "../../base/lazy";
 import { createSeal } from "../../base/seal";
+import { MINUTE_MS } from "../../base/time";
 import type { Ctx } from "../../context";
 import type { Claims, Failure, FlowSecrets, Provider } from "./provider";
-import { FLOW_MS } from "./rules";
+
+/** Time from the beginning of a sign-in to its end. */
+export const FLOW_MS = 10 * MINUTE_MS;
 
 /** Finished sign-ins that are remembered, so that none is finished twice. */
 const FINISHED_MAX = 10_000;

@@ -13,9 +13,6 @@ export const SESSION_LIFETIME_MS = 14 * DAY_MS;
  */
 export const IDENTITY_SESSION_MS = 12 * HOUR_MS;
 
-/** Time from the beginning of a sign-in at the provider to its end. */
-export const FLOW_MS = 10 * MINUTE_MS;
-
 /** Time between a right password and the code, after which the sign-in starts again. */
 export const STEP_MS = 10 * MINUTE_MS;
 
