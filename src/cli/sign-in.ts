@@ -53,6 +53,6 @@ async function check({ output }: Invocation, ctx: CheckContext): Promise<ExitCod
 }
 
 /** Width of the longest name of a part, in characters. */
-const PART_WIDTH = 9;
+const PART_WIDTH = 8;
 
 export const signInCommands = [checkCommand];

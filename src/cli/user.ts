@@ -12,6 +12,7 @@ import {
   linkPath,
   type PasswordLink,
 } from "../features/users/invitations";
+import { systemName } from "../features/users/identities";
 import { canUsePassword, stateOfUser } from "../features/users/rules";
 import { recoverUser, resetSecondFactor } from "../features/users/recovery";
 import { findSecondFactor } from "../features/users/second-factor-store";
@@ -181,7 +182,8 @@ const resetSecondFactorCommand: Command = {
 
 const recoverCommand: Command = {
   name: "user recover",
-  summary: "Let a user in again: as reset-password, with any setting, and without a second factor.",
+  summary:
+    "End the sessions and the second factor of a user who is locked out, and print a one-time link for choosing a password.",
   positionals: ["ID_OR_EMAIL"],
   flags: [{ name: "owner", help: "Make the user an owner." }, PASSWORD_FLAG],
   // The settings of the relay, since users get mails about it.
@@ -207,14 +209,16 @@ const recoverCommand: Command = {
       output.err(`Recovered ${nameOf(user)}, ${user.role}. All sessions have ended.${factor}`);
       if (!canUsePassword(ctx.config, user)) {
         output.err(
-          "Only owners sign in with a password here (ALLCLEAR_LOCAL_SIGN_IN=owners): a later sign-in needs the provider, or --owner.",
+          "Only owners sign in with a password here (ALLCLEAR_LOCAL_SIGN_IN=owners): a later sign-in needs the provider, the identity proxy or --owner.",
         );
       }
       if (identities.length > 0) {
         output.err(
           "These identities go on signing in as the user, as far as the server uses their issuer:",
         );
-        for (const { label, issuer } of identities) output.err(`  ${label} at ${issuer}`);
+        for (const { label, issuer } of identities) {
+          output.err(`  ${label} at ${systemName(issuer, ctx.config)}`);
+        }
         output.err(
           "To disconnect one, in the dashboard: Account, or as an owner Settings → Users.",
         );
@@ -299,7 +303,9 @@ function printLink(
   canChoosePassword = canUsePassword(ctx.config, link.user),
 ): void {
   const lasts = describeDuration(link.expiresAt - ctx.clock.now());
-  const use = canChoosePassword ? "choose a password" : "join with the provider";
+  const use = canChoosePassword
+    ? "choose a password"
+    : "join with the provider or by the identity proxy";
   if (link.isMailed) output.err(`A mail with a link of its own goes to ${link.user.email}.`);
   output.err(`Send this link to the user to ${use}. It works once, for ${lasts}:`);
   output.out(urlOf(ctx, link));

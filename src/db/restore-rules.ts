@@ -171,7 +171,8 @@ export const CARRIED_TABLES: Readonly<Record<string, CarriedTable>> = {
       {
         kind: "identity",
         alsoReads: "users",
-        label: `(SELECT email FROM main.users AS u WHERE u.id = user_id) || ' at ' || issuer`,
+        label: `(SELECT email FROM main.users AS u WHERE u.id = user_id) || ' at ' ||
+          iif(issuer = 'proxy', 'the identity proxy', issuer)`,
         isLive: `user_id IN (SELECT id FROM main.users
           WHERE disabled_at IS NULL AND deleted_at IS NULL)`,
         isConfirmed: "TRUE",

@@ -239,7 +239,7 @@ function readText(
 function unreadable(header: string, what: string): Problem {
   return new Problem(
     "invalid_request",
-    `The header ${header} ${what}, so it names nobody. The proxy in front of this server must overwrite it.`,
+    `The header ${header} ${what}, so no user could be read from it. The proxy in front of this server must overwrite it.`,
   );
 }
 

@@ -110,7 +110,7 @@ describeWithBrowser("signing in by a proxy that names the user, over plain HTTP"
       await userWithPassword(site.app, email, "owner");
       const extraHTTPHeaders = named(login, { email: "", groups: "sre,ops" });
       const { page } = await site.visit("/admin/settings/sign-in", { ...look, extraHTTPHeaders });
-      await page.getByText("No account is open to you").waitFor();
+      await page.getByText("You have no access yet").waitFor();
       await check(page, await plainPage(look));
       await page.getByLabel("E-mail").fill(email);
       await page.getByLabel("Password").fill(PASSWORD);

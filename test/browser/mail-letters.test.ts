@@ -112,6 +112,7 @@ const LETTERS: Record<string, string> = {
       at: AT,
       timeZone: "UTC",
       accountUrl: ACCOUNT_FACTS.url,
+      hasPassword: true,
     }),
   ),
   recovered: accountHtml(
@@ -120,7 +121,7 @@ const LETTERS: Record<string, string> = {
       role: "owner",
       at: AT,
       timeZone: "UTC",
-      identities: [{ label: LONG, issuer: ACCOUNT_FACTS.url }],
+      identities: [{ label: LONG, system: ACCOUNT_FACTS.url }],
     }),
   ),
   "expiring keys": accountHtml(

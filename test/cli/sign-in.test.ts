@@ -11,8 +11,8 @@ test("sign-in check prints each step, and the redirect URI", async () => {
   const env = { ...provider.env, ALLCLEAR_BASE_URL: "https://status.example.com" };
   const { exitCode, out, err } = await run(["sign-in", "check"], env);
   expect(exitCode).toBe(0);
-  expect(out.map((line) => line.slice(0, 19).trimEnd())).toEqual([
-    "ok      discovery",
+  expect(out.map((line) => line.slice(0, 18).trimEnd())).toEqual([
+    "ok      metadata",
     "ok      keys",
     "ok      clock",
     "ok      PKCE",
@@ -49,6 +49,6 @@ test("sign-in check fails without a provider, and for one that cannot be used", 
   const wrong = await run(["sign-in", "check"], provider.env);
   expect(wrong.exitCode).toBe(1);
   expect(wrong.out).toEqual([
-    expect.stringMatching(/^failed {2}discovery {2}The provider names itself/),
+    expect.stringMatching(/^failed {2}metadata {2}The provider names itself/),
   ]);
 });

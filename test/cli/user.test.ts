@@ -415,7 +415,9 @@ describe("allclear user recover", () => {
     const owner = await run(CREATE_ADA, OWNERS);
     const editor = await run(CREATE_BOB, OWNERS);
     expect(owner.err.at(-1)).toStartWith("Send this link to the user to choose a password.");
-    expect(editor.err.at(-1)).toStartWith("Send this link to the user to join with the provider.");
+    expect(editor.err.at(-1)).toStartWith(
+      "Send this link to the user to join with the provider or by the identity proxy.",
+    );
   });
 
   test("user recover --owner makes the user an owner, who signs in with the password", async () => {
@@ -464,6 +466,8 @@ describe("allclear user recover", () => {
         const at = { label: "mallory", createdAt: 1, lastUsedAt: 1 };
         const issuer = "https://login.example.com";
         insertIdentity(tx, { userId: ada?.id ?? "", issuer, subject: "m", ...at });
+        const named = { issuer: "proxy", subject: "eve", ...at, label: "eve" };
+        insertIdentity(tx, { userId: ada?.id ?? "", ...named });
       }),
     );
     const { exitCode, out, err } = await run(recover);
@@ -471,6 +475,7 @@ describe("allclear user recover", () => {
     expect(err.slice(1, -1)).toEqual([
       "These identities go on signing in as the user, as far as the server uses their issuer:",
       "  mallory at https://login.example.com",
+      "  eve at the identity proxy",
       "To disconnect one, in the dashboard: Account, or as an owner Settings → Users.",
     ]);
   });

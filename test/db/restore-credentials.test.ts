@@ -686,6 +686,8 @@ test("a restore without the replaced database lists the identities that sign in 
       const identity = { issuer: "https://login.example.com", label: "x" };
       const times = { createdAt: 1, lastUsedAt: 1 };
       insertIdentity(tx, { userId: id, subject: "owner", ...identity, ...times });
+      const named = { issuer: "proxy", subject: "root", label: "root" };
+      insertIdentity(tx, { userId: id, ...named, ...times });
       insertIdentity(tx, { userId: off.id, subject: "off", ...identity, ...times });
       disableUser(app.ctx, tx, off.id, CLI_ACTOR);
     });
@@ -700,6 +702,7 @@ test("a restore without the replaced database lists the identities that sign in 
         id: "1",
         label: "owner@example.com at https://login.example.com",
       },
+      { kind: "identity", id: "2", label: "owner@example.com at the identity proxy" },
       { kind: "user", label: "owner@example.com, owner" },
     ],
   });

@@ -90,7 +90,7 @@ export const SIGN_IN_OPTIONS = {
     parse: parseRoles,
     default: undefined,
     placeholder: "GROUP=ROLE;…",
-    help: "Roles by the groups of the provider or the identity proxy, such as sre=admin; support=editor; *=viewer. The highest match applies at each sign-in, and no match is refused. If omitted, new users are viewers, and roles are set here.",
+    help: "Roles by the groups of the provider or the identity proxy, such as sre=admin; support=editor; *=viewer. The highest match applies at each sign-in, and no match is refused. If omitted, new users are viewers, and owners set roles.",
     scope: "sign-in",
   }),
   createUsers: option({

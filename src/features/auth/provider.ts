@@ -254,12 +254,12 @@ export function createProvider(
         }),
       );
       if ("failure" in metadata) {
-        return [{ part: "discovery", isOk: false, text: metadata.failure as string }];
+        return [{ part: "metadata", isOk: false, text: metadata.failure as string }];
       }
       const clockFinding = describeClock(date, clock.now());
       const keys = await attempt(() => readKeys(send, metadata));
       return [
-        { part: "discovery", isOk: true, text: `The provider names itself ${metadata.issuer}.` },
+        { part: "metadata", isOk: true, text: `The provider names itself ${metadata.issuer}.` },
         describeKeys(keys),
         clockFinding,
         ...describeAbilities(metadata, config),

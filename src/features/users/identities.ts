@@ -11,7 +11,7 @@ import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { audit } from "../../events/audit";
 import { endLinks, findLink } from "../auth/links";
-import type { Claims, Provider } from "../auth/provider";
+import { type Claims, type Provider, providerName } from "../auth/provider";
 import type { LiveSession, SessionOrigin } from "../auth/sessions";
 import { endStepsOf } from "../auth/steps";
 import { mailUser } from "./mails";
@@ -99,13 +99,22 @@ export interface ProxyUser {
   groups: readonly string[];
 }
 
+/** Name of the proxy for people. */
+const PROXY_NAME = "the identity proxy";
+
+/** Returns the name for people of the system that gave an identity; its issuer for a provider that is not set up. */
+export function systemName(issuer: string, config: Ctx["config"]): string {
+  if (issuer === PROXY_ISSUER) return PROXY_NAME;
+  return issuer === config.oidcIssuer ? (providerName(config) ?? issuer) : issuer;
+}
+
 /** Returns the person whom a proxy names. The e-mail counts as verified. */
 export function personOfProxy(
   { name, email, groups }: ProxyUser,
   { oidcLinkByEmail }: Ctx["config"],
 ): Person {
   return {
-    system: "the identity proxy",
+    system: PROXY_NAME,
     issuer: PROXY_ISSUER,
     subject: name,
     email,
@@ -450,6 +459,7 @@ export function disconnectIdentity(
   // Its sessions end by the foreign key.
   deleteIdentity(tx, { id: identityId });
   changeUser(ctx, tx, user, {});
-  const summary = `Disconnected “${user.name}” from ${identity.issuer} (${identity.label})`;
+  const system = systemName(identity.issuer, ctx.config);
+  const summary = `Disconnected “${user.name}” from ${system} (${identity.label})`;
   audit(ctx, tx, actor, "user.disconnect", userId, summary);
 }

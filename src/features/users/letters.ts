@@ -34,6 +34,7 @@ import {
   type SecondFactorChange,
   type UserMail,
 } from "./mails";
+import { systemName } from "./identities";
 import { INVITE_MS, linkPath } from "./invitations";
 import { canUsePassword, hasJoinedSince, isLive, issuersInForce } from "./rules";
 import { findUser, listIdentitiesOf, type UserRow } from "./store";
@@ -87,7 +88,7 @@ export function invitationLetter(facts: {
       paragraph(`Role: ${role}. ${ROLE_SENTENCES[role]}`),
       button("Accept the invitation", url),
       muted(
-        "The link works once, for 7 days. If you do not know who invites you, do nothing: until the link is used nobody can sign in as you.",
+        "The link works once, for 7 days. If you do not know who invites you, do nothing: until the link is used, no one can sign in as you.",
       ),
     ],
   });
@@ -121,7 +122,7 @@ const PLACES: Record<PasswordChange, string> = {
   command: "on the server’s command line. All sessions have ended",
 };
 
-/** Returns the mail about a changed password. `resetUrl` is null if users cannot ask for a new one by mail. */
+/** Returns the mail about a changed password. `resetUrl` is null if the user cannot ask for a new one by mail. */
 export function passwordChangedLetter(facts: {
   email: string;
   publicAddress: string;
@@ -163,12 +164,12 @@ export function recoveredLetter(facts: {
   /** Time zone of the user. */
   timeZone: string;
   /** Identities that still sign in as the user. */
-  identities: readonly { label: string; issuer: string }[];
+  identities: readonly { label: string; system: string }[];
 }): UserLetter {
   const { email, publicAddress, role, at, timeZone, identities } = facts;
   const { moment } = momentsIn(timeZone);
   return letterOf("Your Allclear account was recovered", {
-    preheader: "If nobody told you of it, act now.",
+    preheader: "If you did not expect this, act now.",
     tone: "degraded",
     blocks: [
       title("Your account was recovered"),
@@ -182,8 +183,8 @@ export function recoveredLetter(facts: {
         ? []
         : [
             paragraph("These still sign in as you. Disconnect those that are not yours."),
-            ...identities.map(({ label, issuer }) =>
-              paragraph({ name: label }, " at ", { name: issuer }, "."),
+            ...identities.map(({ label, system }) =>
+              paragraph({ name: label }, " at ", { name: system }, "."),
             ),
             link("Open your account", publicAddress + ACCOUNT_PATH),
           ]),
@@ -202,8 +203,10 @@ export function connectedLetter(facts: {
   /** Time zone of the user. */
   timeZone: string;
   accountUrl: string;
+  /** True if the user can also sign in with a password. */
+  hasPassword: boolean;
 }): UserLetter {
-  const { email, publicAddress, system, label, at, timeZone, accountUrl } = facts;
+  const { email, publicAddress, system, label, at, timeZone, accountUrl, hasPassword } = facts;
   const { moment } = momentsIn(timeZone);
   return letterOf("Your Allclear account was connected", {
     preheader: "If it was not you, act now.",
@@ -221,14 +224,16 @@ export function connectedLetter(facts: {
       ),
       paragraph("If it was you, there is nothing to do."),
       paragraph(
-        "If it was not you, disconnect it in your account, choose a new password, and tell an owner of Allclear at once.",
+        hasPassword
+          ? "If it was not you, disconnect it in your account, choose a new password, and tell an owner of Allclear at once."
+          : "If it was not you, tell an owner of Allclear at once.",
       ),
       link("Open your account", accountUrl),
     ],
   });
 }
 
-/** Returns the mail about a change of a second factor. `resetUrl` is null if users cannot ask for a new password by mail. */
+/** Returns the mail about a change of a second factor. `resetUrl` is null if the user cannot ask for a new password by mail. */
 export function secondFactorLetter(
   facts: SecondFactorChange & {
     email: string;
@@ -243,8 +248,11 @@ export function secondFactorLetter(
   const { email, publicAddress, at, timeZone, accountUrl, resetUrl } = facts;
   const { moment } = momentsIn(timeZone);
   const { subject, heading, text } = secondFactorTexts(facts, moment);
+  // An owner or someone on the server does it, for the user.
+  const isOfOthers = facts.change === "reset";
+  const unexpected = isOfOthers ? "If you did not ask for this" : "If it was not you";
   return letterOf(subject, {
-    preheader: "If it was not you, act now.",
+    preheader: `${unexpected}, act now.`,
     tone: "degraded",
     blocks: [
       title(heading),
@@ -257,11 +265,11 @@ export function secondFactorLetter(
         { name: email },
         ` at ${publicAddress}.`,
       ),
-      paragraph("If it was you, there is nothing to do."),
+      ...(isOfOthers ? [] : [paragraph("If it was you, there is nothing to do.")]),
       paragraph(
         resetUrl === null
-          ? "If it was not you, tell an owner of Allclear at once."
-          : "If it was not you, choose a new password at once, and tell an owner of Allclear.",
+          ? `${unexpected}, tell an owner of Allclear at once.`
+          : `${unexpected}, choose a new password at once, and tell an owner of Allclear.`,
       ),
       link("Open your account", accountUrl),
       ...(resetUrl === null ? [] : [link("Choose a new password", resetUrl)]),
@@ -276,20 +284,20 @@ function secondFactorTexts(facts: SecondFactorChange, moment: (at: number) => st
       return {
         subject: "Your second factor for Allclear was turned on",
         heading: "Your second factor is on",
-        text: "it was turned on. Signing in with your password needs a code from now on.",
+        text: "your second factor was turned on. Signing in with your password needs a code from now on.",
       };
     case "off":
       return {
         subject: "Your second factor for Allclear was turned off",
         heading: "Your second factor is off",
-        text: "it was turned off. You sign in with your password alone.",
+        text: "your second factor was turned off. You sign in with your password alone.",
       };
     case "reset": {
       const place = facts.by === "owner" ? "by an owner" : "on the server’s command line";
       return {
         subject: "Your second factor for Allclear was reset",
         heading: "Your second factor was reset",
-        text: `it was removed ${place}. All sessions have ended. You sign in with your password, and can set up a new one.`,
+        text: `your second factor was removed ${place}. All sessions have ended. You sign in with your password, and can set up a new one.`,
       };
     }
     case "recovery_codes_created":
@@ -307,8 +315,8 @@ function secondFactorTexts(facts: SecondFactorChange, moment: (at: number) => st
     case "codes_refused":
       return {
         subject: "Wrong codes after your Allclear password",
-        heading: "Somebody typed wrong codes",
-        text: `ten wrong codes had been typed after your password within an hour. Whoever typed them knows your password. Codes are refused until ${moment(facts.until)}. Recovery codes still work.`,
+        heading: "Wrong codes were typed",
+        text: `ten wrong codes were typed after your password within an hour. The person who typed them knows your password. Codes are refused until ${moment(facts.until)}. Recovery codes still work.`,
       };
   }
 }
@@ -410,30 +418,35 @@ const WRITERS: { [Name in UserMail["template"]]: Write<ParamsOf<Name>> } = {
     return resetLetter({ email: user.email, publicAddress: ctx.baseUrl, url });
   },
 
-  password_changed({ params }, { email, timeZone }, ctx) {
-    const publicAddress = ctx.baseUrl;
-    const resetUrl = canResetByMail(ctx) ? publicAddress + FORGOT_PATH : null;
-    return passwordChangedLetter({ ...params, email, publicAddress, timeZone, resetUrl });
+  password_changed({ params }, user, ctx) {
+    const { email, timeZone } = user;
+    const urls = { publicAddress: ctx.baseUrl, resetUrl: resetUrlOf(ctx, user) };
+    return passwordChangedLetter({ ...params, ...urls, email, timeZone });
   },
 
   recovered({ params }, { id, email, timeZone }, ctx) {
     const issuers = issuersInForce(ctx.config);
     const all = listIdentitiesOf(ctx.db, { userId: id });
-    const identities = all.filter(({ issuer }) => issuers.includes(issuer));
+    const identities = all
+      .filter(({ issuer }) => issuers.includes(issuer))
+      .map(({ label, issuer }) => ({ label, system: systemName(issuer, ctx.config) }));
     return recoveredLetter({ ...params, email, publicAddress: ctx.baseUrl, timeZone, identities });
   },
 
-  connected({ params }, { email, timeZone }, ctx) {
+  connected({ params }, user, ctx) {
+    const { email, timeZone } = user;
+    const hasPassword = user.passwordHash !== null && canUsePassword(ctx.config, user);
     const publicAddress = ctx.baseUrl;
     const accountUrl = publicAddress + ACCOUNT_PATH;
-    return connectedLetter({ ...params, email, publicAddress, accountUrl, timeZone });
+    const urls = { publicAddress, accountUrl };
+    return connectedLetter({ ...params, ...urls, email, timeZone, hasPassword });
   },
 
-  second_factor({ params }, { email, timeZone }, ctx) {
+  second_factor({ params }, user, ctx) {
+    const { email, timeZone } = user;
     const publicAddress = ctx.baseUrl;
-    const resetUrl = canResetByMail(ctx) ? publicAddress + FORGOT_PATH : null;
     const accountUrl = publicAddress + ACCOUNT_PATH;
-    const urls = { publicAddress, accountUrl, resetUrl };
+    const urls = { publicAddress, accountUrl, resetUrl: resetUrlOf(ctx, user) };
     return secondFactorLetter({ ...params, ...urls, email, timeZone });
   },
 
@@ -453,6 +466,11 @@ const WRITERS: { [Name in UserMail["template"]]: Write<ParamsOf<Name>> } = {
     });
   },
 };
+
+/** Returns the address at which a user can ask for a new password; null if that leads to none. */
+function resetUrlOf(ctx: TemplateEnvironment["ctx"], user: UserRow): string | null {
+  return canResetByMail(ctx) && canUsePassword(ctx.config, user) ? ctx.baseUrl + FORGOT_PATH : null;
+}
 
 /** Mails to users. The tokens of their links are made when they are written, and only their hashes are stored. */
 export const USER_TEMPLATES: Templates = {

@@ -72,7 +72,7 @@ interface Owner {
 
 /**
  * Returns true if a live owner may give up the role, given the other live owners. One must remain;
- * an owner who can sign in is not replaced by those who have not chosen a password yet.
+ * an owner who can sign in is not replaced by those who cannot.
  */
 export function canLoseOwnership(owner: Owner, others: readonly Owner[]): boolean {
   return others.some((other) => canSignIn(other) || !canSignIn(owner));

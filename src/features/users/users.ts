@@ -236,7 +236,7 @@ function isLast({ config }: Ctx, reader: Reader, user: UserRow, actor?: Actor): 
 function requireOtherOwner(ctx: Ctx, tx: Tx, user: UserRow, what: string, actor: Actor): void {
   if (!isLast(ctx, tx, user, actor)) return;
   throw conflict(
-    `“${user.name}” is the last owner and cannot be ${what}. First make another user, who has a password, an owner.`,
+    `“${user.name}” is the last owner and cannot be ${what}. First make an owner of another user who can sign in.`,
   );
 }
 

@@ -47,7 +47,7 @@ const reasonsOf = ({ app }: Site) =>
 /** Expects the page of a failure without a session or a new user, and returns the reason in the log. */
 function expectRefused(site: Site, answer: Answer, client: BrowserClient): string {
   expect(answer.status).toBe(400);
-  expect(answer.text).toContain("Sign-in was not completed. Start again.");
+  expect(answer.text).toContain("Sign-in was not completed");
   expect(client.session).toBeUndefined();
   expect(listUsers(site.app.ctx.db)).toHaveLength(1);
   return reasonsOf(site).at(-1) ?? "";
@@ -464,7 +464,7 @@ describe("a check of the provider", () => {
     const found = await check(site);
     expect(found[2]).toMatch(/^ok clock: The clock of the provider is [012] s /);
     expect(found.toSpliced(2, 1)).toEqual([
-      `ok discovery: The provider names itself ${site.provider.issuer}.`,
+      `ok metadata: The provider names itself ${site.provider.issuer}.`,
       "ok keys: The provider has 1 key for signatures: EC.",
       "ok PKCE: The provider supports S256.",
       "ok scopes: Asked for: openid profile email groups.",
@@ -483,7 +483,7 @@ describe("a check of the provider", () => {
     site.provider.answer = () => new Response("down", { status: 503 });
     expect(await check(site)).toEqual([
       expect.stringMatching(
-        /^failed discovery: At .+\/\.well-known\/openid-configuration: The status is 503\.$/,
+        /^failed metadata: At .+\/\.well-known\/openid-configuration: The status is 503\.$/,
       ),
     ]);
   });

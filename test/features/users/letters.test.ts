@@ -184,6 +184,38 @@ describe("the mails to users", () => {
     const alone = written(null).text;
     expect(alone).not.toContain(urls.resetUrl);
     expect(alone).toContain("tell an owner");
+    // Others reset it.
+    expect(text.includes("If it was you,")).toBe(change.change !== "reset");
+    expect(text.includes("If you did not ask for this,")).toBe(change.change === "reset");
+  });
+
+  test("offer a new password only to users who may choose one", async () => {
+    await using site = await createAccountMailSite();
+    const { ctx } = site.app;
+    const mails = ["password_changed", "second_factor", "connected"];
+    const offersOf = async (user: { id: string; email: string }) => {
+      await ctx.db.write((tx) => {
+        const at = ctx.clock.now();
+        mailUser(ctx, tx, user, { template: "password_changed", params: { by: "command", at } });
+        const params = { change: "off" as const, at };
+        mailUser(ctx, tx, user, { template: "second_factor", params });
+        const connected = { system: "Northwind", label: user.email, at };
+        mailUser(ctx, tx, user, { template: "connected", params: connected });
+      });
+      const offers: boolean[] = [];
+      for (const template of mails) {
+        const newest = site.mails(template).at(-1);
+        expect(newest?.recipient).toBe(user.email);
+        const { text } = await written(site.compose(newest));
+        expect(text).toContain("tell an owner of Allclear");
+        offers.push(/choose a new password/i.test(String(text).replaceAll(/\s+/g, " ")));
+      }
+      return offers;
+    };
+    expect(await offersOf(site.grace)).toEqual([true, true, true]);
+    ctx.config = { ...ctx.config, localSignIn: "owners" };
+    expect(await offersOf(site.grace)).toEqual([false, false, false]);
+    expect(await offersOf(site.owner)).toEqual([true, true, true]);
   });
 
   test("cut a long name of a key in the subject alone", () => {
@@ -321,6 +353,9 @@ describe("the mails to users", () => {
       ALLCLEAR_OIDC_ISSUER: PERSON.issuer,
       ALLCLEAR_OIDC_CLIENT_ID: "allclear",
       ALLCLEAR_OIDC_CLIENT_SECRET: "secret",
+      ALLCLEAR_OIDC_NAME: "Northwind",
+      ALLCLEAR_IDENTITY_PROXY: "10.0.0.0/28",
+      ALLCLEAR_IDENTITY_PROXY_SECRET: "a-secret-of-the-proxy",
     };
     await using site = await createAccountMailSite({ env });
     const { app, grace } = site;
@@ -336,10 +371,12 @@ describe("the mails to users", () => {
       connectPerson(ctx, tx, grace.id, { ...PERSON, name: "Mallory" }, userActor(grace));
       const old = { userId: grace.id, issuer: "https://old.example", subject: "g" };
       insertIdentity(tx, { ...old, label: "Former", createdAt: 1, lastUsedAt: 1 });
+      const named = { userId: grace.id, issuer: "proxy", subject: "eve" };
+      insertIdentity(tx, { ...named, label: "Eve", createdAt: 1, lastUsedAt: 1 });
     });
     const { text } = await recover();
     expect(String(text).replaceAll(/\s+/g, " ")).toContain(
-      `These still sign in as you. Disconnect those that are not yours. Mallory at ${PERSON.issuer}.`,
+      "These still sign in as you. Disconnect those that are not yours. Mallory at Northwind. Eve at the identity proxy.",
     );
     expect(text).toContain("/admin/settings/account");
     expect(text).not.toContain("Former");

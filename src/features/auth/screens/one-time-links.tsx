@@ -345,7 +345,7 @@ function Join(props: {
         {named.isAddressee ? null : (
           <p class="muted">
             The proxy in front of this server names you as <bdi>{named.name}</bdi>. If you join, it
-            signs you in here as {email} from now on. If that is somebody else, do not join, and ask
+            signs you in here as {email} from now on. If you are not {email}, do not join, and ask
             an owner of this server about it.
           </p>
         )}

@@ -76,20 +76,27 @@ export function providerAdminRoutes(deps: AdminDependencies) {
     request: Request,
     { requestId, address }: RequestContext,
     { provider }: Oidc,
-    { failure, isTrouble, purpose, rejection }: FlowFailure & { rejection?: Rejection },
+    { failure, isTrouble, purpose, rejected }: FlowFailure & { rejected?: Rejected },
   ): Promise<Response> {
-    const facts = { request: requestId, ip: address.ip, reason: failure };
+    const facts = { request: requestId, ip: address.ip, ...rejected, reason: failure };
     const message = "a sign-in with the provider was not completed";
     if (isTrouble) ctx.log.warn(facts, message);
     else ctx.log.info(facts, message);
+    const isConnection = purpose?.kind === "connect";
     const answer = await render.plain(request, {
-      title: "Sign-in was not completed",
-      status: rejection === undefined ? 400 : 403,
-      children: (
+      title: isConnection ? "Not connected" : "Sign-in was not completed",
+      status: rejected ? 403 : 400,
+      children: isConnection ? (
+        <NotConnected
+          why={rejected && `${failure}. ${rejected.remedy}`}
+          system={provider.name}
+          requestId={requestId}
+        />
+      ) : (
         <NotCompleted
           again={againPath(purpose)}
           requestId={requestId}
-          system={rejection === undefined ? undefined : provider.name}
+          system={rejected && provider.name}
         />
       ),
     });
@@ -106,9 +113,10 @@ export function providerAdminRoutes(deps: AdminDependencies) {
     purpose: Purpose,
     rejection: Rejection,
   ): Promise<Response> {
-    const { reason, remedy } = REJECTIONS[rejection];
-    const failure = `${describePerson(person)}: ${reason}. ${remedy}`;
-    return fail(request, requestContext, parts, { failure, isTrouble: false, purpose, rejection });
+    const { subject, email } = person;
+    const { reason: failure, remedy } = REJECTIONS[rejection];
+    const rejected = { subject, email, remedy };
+    return fail(request, requestContext, parts, { failure, isTrouble: false, purpose, rejected });
   }
 
   /**
@@ -279,6 +287,13 @@ const ENDED_CONFIRMATION = {
   isTrouble: false,
 };
 
+/** A person who is not let in, and what can be done, for the log. */
+interface Rejected {
+  subject: string;
+  email: string | undefined;
+  remedy: string;
+}
+
 /** A person who opened an invitation, until the person confirms it. */
 interface PendingJoin {
   person: Person;
@@ -291,17 +306,11 @@ export function invitedPath(token: string): string {
 }
 
 function againPath(purpose: Purpose | undefined): string {
-  if (purpose?.kind === "connect") return ACCOUNT_PATH;
   if (purpose?.kind !== "sign-in") return SIGN_IN_PATH;
   const { next, invitation } = purpose;
   return invitation === undefined
     ? withQuery(SIGN_IN_PATH, { next: next === HOME_PATH ? undefined : next })
     : linkPath("invite", invitation);
-}
-
-/** Describes a person for the log. */
-function describePerson({ email, subject }: Person): string {
-  return `subject ${JSON.stringify(subject)}${email === undefined ? "" : `, ${JSON.stringify(email)}`}`;
 }
 
 /** Question if an invitation is for the person who opened it. */
@@ -324,8 +333,8 @@ function ConfirmJoin(props: {
         At {system} you are <bdi>{label}</bdi>. The invitation is for <bdi>{email}</bdi>.
       </p>
       <p class="muted">
-        If you accept it, {system} signs you in here as {email} from now on. If that is somebody
-        else, cancel, and ask an owner of this server about the link.
+        If you accept it, {system} signs you in here as {email} from now on. If you are not {email},
+        cancel, and ask an owner of this server about the link.
       </p>
       <Form action={action} hidden={{ pending }}>
         <Actions>
@@ -342,7 +351,6 @@ function NotCompleted(props: { again: string; requestId: string; system: string 
   const { again, requestId, system } = props;
   return (
     <>
-      <p>Sign-in was not completed. Start again.</p>
       {system === undefined ? null : (
         <p>
           {system} knows you, but no account here is open to you. Ask an owner of this server: an
@@ -350,14 +358,40 @@ function NotCompleted(props: { again: string; requestId: string; system: string 
           password here, sign in with it and connect in Account.
         </p>
       )}
-      <p class="muted">
-        The log of the server has the reason under <code>{requestId}</code>.
-      </p>
+      <ReasonInLog requestId={requestId} />
       <Actions>
         <ButtonLink href={again} kind="primary">
           Start again
         </ButtonLink>
       </Actions>
     </>
+  );
+}
+
+/** Page of a signed-in user who was not connected. `why` is undefined for reasons that only the log has. */
+function NotConnected(props: { system: string; why: string | undefined; requestId: string }) {
+  const { system, why, requestId } = props;
+  return (
+    <>
+      {why === undefined ? (
+        <p>You are not connected with {system}.</p>
+      ) : (
+        <p>You are not connected: {why}</p>
+      )}
+      <ReasonInLog requestId={requestId} />
+      <Actions>
+        <ButtonLink href={ACCOUNT_PATH} kind="primary">
+          Back to Account
+        </ButtonLink>
+      </Actions>
+    </>
+  );
+}
+
+function ReasonInLog({ requestId }: { requestId: string }) {
+  return (
+    <p class="muted">
+      The log of the server has the reason under <code>{requestId}</code>.
+    </p>
   );
 }

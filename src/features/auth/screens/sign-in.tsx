@@ -147,7 +147,7 @@ function SignIn(props: SignInProps) {
   return (
     <>
       {named === undefined ? null : (
-        <Notice tone="degraded" title="No account is open to you">
+        <Notice tone="degraded" title="You have no access yet">
           The proxy in front of this server names you as <bdi>{named.name}</bdi>. Ask an owner of
           this server for access. If you have a password here, sign in with it and connect in
           Account.

@@ -160,7 +160,7 @@ const SETTINGS: Readonly<Record<OptionName, Setting>> = {
     show: ({ config }) => config.oidcGroupsClaim,
   },
   oidcLinkByEmail: {
-    label: "Users are connected by e-mail",
+    label: "Connection by e-mail",
     show: ({ config }) => capitalised(config.oidcLinkByEmail),
   },
   oidcEmailVerified: {
@@ -174,10 +174,18 @@ const SETTINGS: Readonly<Record<OptionName, Setting>> = {
       config.roles?.map(({ group, role }) => `${group}=${role}`).join("; ") ?? NONE,
   },
   createUsers: {
-    label: "New users of the provider",
+    label: "New users",
     show: ({ config }) => capitalised(config.createUsers),
   },
-  localSignIn: { label: "Password for", show: ({ config }) => capitalised(config.localSignIn) },
+  localSignIn: {
+    label: "Sign-in with a password",
+    show: ({ config }) => capitalised(config.localSignIn),
+  },
+  secondFactor: {
+    label: "Second factor",
+    show: ({ config: { secondFactor } }) =>
+      secondFactor === "none" ? "Optional" : `Required from the role ${secondFactor} up`,
+  },
   identityProxy: {
     label: "Proxies that name users",
     isCode: true,
@@ -213,11 +221,6 @@ const SETTINGS: Readonly<Record<OptionName, Setting>> = {
     label: "Certificates for the relay",
     isCode: true,
     show: ({ config, mail }) => config.smtpCa?.path ?? setOrNone(mail?.ca),
-  },
-  secondFactor: {
-    label: "Second factor",
-    show: ({ config: { secondFactor } }) =>
-      secondFactor === "none" ? "Optional" : `Needed from the role ${secondFactor} up`,
   },
   smtpUser: { label: "User at the relay", isCode: true, show: ({ mail }) => mail?.user ?? NONE },
   smtpPassword: {

@@ -160,8 +160,9 @@ const NOTES: Readonly<
 
   [SIGN_IN_SETTINGS_PATH]: ({ ctx: { config } }) => {
     const password = config.localSignIn === "all" ? "Password" : "Password for owners";
-    const provider = providerName(config);
-    return provider === undefined ? password : `${provider}, ${password.toLowerCase()}`;
+    const proxy = config.identityProxy.length > 0 ? "Identity proxy" : undefined;
+    const [first = "", ...others] = [providerName(config), proxy, password].filter(Boolean);
+    return [first, ...others.map((other) => String(other).toLowerCase())].join(", ");
   },
 
   [ACTIVITY_PATH]: ({ ctx: { db }, now }) => {

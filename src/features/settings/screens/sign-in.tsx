@@ -113,7 +113,7 @@ function SignInSettings(props: {
       </PageHead>
       {provider?.issuer.startsWith("http:") ? (
         <Notice tone="degraded" title="The provider is reached without HTTPS">
-          Whoever can read or change this traffic can sign in as anyone. Use it only within a
+          People who can read or change this traffic can sign in as anyone. Use it only within a
           private network.
         </Notice>
       ) : null}
@@ -140,9 +140,7 @@ function SignInSettings(props: {
               </p>
             </DetailCard>
             <DetailCard title="Second factors" liveId="sign-in-second-factors" isStill isFlush>
-              <Facts
-                items={[{ label: "Needed with a password", value: usersOf(config.secondFactor) }]}
-              />
+              <Facts items={[{ label: "Required for", value: usersOf(config.secondFactor) }]} />
               <p class="detail-foot hint">
                 Set by <code>ALLCLEAR_SECOND_FACTOR</code>. <a href={USERS_PATH}>Users</a> shows who
                 has one.
@@ -196,9 +194,9 @@ type Config = Ctx["config"];
 
 /** Describes the users from a role up. */
 function usersOf(role: Config["secondFactor"]): string {
-  if (role === "none") return "By nobody: each user decides";
-  if (role === "owner") return "By owners";
-  return role === "viewer" ? "By all users" : `By the role ${role} and above`;
+  if (role === "none") return "No role: each user decides";
+  if (role === "owner") return "Owners";
+  return role === "viewer" ? "All users" : `Role ${role} and above`;
 }
 
 function ProviderFacts({ config, provider }: { config: Config; provider: Provider }) {
@@ -257,7 +255,7 @@ function ProxyFacts(props: {
             secret === undefined
               ? "None: every program on this machine can name any user"
               : isExempt
-                ? "Required, but for programs on this machine"
+                ? "Required, except from this machine"
                 : "Required",
         },
         { label: "User", value: <code>{config.identityProxyHeader}</code> },
@@ -309,6 +307,7 @@ function ProxyFacts(props: {
 function RolesCard({ config }: { config: Config }) {
   const { roles, oidcIssuer, oidcGroupsClaim, identityProxy } = config;
   const header = identityProxy.length > 0 ? config.identityProxyGroupsHeader : undefined;
+  const hasGroups = oidcIssuer !== undefined || header !== undefined;
   return roles ? (
     <DetailCard title="Roles by groups" liveId="sign-in-roles" isStill isTable>
       <DenseDataTable
@@ -324,7 +323,7 @@ function RolesCard({ config }: { config: Config }) {
         ]}
       />
       <p class="detail-body hint">
-        The groups are those of{" "}
+        {hasGroups ? "The groups are those of " : "No groups are read, so only * matches"}
         {oidcIssuer === undefined ? null : (
           <>
             the claim <code>{oidcGroupsClaim}</code>
@@ -336,9 +335,8 @@ function RolesCard({ config }: { config: Config }) {
             the header <code>{header}</code>
           </>
         )}
-        {oidcIssuer === undefined && header === undefined ? "no header: only * matches" : ""}. The
-        highest match applies, again at each sign-in, and no match is refused. The last owner keeps
-        the role.
+        . The highest match applies, again at each sign-in, and no match is refused. The last owner
+        keeps the role.
       </p>
     </DetailCard>
   ) : (
@@ -396,11 +394,11 @@ function Outcome({ seen: { person, outcome, hasRoles } }: { seen: Seen }) {
     "ALLCLEAR_ROLES is not set"
   );
   return (
-    <DetailCard title="A sign-in would" liveId="sign-in-outcome" isStill isFlush>
+    <DetailCard title="Result of a sign-in" liveId="sign-in-outcome" isStill isFlush>
       <p class="setting-value detail-body">{describeOutcome(outcome)}</p>
       <Facts
         items={[
-          { label: "Matched row", value: matched },
+          { label: "Matched entry", value: matched },
           { label: "Role", value: "rejection" in outcome ? "None" : capitalised(roleOf(outcome)) },
           {
             label: "Groups",
@@ -432,16 +430,16 @@ function describeOutcome(outcome: SignInOutcome) {
     const { reason, remedy } = REJECTIONS[outcome.rejection];
     return (
       <>
-        <State tone="major">be refused: {reason}.</State> {remedy}
+        <State tone="major">Refused: {reason}.</State> {remedy}
       </>
     );
   }
   const text =
     outcome.kind === "create"
-      ? `create the user “${outcome.name}” (${outcome.email}), ${outcome.role}`
+      ? `Creates the user “${outcome.name}” (${outcome.email}) as ${outcome.role}`
       : outcome.kind === "link"
-        ? `connect and sign in ${describeUser(outcome.user)}`
-        : `sign in ${describeUser(outcome.user)}`;
+        ? `Connects and signs in ${describeUser(outcome.user)}`
+        : `Signs in ${describeUser(outcome.user)}`;
   return <State tone="ok">{text}.</State>;
 }
 

@@ -35,7 +35,13 @@ import { passwordError } from "../../auth/passwords";
 import type { Provider } from "../../auth/provider";
 import { codeError } from "../../auth/screens/code";
 import { listSessionsOf, type UserSession } from "../../auth/sessions";
-import { connectPerson, disconnectIdentity, personOfProxy, REJECTIONS } from "../identities";
+import {
+  connectPerson,
+  disconnectIdentity,
+  personOfProxy,
+  REJECTIONS,
+  systemName,
+} from "../identities";
 import { canUsePassword, PROXY_ISSUER } from "../rules";
 import { confirmByCode, readSecondFactor, type SecondFactor } from "../second-factors";
 import { changePassword, endOneSession, endSessions } from "../sign-in";
@@ -98,7 +104,7 @@ const PASSWORD_FORM = defineForm<{ current_password: string; new_password: strin
 
 const ownPasswordField = passwordField({
   label: "Current password",
-  hint: "Your password of this server, once more.",
+  hint: "Password that you use on this server.",
   autocomplete: "current-password",
 });
 
@@ -144,7 +150,7 @@ interface AccountProps {
   named: string | undefined;
   /** Provider with which users sign in; undefined without one. */
   provider: Pick<Provider, "name" | "issuer"> | undefined;
-  identities: readonly IdentityRow[];
+  identities: readonly (IdentityRow & { system: string })[];
   /** True if the user may choose a password. */
   canChoosePassword: boolean;
   /** Address at which the account can be connected, if the dashboard is open at another one. */
@@ -267,11 +273,11 @@ function IdentitiesCard(
       isStill
     >
       <div class="form">
-        {identities.map(({ id, issuer, label, lastUsedAt }) => (
+        {identities.map(({ id, issuer, system, label, lastUsedAt }) => (
           <div key={id} class="form">
             <p>
               Connected as <bdi>{label}</bdi>
-              {issuer === provider?.issuer ? "" : ` at ${issuer}`}, last used{" "}
+              {issuer === provider?.issuer ? "" : ` at ${system}`}, last used{" "}
               <RelativeTime at={toIso(lastUsedAt)} now={now} />.
             </p>
             {user.has_password ? (
@@ -415,12 +421,15 @@ export function accountAdminRoutes(deps: AdminDependencies) {
     const sessions = listSessionsOf(ctx.db, user.id, now);
     const theme = readTheme(request);
     const forms = { name, zone, password, mail, connect, connectNamed };
-    const identities = listIdentitiesOf(ctx.db, { userId: user.id });
+    const identities = listIdentitiesOf(ctx.db, { userId: user.id }).map((one) => ({
+      ...one,
+      system: systemName(one.issuer, ctx.config),
+    }));
     const isNamedConnected = identities.some(({ issuer }) => issuer === PROXY_ISSUER);
     const ways = {
       provider: oidc?.provider,
       identities,
-      named: isNamedConnected ? undefined : requestContext.proxyUser?.name,
+      named: isNamedConnected && !connectNamed.notice ? undefined : requestContext.proxyUser?.name,
       canChoosePassword: canUsePassword(ctx.config, user),
       connectsAt: isAtPublicAddress(ctx.baseUrl, request)
         ? undefined
@@ -582,7 +591,8 @@ export function accountAdminRoutes(deps: AdminDependencies) {
         return reject(codeFieldError(error, "own_code"));
       }
       if (rejected) {
-        const notice = `You are not connected: ${REJECTIONS[rejected.rejection].reason}.`;
+        const { reason, remedy } = REJECTIONS[rejected.rejection];
+        const notice = `You are not connected: ${reason}. ${remedy}`;
         const connectNamed = connectNamedForm(requestContext, notice);
         return render.screen(at, { ...account(at, { connectNamed }), status: 409 });
       }
@@ -603,8 +613,8 @@ export function accountAdminRoutes(deps: AdminDependencies) {
         cancelHref: ACCOUNT_PATH,
         dialog: (
           <p>
-            It signs you in no more, and the sessions that it began end, perhaps this one too. You
-            can connect again with your password.
+            You can no longer sign in with this identity. Sessions that began with it end, possibly
+            this one. You can connect again with your password.
           </p>
         ),
       };

@@ -403,7 +403,7 @@ export function SecondFactorCard(props: {
           <p class="detail-note">
             {hasPassword
               ? "With it, signing in with your password also needs a code from an app on your phone."
-              : "It follows a password, and you sign in without one."}
+              : "A second factor is only for sign-ins with a password. You sign in without one."}
           </p>
           {hasPassword ? (
             <Actions>

@@ -29,7 +29,7 @@ import { RelativeTime } from "../../../ui/times";
 import { describeMissing, mailReadiness, type MailReadiness } from "../../mail/settings";
 import { inviteUser, issuePasswordLink, linkPath, type PasswordLink } from "../invitations";
 import { areResetMailsOn, findMailTrouble, type MailTrouble, setResetMails } from "../mails";
-import { disconnectIdentity } from "../identities";
+import { disconnectIdentity, systemName } from "../identities";
 import { canUsePassword, stateOfUser } from "../rules";
 import { resetSecondFactor } from "../recovery";
 import { listSecondFactorUsers } from "../second-factor-store";
@@ -323,7 +323,10 @@ function addUserRoutes(area: Area, { ctx }: AdminDependencies): void {
       isMailReady: mailReadiness(ctx).ready,
       trouble: findMailTrouble(ctx.db, user.id),
     };
-    const identities = listIdentitiesOf(ctx.db, { userId: user.id });
+    const identities = listIdentitiesOf(ctx.db, { userId: user.id }).map((one) => ({
+      ...one,
+      system: systemName(one.issuer, ctx.config),
+    }));
     const hasGroups = ctx.config.roles !== undefined && identities.length > 0;
     const about = { identities, hasGroups, canHavePassword: canUsePassword(ctx.config, user) };
     const factor = readSecondFactor(ctx.db, user.id);
@@ -361,8 +364,8 @@ function addUserRoutes(area: Area, { ctx }: AdminDependencies): void {
         cancelHref: userPath(params.id),
         dialog: (
           <p>
-            The identity signs the user in no more, and all sessions that it began end. The user can
-            connect it again with a password, or with an invitation.
+            The user can no longer sign in with this identity, and all sessions that began with it
+            end. The user can connect it again with a password, or with an invitation.
           </p>
         ),
       };
@@ -450,7 +453,7 @@ function UserDetail(props: {
   isMailReady: boolean;
   /** Trouble with the last account mail. */
   trouble: MailTrouble | undefined;
-  identities: readonly IdentityRow[];
+  identities: readonly (IdentityRow & { system: string })[];
   /** True if the role follows the groups of another system. */
   hasGroups: boolean;
   /** True if the user may have a password. */
@@ -495,7 +498,8 @@ function UserDetail(props: {
           <FormInputs form={ROLE_FORM} state={role} />
           {hasGroups ? (
             <p class="hint">
-              The groups of the provider give the role again at the next sign-in with it.
+              Groups set the role again at the next sign-in with the provider or by the identity
+              proxy.
             </p>
           ) : null}
           <Actions>
@@ -506,10 +510,10 @@ function UserDetail(props: {
       {identities.length > 0 ? (
         <DetailCard title="Identities" liveId="user-identities" isStill>
           <div class="form">
-            {identities.map(({ id, label, issuer, lastUsedAt }) => (
+            {identities.map(({ id, label, system, lastUsedAt }) => (
               <div key={id} class="form">
                 <p>
-                  <bdi>{label}</bdi> at {issuer}, last used{" "}
+                  <bdi>{label}</bdi> at {system}, last used{" "}
                   <RelativeTime at={toIso(lastUsedAt)} now={now} />.
                 </p>
                 <Actions>

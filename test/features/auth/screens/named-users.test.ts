@@ -158,7 +158,24 @@ describe("connecting with the name that the proxy gives, in Account", () => {
     expect((await through(new BrowserClient(app), "/admin", "root")).text).toContain(OWNER);
     const connected = readHtml((await through(client, ACCOUNT, "root")).text);
     expect(connected.texts("button")).not.toContain("Connect as root");
-    expect(connected.texts("p").join()).toContain("Connected as root");
+    expect(connected.texts("p").join()).toContain("Connected as root at the identity proxy,");
+    const { id } = findUserByEmail(app.ctx.db, OWNER) ?? {};
+    const settings = await through(client, `/admin/settings/users/${id}`, "root");
+    expect(readHtml(settings.text).texts("p").join()).toContain("root at the identity proxy,");
+  });
+
+  test("says why a user is not connected, and what can be done", async () => {
+    await using app = await appWith();
+    const client = await ownerBehindProxy(app);
+    const form = { own_password: PASSWORD };
+    await through(client, CONNECT, "root", { form });
+    // From a screen that was opened before.
+    const refused = await through(client, CONNECT, "second", { form });
+    expect(refused.status).toBe(409);
+    expect(readHtml(refused.text).texts('[role="alert"]').join()).toContain(
+      "You are not connected: the user is connected with another identity. Disconnect that one first, in Account or in Settings → Users.",
+    );
+    expect(identitiesOf(app, OWNER)).toMatchObject([{ label: "root" }]);
   });
 
   test("needs a code too from a user with a second factor, who types none at the proxy", async () => {
@@ -210,6 +227,9 @@ describe("connecting with the name that the proxy gives, in Account", () => {
     await through(behind, "/admin", "root");
     const path = `${ACCOUNT}/disconnect/${identity?.id}`;
     expect((await client.open(path, { form: {} })).status).toBe(303);
+    expect(app.audit().at(-1)).toMatchObject({
+      summary: "Disconnected “owner” from the identity proxy (root)",
+    });
     expect(identitiesOf(app, OWNER)).toEqual([]);
     expect((await through(behind, "/admin", "root")).headers.get("location")).toContain("sign-in");
     expect((await client.open("/admin")).status).toBe(200);
@@ -230,6 +250,22 @@ describe("Settings → Sign-in", () => {
     expect(screen.text).not.toContain(PROXY_ENV.ALLCLEAR_IDENTITY_PROXY_SECRET);
     const past = readHtml((await client.open(SETTINGS, { from: "192.0.2.9" })).text).texts("dd");
     expect(past).toContain("Names no user. It came from 192.0.2.9.");
+  });
+
+  test.each([
+    ["off", "No groups are read, so only * matches. The highest match"],
+    ["X-Groups", "The groups are those of the header X-Groups. The highest match"],
+  ])("says which groups give roles: %s", async (header, words) => {
+    const env = { ALLCLEAR_ROLES: "*=viewer", ALLCLEAR_IDENTITY_PROXY_GROUPS_HEADER: header };
+    await using app = await appWith(env);
+    const client = new BrowserClient(app, await signIn(app, OWNER));
+    expect(
+      readHtml((await client.open(SETTINGS)).text)
+        .texts("p")
+        .join(),
+    ).toContain(words);
+    const settings = readHtml((await client.open("/admin/settings")).text);
+    expect(settings.texts("main").join()).toContain("Identity proxy, password");
   });
 
   test("says how a proxy is set up where there is none", async () => {

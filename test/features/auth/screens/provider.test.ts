@@ -22,7 +22,6 @@ import {
 import { readHtml } from "../../../support/html";
 import { CLIENT_SECRET, type FakeProvider, startFakeProvider } from "../../../support/oidc";
 
-const FAILED = "Sign-in was not completed. Start again.";
 const ADA = "ada@northwind.example";
 
 let provider: FakeProvider;
@@ -62,14 +61,14 @@ const reasonsOf = (app: TestApp) =>
     .filter(({ msg }) => msg === "a sign-in with the provider was not completed")
     .map(({ reason }) => String(reason));
 
-/** Expects the page of a failure, without a session, and returns the reason in the log. */
+/** Expects the page of a failure, without a session, and returns the reason and the remedy in the log. */
 function expectFailure(app: TestApp, answer: Answer, client: BrowserClient): string {
   expect(answer.status).toBeOneOf([400, 403]);
-  expect(readHtml(answer.text).texts("p")).toContain(FAILED);
+  expect(readHtml(answer.text).texts("h1")).toEqual(["Sign-in was not completed"]);
   expect(client.session).toBeUndefined();
   const line = app.logged.findLast(({ reason }) => reason !== undefined);
   expect(answer.text).toContain(String(line?.["request"]));
-  return String(line?.["reason"]);
+  return [line?.["reason"], line?.["remedy"]].filter(Boolean).join(". ");
 }
 
 describe("a sign-in with the provider", () => {
@@ -367,6 +366,19 @@ describe("a person", () => {
     ],
   ] as const)("%s is refused", async (_, person, env, reason) => {
     expect(await refused(person, env)).toMatch(reason);
+  });
+
+  test("who is refused is named in the log, with the reason and what can be done apart", async () => {
+    await using app = await appWith({ ALLCLEAR_ROLES: "sre=admin" });
+    provider.person = { ...plainPerson, groups: ["cooks"] };
+    await new BrowserClient(app).signIn(provider);
+    expect(app.logged.findLast(({ subject }) => subject !== undefined)).toMatchObject({
+      msg: "a sign-in with the provider was not completed",
+      subject: "00u-ada",
+      email: ADA,
+      reason: "no group of the user has a role",
+      remedy: "Add one of the groups to ALLCLEAR_ROLES, or the user to a group that has a role.",
+    });
   });
 
   test("whose e-mail is not said to be verified is let in where that is assumed", async () => {
@@ -770,6 +782,18 @@ describe("an account", () => {
     return { answer, address: page.attributes("a", "href")[at] ?? "" };
   }
 
+  /** Expects the page of an account that was not connected, and returns its first paragraph. */
+  function expectNotConnected(app: TestApp, { text }: Answer): string[] {
+    const page = readHtml(text);
+    expect(page.texts("h1")).toEqual(["Not connected"]);
+    const [why = "", inLog] = page.texts("p");
+    const line = app.logged.findLast(({ reason }) => reason !== undefined);
+    expect(inLog).toBe(`The log of the server has the reason under ${String(line?.["request"])}.`);
+    const at = page.texts("a").indexOf("Back to Account");
+    expect(page.attributes("a", "href")[at]).toBe(ACCOUNT);
+    return [why];
+  }
+
   test("is connected after the password, and signs in with the provider then", async () => {
     await using app = await appWith();
     const client = await signedIn(app);
@@ -821,7 +845,10 @@ describe("an account", () => {
     const eve = await signedIn(app, "eve@example.com");
     eve.cookies.set("__Host-allclear_flow", client.flow ?? "");
     const answer = await eve.open(await provider.authorize(address));
-    expect(answer.status).toBe(400);
+    expect([answer.status, ...expectNotConnected(app, answer)]).toEqual([
+      400,
+      "You are not connected with Northwind.",
+    ]);
     expect(reasonsOf(app)).toEqual(["The session that began it has ended, or is another one."]);
     expect((await eve.open(ACCOUNT)).text).not.toContain("Connected as");
   });
@@ -832,14 +859,38 @@ describe("an account", () => {
     const client = await signedIn(app);
     const first = await beginConnecting(client);
     const refused = await client.open(await provider.authorize(first.address));
-    expect(refused.status).toBe(403);
-    expect(reasonsOf(app).at(-1)).toContain("the identity belongs to another user");
+    expect([refused.status, ...expectNotConnected(app, refused)]).toEqual([
+      403,
+      "You are not connected: the identity belongs to another user. That user can disconnect it in Account, or an owner in Settings → Users.",
+    ]);
+    expect(reasonsOf(app).at(-1)).toBe("the identity belongs to another user");
     provider.person = { ...plainPerson, sub: "00u-owner" };
     await client.open(await provider.authorize((await beginConnecting(client)).address));
     provider.person = { ...plainPerson, sub: "00u-second" };
     const second = await beginConnecting(client);
-    expect((await client.open(await provider.authorize(second.address))).status).toBe(403);
-    expect(reasonsOf(app).at(-1)).toContain("connected with another identity");
+    const other = await client.open(await provider.authorize(second.address));
+    expect([other.status, ...expectNotConnected(app, other)]).toEqual([
+      403,
+      "You are not connected: the user is connected with another identity. Disconnect that one first, in Account or in Settings → Users.",
+    ]);
+    expect(await isSignedIn(app, client.session ?? "")).toBe(true);
+  });
+
+  test("is not connected if the provider refuses, which only the log explains", async () => {
+    await using app = await appWith();
+    const client = await signedIn(app);
+    const { address } = await beginConnecting(client);
+    provider.callback = (query) => {
+      query.delete("code");
+      query.set("error", "access_denied");
+    };
+    const answer = await client.open(await provider.authorize(address));
+    expect([answer.status, ...expectNotConnected(app, answer)]).toEqual([
+      400,
+      "You are not connected with Northwind.",
+    ]);
+    expect(answer.text).not.toContain("access_denied");
+    expect(reasonsOf(app)).toEqual(["The provider refused: access_denied."]);
   });
 
   test("is disconnected, which ends the sessions of the provider and no others", async () => {
@@ -856,7 +907,10 @@ describe("an account", () => {
     expect(await isSignedIn(app, other.session ?? "")).toBe(false);
     expect(await isSignedIn(app, client.session ?? "")).toBe(true);
     expect(listIdentitiesOf(app.ctx.db, { userId: id })).toEqual([]);
-    expect(app.audit().at(-1)).toMatchObject({ action: "user.disconnect" });
+    expect(app.audit().at(-1)).toMatchObject({
+      action: "user.disconnect",
+      summary: `Disconnected “owner” from Northwind (${ADA})`,
+    });
     const stranger = new BrowserClient(app);
     await stranger.signIn(provider);
     expect(usersOf(app)).toContain(`${ADA} viewer`);

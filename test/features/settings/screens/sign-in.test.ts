@@ -60,10 +60,10 @@ test("the screen says what to set without a provider", async () => {
 });
 
 test.each([
-  ["none", "By nobody: each user decides"],
-  ["owner", "By owners"],
-  ["editor", "By the role editor and above"],
-  ["viewer", "By all users"],
+  ["none", "No role: each user decides"],
+  ["owner", "Owners"],
+  ["editor", "Role editor and above"],
+  ["viewer", "All users"],
 ])("the screen says who needs a second factor: %s", async (role, words) => {
   await using site = await siteWith({ ALLCLEAR_SECOND_FACTOR: role });
   const { app } = site;
@@ -83,7 +83,7 @@ test("only owners open the screen and try the provider", async () => {
   }
 });
 
-test("a trial shows claims, matched row and role, starts no session and writes nothing", async () => {
+test("a trial shows claims, matched entry and role, starts no session and writes nothing", async () => {
   await using site = await siteWith({ ALLCLEAR_ROLES: ROLES });
   const { app, owner, provider } = site;
   provider.person = { ...provider.person, groups: ["support"], department: "Ops <b>" };
@@ -94,7 +94,7 @@ test("a trial shows claims, matched row and role, starts no session and writes n
   expect(owner.flow).toBeUndefined();
   const { text } = await owner.open(`${SCREEN}/tried`);
   expect(app.ctx.db.changes).toBe(before);
-  expect(text).toContain("create the user “Ada Lovelace” (ada@northwind.example), editor.");
+  expect(text).toContain("Creates the user “Ada Lovelace” (ada@northwind.example) as editor.");
   expect(readHtml(text).texts("dd")).toEqual(["support=editor", "Editor", "support"]);
   const rows = rowsOf(text).join("\n");
   for (const claim of ['"Ops <b>"', "00u-ada", "email_verified", "ID token"]) {
@@ -134,7 +134,7 @@ test("a trial shows the reason of a refusal, and what can be done", async () => 
   const { owner, provider } = site;
   await tryIt(owner, provider);
   const { text } = await owner.open(`${SCREEN}/tried`);
-  expect(text).toContain("be refused: no group of the user has a role.");
+  expect(text).toContain("Refused: no group of the user has a role.");
   expect(text).toContain("Add one of the groups to ALLCLEAR_ROLES");
 });
 

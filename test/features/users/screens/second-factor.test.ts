@@ -191,7 +191,7 @@ describe("setting up a second factor", () => {
     await using app = await createTestApp();
     const session = await app.signedIn("admin");
     expect(stateOn(await app.call(ACCOUNT, { session }))).toContain(
-      "It follows a password, and you sign in without one.",
+      "A second factor is only for sign-ins with a password. You sign in without one.",
     );
     const answer = await app.call(SECOND_FACTOR, { session });
     expect([answer.status, answer.headers.get("location")]).toEqual([303, ACCOUNT]);
