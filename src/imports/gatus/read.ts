@@ -194,14 +194,14 @@ function commentsOf(text: string): (offset: number) => boolean {
 }
 
 /** Line of a file of variables: a name, an equals sign and a value, which may be in quotes. */
-const LINE = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*$/;
+const LINE = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$/;
 
 /** Reads a file of variables, with a line `NAME=value` each, as Docker Compose does. */
 export function readEnvironment(text: string): Record<string, string> {
   const pairs = text.split(/\r?\n/).flatMap((line) => {
     if (/^\s*(#|$)/.test(line)) return [];
     const [, name, value = ""] = LINE.exec(line) ?? [];
-    return name === undefined ? [] : [[name, unquoted(value)] as const];
+    return name === undefined ? [] : [[name, unquoted(value.trimEnd())] as const];
   });
   return Object.fromEntries(pairs);
 }
@@ -212,6 +212,7 @@ function unquoted(value: string): string {
   const [, single] = /^'([^']*)'(?:\s+#.*)?$/.exec(value) ?? [];
   if (single !== undefined) return single;
   const [, double] = /^"((?:[^"\\]|\\.)*)"(?:\s+#.*)?$/.exec(value) ?? [];
-  if (double === undefined) return value.replace(/\s+#.*$/, "");
+  // Only the first of adjacent blanks begins a match, so that a long run of them is read once.
+  if (double === undefined) return value.replace(/(?<!\s)\s+#.*$/, "");
   return double.replace(/\\(.)/g, (_whole, letter: string) => ESCAPES[letter] ?? letter);
 }

@@ -426,8 +426,11 @@ function writeSpan({ text, styles, href }: Span, dialect: Dialect): string {
   return text
     .split("\n")
     .map((line) => {
-      const [, before = "", inner = "", after = ""] = /^(\s*)(.*?)(\s*)$/.exec(line) ?? [];
-      return inner === "" ? before + after : before + styledText(inner, styles, dialect) + after;
+      const inner = line.trim();
+      if (inner === "") return line;
+      const start = line.length - line.trimStart().length;
+      const styled = styledText(inner, styles, dialect);
+      return line.slice(0, start) + styled + line.slice(start + inner.length);
     })
     .join(dialect.newline);
 }
