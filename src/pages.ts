@@ -8,7 +8,7 @@ import { createSnapshots } from "./features/status/snapshots";
 import { statusRoutes } from "./features/status/api";
 import { createBearerReader, routesOf } from "./http/elysia";
 import { createCredentials } from "./http/caller";
-import { createFailurePage } from "./public/failure-page";
+import { createFailurePage, createLocaleOfFailure } from "./public/failure-page";
 import { publicRoutes } from "./public/routes";
 import { createVisitors } from "./public/visitors";
 
@@ -28,7 +28,7 @@ export function createPages(ctx: Ctx) {
     routes: [statusRoutes(ctx, snapshots), publicRoutes(ctx, snapshots, visitors)].flatMap(
       routesOf,
     ),
-    failurePage: createFailurePage(),
+    failurePage: createFailurePage(createLocaleOfFailure(ctx, snapshots)),
     sources: {
       credentials: createCredentials(createKeyDirectory(ctx), createBearerReader()),
       sessions,

@@ -1,7 +1,16 @@
+import type { MessageKey } from "../languages/words";
+
 /** One invalid field: a JSON pointer as a URI fragment, and the error. */
 export interface FieldError {
   pointer: string;
   detail: string;
+}
+
+/** Link of a page that shows an error. `said` is the message with the content of the label. */
+interface NextLink {
+  readonly path: string;
+  readonly label: string;
+  readonly said: MessageKey;
 }
 
 /**
@@ -16,7 +25,9 @@ export class Problem extends Error {
   /** Headers of the response, such as `Allow` or `Retry-After`. */
   readonly headers: Readonly<Record<string, string>>;
   /** Link of the page that shows it to a person, such as to the form that makes a new link. */
-  readonly next: { readonly path: string; readonly label: string } | undefined;
+  readonly next: NextLink | undefined;
+  /** Message with the same content as the detail, for visitors who read another language. */
+  readonly said: MessageKey | undefined;
 
   constructor(
     code: ErrorCode,
@@ -25,7 +36,8 @@ export class Problem extends Error {
       fields?: readonly FieldError[];
       unlisted?: number;
       headers?: Record<string, string>;
-      next?: { path: string; label: string };
+      next?: NextLink;
+      said?: MessageKey;
       cause?: unknown;
     } = {},
   ) {
@@ -36,6 +48,7 @@ export class Problem extends Error {
     this.unlisted = more.unlisted ?? 0;
     this.headers = more.headers ?? {};
     this.next = more.next;
+    this.said = more.said;
   }
 
   get status(): number {

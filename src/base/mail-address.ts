@@ -22,6 +22,11 @@ export interface AddressError {
   error: string;
 }
 
+/** Why a text is not an address, with a name for the reason. */
+interface InvalidAddress extends AddressError {
+  reason: "address" | "address_ascii" | "address_long" | "address_start";
+}
+
 /** Limits of RFC 5321, in octets. */
 const LOCAL_PART_MAX = 64;
 const ADDRESS_MAX = 254;
@@ -32,7 +37,8 @@ const READ_MAX = 1_000;
 /** Maximum length of the name of a mailbox, in UTF-16 units. */
 const NAME_MAX = 100;
 
-const NOT_AN_ADDRESS: AddressError = {
+const NOT_AN_ADDRESS: InvalidAddress = {
+  reason: "address",
   error: "must be an e-mail address, such as name@example.com",
 };
 
@@ -61,17 +67,17 @@ interface AddressRules {
 export function parseMailAddress(
   text: string,
   rules: AddressRules = {},
-): MailAddress | AddressError {
+): MailAddress | InvalidAddress {
   const address = parseStoredAddress(text, rules);
   if ("error" in address || !AMBIGUOUS_ADDRESS.test(address.address)) return address;
-  return { error: "must not begin with - or contain =?" };
+  return { reason: "address_start", error: "must not begin with - or contain =?" };
 }
 
 /** Parses an address that is stored, sought or erased. Earlier versions accepted ambiguous ones. */
 export function parseStoredAddress(
   text: string,
   { allowUtf8Local = false }: AddressRules = {},
-): MailAddress | AddressError {
+): MailAddress | InvalidAddress {
   if (text.length > READ_MAX) return tooLong();
   const typed = text.trim().normalize("NFC");
   const at = typed.lastIndexOf("@");
@@ -81,7 +87,10 @@ export function parseStoredAddress(
   if (!LOCAL_PART.test(local) || LONE_SURROGATE_OR_SPACE.test(local)) return NOT_AN_ADDRESS;
   if (domain === undefined) return NOT_AN_ADDRESS;
   if (!allowUtf8Local && !isAscii(local)) {
-    return { error: "must have only ASCII characters before the @" };
+    return {
+      reason: "address_ascii",
+      error: "must have only ASCII characters before the @",
+    };
   }
   const address = `${local}@${domain}`;
   if (Buffer.byteLength(local) > LOCAL_PART_MAX || Buffer.byteLength(address) > ADDRESS_MAX) {
@@ -143,8 +152,9 @@ function toDomain(text: string): string | undefined {
   return DOMAIN.test(domain) && !/^\d+$/.test(top) ? domain : undefined;
 }
 
-function tooLong(): AddressError {
+function tooLong(): InvalidAddress {
   return {
+    reason: "address_long",
     error: `must have at most ${LOCAL_PART_MAX} bytes before the @ and ${ADDRESS_MAX} in all`,
   };
 }

@@ -194,7 +194,7 @@ export function createPageDocuments({ ctx, snapshots, readIncidents }: Dependenc
     );
     for (const component of document.components) {
       const path = `${root}/badge/${component.id}.svg`;
-      yield fixed(path, renderBadge(componentBadge(component)), SVG);
+      yield fixed(path, renderBadge(componentBadge(component, document.page.locale)), SVG);
     }
   }
 

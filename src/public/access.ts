@@ -7,7 +7,7 @@ import { type ClientAddress, siteOf } from "../base/client-address";
 import { notFound, Problem } from "../base/errors";
 import type { Ctx } from "../context";
 import { createPasswords, type Passwords } from "../features/auth/passwords";
-import { createLoginThrottle, waitText } from "../features/auth/throttle";
+import { createLoginThrottle } from "../features/auth/throttle";
 import type { DomainPage } from "../features/pages/addresses";
 import { findPagePassword } from "../features/pages/access-store";
 import { findPageBySlug, type PageRow } from "../features/pages/store";
@@ -159,12 +159,13 @@ function createPasswordForm(ctx: Ctx, { snapshots, visits, visitorPasswords }: D
 
   function askToWait(
     request: Request,
-    { action }: AskedPage,
+    { locale, action }: AskedPage,
     next: string,
     seconds: number,
   ): Response {
     const headers = { "Retry-After": String(seconds) };
-    const form = { action, next, error: waitText(seconds) };
+    const error = { key: "private.wait", seconds } as const;
+    const form = { locale, action, next, error };
     return passwordPage(request, form, { status: 429, headers });
   }
 
@@ -189,7 +190,9 @@ function createPasswordForm(ctx: Ctx, { snapshots, visits, visitorPasswords }: D
     if (!isRight) {
       throttle.failed(account, visitor);
       ctx.log.info({ page: page.id, ip: address.ip }, "the password of a page was wrong");
-      return passwordPage(request, { action: page.action, next, error: WRONG }, { status: 422 });
+      const { locale, action } = page;
+      const form = { locale, action, next, error: { key: "private.wrong" } } as const;
+      return passwordPage(request, form, { status: 422 });
     }
     throttle.succeeded(account, visitor);
     // The grant names the password that was verified, so it has no effect if the password was changed meanwhile.
@@ -199,8 +202,6 @@ function createPasswordForm(ctx: Ctx, { snapshots, visits, visitorPasswords }: D
 
   return { answer, rejectThrottled };
 }
-
-const WRONG = "The password is wrong.";
 
 /** Returns an address as a visitor of one page, so that other pages and other addresses count apart. */
 function visitorOf({ id }: PageRow, { ip, network }: ClientAddress): ClientAddress {

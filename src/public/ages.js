@@ -3,8 +3,8 @@
 /** Units of relative times, in seconds. */
 const UNITS = [
   ["day", 86_400],
-  ["h", 3_600],
-  ["min", 60],
+  ["hour", 3_600],
+  ["minute", 60],
 ];
 
 /** Returns "4 min ago" for a time in milliseconds. Other parts of the scripts use it. */
@@ -12,7 +12,7 @@ const UNITS = [
 function ageOf(ms) {
   const seconds = ms / 1_000;
   const [unit, size] = UNITS.find(([, length]) => seconds >= length) ?? [];
-  if (!unit) return "just now";
-  const count = Math.floor(seconds / size);
-  return `${count} ${unit}${unit === "day" && count > 1 ? "s" : ""} ago`;
+  if (!unit) return words["time.just_now"];
+  const ages = new Intl.RelativeTimeFormat(locale, { style: "short" });
+  return ages.format(-Math.floor(seconds / size), unit);
 }

@@ -3,7 +3,8 @@ import { lazy } from "../base/lazy";
 import { type ComponentStatus, STATUS_TONES, type Tone, TONE_COLOURS } from "../base/status";
 import type { StatusDocument } from "../features/status/wire";
 import { toneOf } from "../features/status/rules";
-import { STATUS_WORDS } from "../ui/blocks";
+import { wordsOf } from "../languages/words";
+import { headlineKey } from "./state";
 import { printable } from "./text";
 
 /** Content of a badge. */
@@ -32,16 +33,24 @@ export const OUTLINES: Record<Tone, string> = {
   major: "M3 1l3 3 3-3 2 2-3 3 3 3-2 2-3-3-3 3-2-2 3-3-3-3Z",
 };
 
-/** Returns the badge of a page. */
+/** Returns the badge of a page. In English its message is the sentence of the API. */
 export function pageBadge(document: StatusDocument): Badge {
   const { page, status } = document;
-  return { label: page.name, message: status.description, tone: toneOf(document) };
+  const { t, isEnglish } = wordsOf(page.locale);
+  const message = isEnglish ? status.description : t(headlineKey(document));
+  return { label: page.name, message, tone: toneOf(document) };
 }
 
-/** Returns the badge of a component. */
-export function componentBadge(component: { name: string; status: ComponentStatus }): Badge {
-  const { name, status } = component;
-  return { label: name, message: STATUS_WORDS[status], tone: STATUS_TONES[status] };
+/** Returns the badge of a component, with its status in the language of a locale. */
+export function componentBadge(
+  { name, status }: { name: string; status: ComponentStatus },
+  locale: string,
+): Badge {
+  return {
+    label: name,
+    message: wordsOf(locale).t(`status.${status}`),
+    tone: STATUS_TONES[status],
+  };
 }
 
 /** Renders a badge as an SVG document, 20 pixels high, with a shape and a text in addition to the colour. */

@@ -1,5 +1,6 @@
 // Adds local times to a status page, which is complete without a script.
-const { locale } = document.currentScript.dataset;
+const { locale, words: ownWords } = document.currentScript.dataset;
+const words = ownWords ? JSON.parse(ownWords) : WORDS;
 
 const format = new Intl.DateTimeFormat(locale, {
   day: "numeric",
@@ -21,7 +22,7 @@ function localise(root) {
       : format.format(from);
   }
   for (const zones of root.querySelectorAll("[data-zones]")) {
-    zones.textContent = `Times are in your time zone (${timeZone}).`;
+    zones.textContent = words["page.zone_own"].replace("{zone}", () => timeZone);
   }
 }
 

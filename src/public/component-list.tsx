@@ -1,5 +1,6 @@
+import type { VNode } from "preact";
 import { renderToString } from "preact-render-to-string";
-import { percent, sum } from "../base/numbers";
+import { sum } from "../base/numbers";
 import {
   badnessOf,
   COMPONENT_STATUSES,
@@ -8,7 +9,6 @@ import {
   type Tone,
   worstStatus,
 } from "../base/status";
-import { plural } from "../base/text";
 import { DAY_MS, MINUTE_MS, toIso } from "../base/time";
 import type { DayOf } from "../features/components/rules";
 import type { SparklineData, SparklineData as Latency } from "../features/monitors/latency";
@@ -16,12 +16,13 @@ import type { EntryNames } from "../features/status/entries";
 import { type DayEntries, UPTIME_DAYS } from "../features/status/histories";
 import type { Snapshot } from "../features/status/snapshots";
 import type { SentPage } from "../http/answers";
-import { Shape, State, STATUS_WORDS } from "../ui/blocks";
+import type { MessageKey } from "../languages/words";
+import { Shape, State } from "../ui/blocks";
 import { Sparkline } from "../ui/charts";
 import { DayChart, type DayRun, DayTable, runsOf, type StatusDay } from "../ui/day-charts";
 import type { HtmlDocument } from "../ui/documents";
 import { Icon } from "../ui/icons";
-import { latencyText } from "../ui/times";
+import { InWords, type PageWords, useWords } from "../ui/words";
 import type { PageContext, PagePaths } from "./page-context";
 import type { PageTimes } from "./page-times";
 
@@ -50,7 +51,7 @@ interface ComponentsProps {
   latency: ReadonlyMap<string, SparklineData>;
   /** Names of the incidents and maintenances in the charts. */
   names: EntryNames;
-  context: Pick<PageContext, "paths" | "times" | "copy">;
+  context: Pick<PageContext, "paths" | "times" | "copy" | "words">;
   renderRow: RenderRow;
 }
 
@@ -67,6 +68,7 @@ export function isLarge({ document }: Snapshot): boolean {
 }
 
 function FewComponents({ renderRow, ...props }: ComponentsProps) {
+  const { say } = useWords();
   const { snapshot } = props;
   const shown = shownComponents(snapshot);
   const rowsOf = (components: readonly Component[]) =>
@@ -76,8 +78,12 @@ function FewComponents({ renderRow, ...props }: ComponentsProps) {
   return (
     <section id="components" aria-labelledby="components-title">
       <div class="section-head">
-        <h2 id="components-title">Components</h2>
-        {drawn.length > 0 ? <span>{spanOf(drawn, snapshot)}</span> : null}
+        <h2 id="components-title">{say("components.title")}</h2>
+        {drawn.length === 0 ? null : isNew(drawn, snapshot) ? (
+          <span>{say("past.since_today")}</span>
+        ) : (
+          <span>{say("past.days", { count: daysOf(drawn, snapshot) })}</span>
+        )}
       </div>
       {ungrouped.length > 0 ? (
         <div class="card" data-days>
@@ -114,17 +120,19 @@ function ManyComponents({ renderRow, ...props }: ComponentsProps) {
   const { snapshot, context } = props;
   const shown = shownComponents(snapshot);
   const isWhole = context.copy !== undefined;
-  const groups = allGroupsOf(snapshot);
+  const { say } = useWords();
+  const groups = allGroupsOf(snapshot, context.words);
   const groupCount = groups.filter(({ id }) => id !== UNGROUPED_ID).length;
   return (
     <>
       <NotOperational renderRow={renderRow} {...props} />
       <section id="components" aria-labelledby="components-title">
         <div class="section-head">
-          <h2 id="components-title">All components</h2>
+          <h2 id="components-title">{say("components.all")}</h2>
           <span>
-            {shown.length}
-            {groupCount > 0 ? ` in ${plural(groupCount, "group")}` : ""}
+            {groupCount > 0
+              ? say("components.in_groups", { count: shown.length, groups: groupCount })
+              : shown.length}
           </span>
         </div>
         <Filter />
@@ -157,6 +165,7 @@ function ManyComponents({ renderRow, ...props }: ComponentsProps) {
 
 /** Components that are not operational, worst first, with the names of their groups. */
 function NotOperational({ renderRow, ...props }: ComponentsProps) {
+  const { t, say } = useWords();
   const { snapshot } = props;
   const shown = shownComponents(snapshot);
   const count = shown.filter(isTroubled).length;
@@ -164,14 +173,17 @@ function NotOperational({ renderRow, ...props }: ComponentsProps) {
   const listed = troubledComponents(snapshot);
   const others = count - listed.length;
   const drawn = listed.filter(({ showcase }) => showcase);
-  const span = spanOf(drawn, snapshot);
+  const counts = { count, total: shown.length };
   return (
     <section id="troubled" aria-labelledby="troubled-title">
       <div class="section-head">
-        <h2 id="troubled-title">Not operational</h2>
+        <h2 id="troubled-title">{say("components.troubled")}</h2>
         <span>
-          {count} of {shown.length}
-          {drawn.length > 0 ? `, ${span.charAt(0).toLowerCase()}${span.slice(1)}` : ""}
+          {drawn.length === 0
+            ? say("components.troubled_count", counts)
+            : isNew(drawn, snapshot)
+              ? say("components.troubled_new", counts)
+              : say("components.troubled_days", { ...counts, days: daysOf(drawn, snapshot) })}
         </span>
       </div>
       <div class="card" data-days>
@@ -181,13 +193,11 @@ function NotOperational({ renderRow, ...props }: ComponentsProps) {
             renderRow(rowPropsOf(component, props, { group: groupNameOf(component, snapshot) })),
           )}
           snapshot={snapshot}
-          group="not operational"
+          group={t("components.troubled_group")}
         />
       </div>
       {others > 0 ? (
-        <p class="muted more">
-          {others} more {others === 1 ? "is" : "are"} marked in the groups.
-        </p>
+        <p class="muted more">{say("components.troubled_others", { count: others })}</p>
       ) : null}
     </section>
   );
@@ -195,12 +205,18 @@ function NotOperational({ renderRow, ...props }: ComponentsProps) {
 
 /** Field with which a script filters the components. Without a script there is none. */
 function Filter() {
+  const { t, say } = useWords();
   return (
-    <div class="filter" role="search" aria-label="Components">
+    <div class="filter" role="search" aria-label={t("components.title")}>
       <label>
         <Icon name="search" />
-        <span class="unseen">Filter components</span>
-        <input class="input" type="search" placeholder="Component or group" autocomplete="off" />
+        <span class="unseen">{say("filter.field")}</span>
+        <input
+          class="input"
+          type="search"
+          placeholder={t("filter.placeholder")}
+          autocomplete="off"
+        />
       </label>
       <p class="muted" role="status" />
     </div>
@@ -225,11 +241,11 @@ function groupsOf(snapshot: Snapshot): ListedGroup[] {
 }
 
 /** Returns the groups of a page, and after them all components without a group as another one. */
-function allGroupsOf(snapshot: Snapshot): ListedGroup[] {
+function allGroupsOf(snapshot: Snapshot, { t }: Pick<PageWords, "t">): ListedGroup[] {
   const groups = groupsOf(snapshot);
   const components = shownComponents(snapshot).filter(({ group_id: id }) => id === null);
   if (components.length === 0) return groups;
-  const name = groups.length === 0 ? "Components" : "Other components";
+  const name = t(groups.length === 0 ? "components.title" : "components.others");
   return [
     ...groups,
     { id: UNGROUPED_ID, name, description: null, collapse: "collapsed", components },
@@ -237,8 +253,12 @@ function allGroupsOf(snapshot: Snapshot): ListedGroup[] {
 }
 
 /** Finds a group with a page of its own; undefined if it has no components to show. */
-export function findListedGroup(snapshot: Snapshot, id: string): ListedGroup | undefined {
-  return allGroupsOf(snapshot).find((group) => group.id === id);
+export function findListedGroup(
+  snapshot: Snapshot,
+  id: string,
+  words: Pick<PageWords, "t">,
+): ListedGroup | undefined {
+  return allGroupsOf(snapshot, words).find((group) => group.id === id);
 }
 
 /** Returns true for a component that is not operational. */
@@ -267,6 +287,7 @@ interface GroupSummaryProps {
 }
 
 function GroupSummary({ name, components, snapshot, hasTally }: GroupSummaryProps) {
+  const { say } = useWords();
   const worst = worstStatus(components.map(({ status }) => status));
   const tally = hasTally ? tallyOf(components.filter(isTroubled)) : [];
   return (
@@ -277,7 +298,7 @@ function GroupSummary({ name, components, snapshot, hasTally }: GroupSummaryProp
           <bdi>{name}</bdi>{" "}
           <small>
             {components.length}
-            <span> {components.length === 1 ? "component" : "components"}</span>
+            <span> {say("components.word", { count: components.length })}</span>
           </small>
         </h3>
         {tally.length > 0 ? (
@@ -292,7 +313,7 @@ function GroupSummary({ name, components, snapshot, hasTally }: GroupSummaryProp
         <GroupUptime components={components} snapshot={snapshot} />
       </span>
       <Shape tone={STATUS_TONES[worst]} />
-      {tally.length > 0 ? null : <span class="unseen">{STATUS_WORDS[worst]}</span>}
+      {tally.length > 0 ? null : <span class="unseen">{say(`status.${worst}`)}</span>}
     </summary>
   );
 }
@@ -322,22 +343,10 @@ export function tallyOf(components: readonly Component[]): StatusCount[] {
     .filter(({ count }) => count > 0);
 }
 
-/** Words after the number of components with a status. */
-const COUNTED: Record<ComponentStatus, (count: number) => string> = {
-  operational: () => "operational",
-  under_maintenance: () => "under maintenance",
-  degraded_performance: () => "degraded",
-  partial_outage: (count) => (count === 1 ? "partial outage" : "partial outages"),
-  major_outage: (count) => (count === 1 ? "major outage" : "major outages"),
-};
-
 /** Number of components with a status, in words. */
 export function Counted({ status, count }: StatusCount) {
-  return (
-    <State tone={STATUS_TONES[status]}>
-      {count} {COUNTED[status](count)}
-    </State>
-  );
+  const { say } = useWords();
+  return <State tone={STATUS_TONES[status]}>{say(`tally.${status}`, { count })}</State>;
 }
 
 /** Content of the page of a group: its components with their days. */
@@ -378,6 +387,7 @@ interface RowsProps {
  * the axis and not in it, since it may have links.
  */
 function Rows({ components, rows, snapshot, group, href }: RowsProps) {
+  const { say } = useWords();
   const drawn = components.filter(({ showcase }) => showcase);
   const list = <ul dangerouslySetInnerHTML={{ __html: rows.map(({ row }) => row).join("") }} />;
   if (drawn.length === 0) return list;
@@ -387,7 +397,10 @@ function Rows({ components, rows, snapshot, group, href }: RowsProps) {
         {list}
         <p class="axis">
           <a href={href}>
-            Day by day<span class="unseen"> of {group}</span>
+            {say("days.by_day", {
+              group,
+              unseen: (text) => <span class="unseen">{text}</span>,
+            })}
           </a>
         </p>
       </>
@@ -401,14 +414,16 @@ function Rows({ components, rows, snapshot, group, href }: RowsProps) {
         <details class="day-table">
           <summary>
             <span class="open-days">
-              Days as a table
+              {say("days.table")}
               {group === undefined ? null : <span class="unseen">: {group}</span>}
             </span>
             <span class="ends">
-              <span>{isNew(drawn, snapshot) ? "" : `${daysOf(drawn, snapshot)} days ago`}</span>
-              <span>{isNew(drawn, snapshot) ? "Since today" : "Today"}</span>
+              <span>
+                {isNew(drawn, snapshot) ? "" : say("days.ago", { count: daysOf(drawn, snapshot) })}
+              </span>
+              <span>{say(isNew(drawn, snapshot) ? "past.since_today" : "past.today")}</span>
             </span>
-            <span>Uptime</span>
+            <span>{say("days.uptime")}</span>
           </summary>
           <div dangerouslySetInnerHTML={{ __html: tables }} />
         </details>
@@ -433,28 +448,24 @@ export function isNew(components: readonly Component[], snapshot: Snapshot): boo
   );
 }
 
-/** Returns "Last 90 days", or "Since today" if the components are new. */
-function spanOf(components: readonly Component[], snapshot: Snapshot): string {
-  return isNew(components, snapshot) ? "Since today" : `Last ${daysOf(components, snapshot)} days`;
-}
-
-const KEY: readonly { tone: Tone; word: string }[] = [
-  { tone: "ok", word: "Operational" },
-  { tone: "maint", word: "Maintenance" },
-  { tone: "degraded", word: "Degraded" },
-  { tone: "partial", word: "Partial outage" },
-  { tone: "major", word: "Major outage" },
+const KEY: readonly { tone: Tone; word: MessageKey }[] = [
+  { tone: "ok", word: "status.operational" },
+  { tone: "maint", word: "key.maintenance" },
+  { tone: "degraded", word: "key.degraded" },
+  { tone: "partial", word: "status.partial_outage" },
+  { tone: "major", word: "status.major_outage" },
 ];
 
 /** Key of the charts, and the method of the figures. */
 function Explanation() {
+  const { t, say } = useWords();
   return (
     <>
-      <ul class="key" aria-label="Key">
+      <ul class="key" aria-label={t("key.label")}>
         {KEY.map(({ tone, word }) => (
           <li>
             <Shape tone={tone} />
-            {word}
+            {say(word)}
           </li>
         ))}
       </ul>
@@ -463,20 +474,18 @@ function Explanation() {
   );
 }
 
+/** Weight of the time in a partial outage. */
+const PARTIAL_FACTOR = 0.3;
+
 function Method() {
+  const { say } = useWords();
   return (
     <details class="fold method">
       <summary>
         <Icon name="chevron-right" />
-        How uptime is calculated
+        {say("method.title")}
       </summary>
-      <p>
-        Over the last {UPTIME_DAYS} days, today included, in time: 1 − (major outage + 0.3 × partial
-        outage) ÷ (known time − maintenance). Degraded performance counts as up; time without data
-        is excluded. The uptime of a group is the mean of its components. Days begin at midnight
-        UTC. The cap of a bar is the part of the day that was not operational, in the colour of the
-        worst status.
-      </p>
+      <p>{say("method.text", { days: UPTIME_DAYS, factor: PARTIAL_FACTOR })}</p>
     </details>
   );
 }
@@ -511,6 +520,7 @@ function rowPropsOf(
     latency: isFolded ? undefined : latency.get(id),
     paths: context.paths,
     times: context.times,
+    words: context.words,
     group,
     isFolded,
   };
@@ -555,6 +565,7 @@ interface ComponentRowProps extends RowForm {
   latency: Latency | undefined;
   paths: PagePaths;
   times: PageTimes;
+  words: PageWords;
 }
 
 /** HTML of a component. */
@@ -570,23 +581,26 @@ export type RenderRow = (row: ComponentRowProps) => RowHtml;
 
 /** Renders without a cache. */
 export const renderRow: RenderRow = (props) => {
-  const { component, days, times, isFolded } = props;
+  const { component, days, times, words, isFolded } = props;
   const runs =
     component.showcase && !isFolded
       ? runsOf(
           drawDays(days, (start) => entriesOf(start, props)),
           times,
+          words,
         )
       : undefined;
+  const render = (content: VNode) => renderToString(<InWords value={words}>{content}</InWords>);
   return {
-    row: renderToString(<ComponentRow {...props} runs={runs} />),
-    table: runs ? renderToString(<DayTable caption={component.name} runs={runs} />) : "",
+    row: render(<ComponentRow {...props} runs={runs} />),
+    table: runs ? render(<DayTable caption={component.name} runs={runs} />) : "",
   };
 };
 
 /** Row of a component. It must not have icons: cached rows are added after the page's sprite is made. */
 function ComponentRow(props: ComponentRowProps & { runs: readonly DayRun[] | undefined }) {
-  const { component, days, latency, runs, group } = props;
+  const { component, days, latency, runs, group, words } = props;
+  const { t, say } = words;
   const { name, description, status, showcase } = component;
   const isOk = status === "operational";
   const tone = STATUS_TONES[status];
@@ -600,17 +614,17 @@ function ComponentRow(props: ComponentRowProps & { runs: readonly DayRun[] | und
             <bdi>{group}</bdi>
           </span>
         )}
-        {isOk ? null : <small class={`t-${tone}`}>{STATUS_WORDS[status]}</small>}
+        {isOk ? null : <small class={`t-${tone}`}>{say(`status.${status}`)}</small>}
         {description ? (
           <small class="desc" dir="auto">
             {description}
           </small>
         ) : null}
       </div>
-      {runs ? <DayChart label={`${name}, day by day`} runs={runs} /> : null}
+      {runs ? <DayChart label={t("days.chart", { name })} runs={runs} /> : null}
       <span class="up">{showcase ? <Uptime uptime={shownUptime(component, days)} /> : null}</span>
       <Shape tone={tone} />
-      {isOk ? <span class="unseen">{STATUS_WORDS[status]}</span> : null}
+      {isOk ? <span class="unseen">{say(`status.${status}`)}</span> : null}
       {latency ? <LatencyLine line={latency} /> : null}
     </li>
   );
@@ -618,14 +632,15 @@ function ComponentRow(props: ComponentRowProps & { runs: readonly DayRun[] | und
 
 /** Uptime as a figure, or a dash if there is none yet. */
 function Uptime({ uptime }: { uptime: number | null }) {
+  const { say, percent } = useWords();
   return uptime === null ? (
     <>
-      –<span class="unseen"> no uptime yet</span>
+      –<span class="unseen"> {say("uptime.none")}</span>
     </>
   ) : (
     <>
-      {percent(uptime, 2)}
-      <span class="unseen"> uptime</span>
+      {percent(uptime)}
+      <span class="unseen"> {say("uptime.word")}</span>
     </>
   );
 }
@@ -693,20 +708,22 @@ function minutesOf(time: DayOf["time"]): StatusDay["minutes"] {
 
 /** Recent response times of a component, as small bars and in words. */
 function LatencyLine({ line }: { line: Latency }) {
+  const words = useWords();
   const measured = line.values.filter((value) => value !== null);
   if (measured.length === 0) return null;
-  const [least, most] = [Math.min(...measured), Math.max(...measured)].map(latencyText);
-  const average = latencyText(sum(measured) / measured.length);
-  const each = line.of === "hours" ? "hour" : "check";
+  const [least, most] = [Math.min(...measured), Math.max(...measured)].map(words.latency);
+  const average = words.latency(sum(measured) / measured.length);
+  const [counted, described] =
+    line.of === "hours"
+      ? (["latency.hours", "latency.by_hour"] as const)
+      : (["latency.checks", "latency.by_check"] as const);
   return (
     <p class="latency muted">
-      <span>
-        Response time, {plural(line.values.length, each)}: {average}
-      </span>
+      <span>{words.say(counted, { count: line.values.length, average })}</span>
       <Sparkline
         // Less than a millisecond is drawn as one. Zero, which is a dot, means no answer.
         values={line.values.map((value) => (value === null ? 0 : Math.max(1, value)))}
-        label={`${average} on average, from ${least} to ${most}, a bar each ${each}`}
+        label={words.t(described, { average, least: least ?? "", most: most ?? "" })}
       />
     </p>
   );
@@ -802,10 +819,12 @@ interface RowFacts {
   latency: Latency | undefined;
   home: string;
   locale: string;
+  words: PageWords;
 }
 
-function factsOf({ component, group, latency, paths, times }: ComponentRowProps): RowFacts {
-  return { component, group, latency, home: paths.home, locale: times.locale };
+function factsOf(props: ComponentRowProps): RowFacts {
+  const { component, group, latency, paths, times, words } = props;
+  return { component, group, latency, home: paths.home, locale: times.locale, words };
 }
 
 function isSame(one: RowFacts, other: RowFacts): boolean {
@@ -813,6 +832,7 @@ function isSame(one: RowFacts, other: RowFacts): boolean {
     one.group === other.group &&
     one.home === other.home &&
     one.locale === other.locale &&
+    one.words === other.words &&
     SHOWN.every((name) => one.component[name] === other.component[name]) &&
     isSameLatency(one.latency, other.latency)
   );

@@ -37,8 +37,11 @@ function showAge() {
     const age = Date.now() - latest;
     const isOld = age >= COPY_WARN_MS;
     madeAt.title = asWritten;
-    setCopyText(madeAt, `Copy made ${ageOf(age)}`);
-    setCopyText(warning, isOld ? "The status may have changed since." : "");
+    setCopyText(
+      madeAt,
+      words["copy.age"].replace("{age}", () => ageOf(age)),
+    );
+    setCopyText(warning, isOld ? words["copy.old"] : "");
     strip?.classList.toggle("t-maint", !isOld);
     strip?.classList.toggle("t-degraded", isOld);
   }

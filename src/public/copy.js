@@ -1,5 +1,8 @@
 // Copies the addresses of the subscribe page, which can also be selected without a script.
 
+const { words: copyWords } = document.currentScript.dataset;
+const said = copyWords ? JSON.parse(copyWords) : WORDS;
+
 async function copy(button) {
   const code = button.parentElement.querySelector("code");
   let isCopied = true;
@@ -12,10 +15,10 @@ async function copy(button) {
   }
   const word = button.querySelector("[data-word]");
   const usual = (word.dataset.usual ??= word.textContent);
-  word.textContent = isCopied ? "Copied" : "Selected";
+  word.textContent = said[isCopied ? "subscribe.copied" : "subscribe.selected"];
   document.querySelector("[data-copied]").textContent = isCopied
-    ? `Copied${button.querySelector(".unseen").textContent}`
-    : "Selected: press Ctrl+C";
+    ? `${said["subscribe.copied"]}${button.querySelector(".unseen").textContent}`
+    : said["subscribe.selected_help"];
   setTimeout(() => (word.textContent = usual), 2_000);
 }
 

@@ -3,13 +3,15 @@ import { sha256Base64 } from "../base/hash";
 import { lazy } from "../base/lazy";
 import { listedTone, TONE_FILLS } from "../base/status";
 import type { StatusDocument } from "../features/status/wire";
-import { headlineText, toneOf } from "../features/status/rules";
+import { toneOf } from "../features/status/rules";
 import type { Snapshot } from "../features/status/snapshots";
+import { wordsOf } from "../languages/words";
 import base from "../ui/base.css" with { type: "text" };
 import { Shape } from "../ui/blocks";
 import type { HtmlDocument } from "../ui/documents";
 import { StatusRing } from "../ui/pictures";
 import { minifyCss } from "../ui/style-sheet";
+import { InWords, useWords } from "../ui/words";
 import tokens from "../ui/tokens.css" with { type: "text" };
 import { OUTLINES, shorten } from "./badges";
 import style from "./css/embed.css" with { type: "text" };
@@ -17,7 +19,7 @@ import { contextOf, type PageContext, type Rendering } from "./page-context";
 import { accentCss, CopyAge, PageScript } from "./page-document";
 import { ClockTime } from "./page-times";
 import script from "./widget.js" with { type: "text" };
-import { IMPACT_WORDS, INCIDENT_WORDS } from "./state";
+import { headlineKey } from "./state";
 
 /** Maximum number of entries. The height of the frame in copied code has room for them. */
 const ENTRIES_MAX = 3;
@@ -37,12 +39,12 @@ export function renderEmbed(
   rendering: Rendering,
 ): HtmlDocument {
   const context = contextOf(snapshot.document, rendering);
-  const { page, headline, tone, copy } = context;
+  const { page, headline, tone, copy, words } = context;
   const css = embedCss() + accentCss(page.accent);
   const chosen = theme ?? (page.theme === "system" ? undefined : page.theme);
   const policy = `default-src 'none'; style-src 'sha256-${sha256Base64(css)}'; script-src 'self'; connect-src 'self'; base-uri 'self'; form-action 'none'`;
   const html = renderToString(
-    <html lang={page.locale} data-theme={chosen}>
+    <html lang={words.lang} dir={words.dir === "rtl" ? "rtl" : undefined} data-theme={chosen}>
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -54,26 +56,31 @@ export function renderEmbed(
         <PageScript context={context} />
       </head>
       <body>
-        <main class={`embed t-${tone}`}>
-          <StatusRing tone={tone} />
-          <div>
-            <p class="embed-name" dir="auto">
-              {page.name}
-            </p>
-            <h1>{headline}</h1>
-          </div>
-          {copy ? (
+        <InWords value={words}>
+          <main class={`embed t-${tone}`}>
+            <StatusRing tone={tone} />
+            <div>
+              <p class="embed-name" dir="auto">
+                {page.name}
+              </p>
+              <h1>{headline}</h1>
+            </div>
+            {copy ? (
+              <p class="embed-foot">
+                <CopyAge copy={copy} context={context} />
+              </p>
+            ) : null}
+            <Entries snapshot={snapshot} context={context} />
             <p class="embed-foot">
-              <CopyAge copy={copy} context={context} />
+              <a href={page.url}>
+                {words.say("embed.open", {
+                  page: page.name,
+                  unseen: (text) => <span class="unseen">{text}</span>,
+                })}
+              </a>
             </p>
-          ) : null}
-          <Entries snapshot={snapshot} context={context} />
-          <p class="embed-foot">
-            <a href={page.url}>
-              Open status page<span class="unseen"> of {page.name}</span>
-            </a>
-          </p>
-        </main>
+          </main>
+        </InWords>
       </body>
     </html>,
   );
@@ -82,6 +89,7 @@ export function renderEmbed(
 
 /** Open incidents and maintenance, at most three, and the number of the others. */
 function Entries({ snapshot, context }: { snapshot: Snapshot; context: PageContext }) {
+  const { t, say, isEnglish } = useWords();
   const { incidents, maintenance, page } = snapshot.document;
   const count = snapshot.openIncidentCount + maintenance.length;
   if (count === 0) return null;
@@ -97,8 +105,10 @@ function Entries({ snapshot, context }: { snapshot: Snapshot; context: PageConte
             {name}
           </a>
           <span>
-            {INCIDENT_WORDS[status]}
-            <span class="unseen">, {IMPACT_WORDS[impact].toLowerCase()}</span>
+            {say(`incident.${status}`)}
+            <span class="unseen">
+              , {isEnglish ? t(`impact.${impact}`).toLowerCase() : say(`impact.${impact}`)}
+            </span>
           </span>
         </li>
       ))}
@@ -109,13 +119,17 @@ function Entries({ snapshot, context }: { snapshot: Snapshot; context: PageConte
             {name}
           </a>
           <span>
-            {status === "scheduled" ? <ClockTime at={from} times={context.times} /> : "In progress"}
+            {status === "scheduled" ? (
+              <ClockTime at={from} times={context.times} />
+            ) : (
+              say("maintenance.in_progress")
+            )}
           </span>
         </li>
       ))}
       {others > 0 ? (
         <li>
-          <a href={page.url}>and {others.toLocaleString("en")} more</a>
+          <a href={page.url}>{say("list.more", { count: others })}</a>
         </li>
       ) : null}
     </ul>
@@ -128,12 +142,14 @@ function Entries({ snapshot, context }: { snapshot: Snapshot; context: PageConte
  */
 export function renderWidget(document: StatusDocument, openIncidentCount: number): string {
   const { page, incidents } = document;
+  const words = wordsOf(page.locale);
   const tone = toneOf(document);
   const [incident] = incidents;
   const isNamed = incident !== undefined && openIncidentCount === 1;
   const state = {
     name: shorten(page.name),
-    text: isNamed ? shorten(incident.name) : headlineText(document),
+    text: isNamed ? shorten(incident.name) : words.t(headlineKey(document)),
+    lang: isNamed ? undefined : words.lang,
     url: isNamed ? incident.url : page.url,
     isWell: tone === "ok" || tone === "none",
     fill: TONE_FILLS[tone],

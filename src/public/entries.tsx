@@ -7,10 +7,10 @@ import type { MaintenanceSummary } from "../features/maintenance/records";
 import type { Maintenance } from "../features/maintenance/wire";
 import type { HistoryEntry } from "../features/status/entries";
 import { Shape, StatusLabel } from "../ui/blocks";
-import { lasting } from "../ui/times";
+import { useWords } from "../ui/words";
 import type { PageContext } from "./page-context";
 import { ClockTime, type PageTimes } from "./page-times";
-import { IMPACT_WORDS, INCIDENT_WORDS, MAINTENANCE_WORDS } from "./state";
+import { updateKey } from "./state";
 import { moreThan, Names, type ShownText, Text, type TextBudget } from "./text";
 
 const NAMES_SHOWN = 4;
@@ -72,9 +72,10 @@ interface DaySectionsProps {
 
 /** Entries and quiet days, newest first. Only the first entry of a day names the day. */
 export function DaySections({ sections, today, hasYears, context }: DaySectionsProps) {
+  const { say } = useWords();
   const { times } = context;
   const written = hasYears ? times.day : times.dayOfYear;
-  const dayOf = (day: number) => (day === today ? "Today" : written(toIso(day)));
+  const dayOf = (day: number) => (day === today ? say("past.today") : written(toIso(day)));
   return (
     <ol class="card past">
       {sections.map((section) =>
@@ -85,7 +86,7 @@ export function DaySections({ sections, today, hasYears, context }: DaySectionsP
                 ? dayOf(section.from)
                 : times.spanOfYear(toIso(section.from), toIso(section.to))}
             </span>
-            <span class="none">No incidents or maintenance</span>
+            <span class="none">{say("past.quiet")}</span>
           </li>
         ) : (
           section.entries.map((entry, index) => (
@@ -109,6 +110,7 @@ function EntryRow({ entry: { subject }, context }: { entry: HistoryEntry; contex
 }
 
 function IncidentRow({ incident, context }: { incident: IncidentSummary; context: PageContext }) {
+  const { say, lasting } = useWords();
   const { id, name, impact, status, startedAt, resolvedAt, postmortemPublishedAt } = incident;
   const href = context.paths.incident(id);
   return (
@@ -119,24 +121,25 @@ function IncidentRow({ incident, context }: { incident: IncidentSummary; context
           {name}
         </a>
         <span class="what">
-          {IMPACT_WORDS[impact]} · {INCIDENT_WORDS[status]}
+          {say(`impact.${impact}`)} · {say(`incident.${status}`)}
           <Affected components={incident.components} isTruncated={incident.isTruncated} />
           {postmortemPublishedAt === null ? null : (
             <>
               {" · "}
-              <a href={`${href}#postmortem`}>post-mortem</a>
+              <a href={`${href}#postmortem`}>{say("past.postmortem")}</a>
             </>
           )}
         </span>
       </span>
       <span class="took">
-        {resolvedAt === null ? "Ongoing" : lasting(toIso(startedAt), toIso(resolvedAt))}
+        {resolvedAt === null ? say("past.ongoing") : lasting(toIso(startedAt), toIso(resolvedAt))}
       </span>
     </>
   );
 }
 
 function MaintenanceRow(props: { maintenance: MaintenanceSummary; context: PageContext }) {
+  const { say, lasting } = useWords();
   const { maintenance, context } = props;
   const { id, name, status, components, isTruncated, startedAt, endedAt } = maintenance;
   return (
@@ -147,7 +150,7 @@ function MaintenanceRow(props: { maintenance: MaintenanceSummary; context: PageC
           {name}
         </a>
         <span class="what">
-          Maintenance · {MAINTENANCE_WORDS[status]}
+          {say("planned.title")} · {say(`maintenance.${status}`)}
           <Affected components={components} isTruncated={isTruncated} />
         </span>
       </span>
@@ -201,6 +204,7 @@ interface UpdatePartProps {
 
 /** Updates, newest first, as far as the text budget allows, followed by a link to older ones. */
 export function Updates(props: UpdatePartProps) {
+  const { say } = useWords();
   const { updates, part, context, budget, pathOf, ...incident } = props;
   const shown: ShownUpdate[] = [];
   for (const update of updates.slice(0, UPDATES_MAX)) {
@@ -213,7 +217,7 @@ export function Updates(props: UpdatePartProps) {
   return (
     <section aria-labelledby="updates">
       <h2 class="section-title" id="updates">
-        {part.before ? "Earlier updates" : "Updates"}
+        {say(part.before ? "updates.earlier" : "updates.title")}
       </h2>
       <div class="card story">
         <UpdateList
@@ -225,13 +229,13 @@ export function Updates(props: UpdatePartProps) {
         />
         {isMore && last ? (
           <p class="more">
-            <a href={pathOf(last.id)}>Earlier updates</a>
+            <a href={pathOf(last.id)}>{say("updates.earlier")}</a>
           </p>
         ) : null}
       </div>
       {part.before ? (
         <p class="more">
-          <a href={pathOf()}>Newest updates</a>
+          <a href={pathOf()}>{say("updates.newest")}</a>
         </p>
       ) : null}
     </section>
@@ -239,13 +243,15 @@ export function Updates(props: UpdatePartProps) {
 }
 
 /** List of names and values, without those that are null. */
-export function Facts(props: { items: readonly { label: string; value: ComponentChildren }[] }) {
+export function Facts(props: {
+  items: readonly { label: ComponentChildren; value: ComponentChildren }[];
+}) {
   return (
     <dl class="facts">
       {props.items
         .filter(({ value }) => value !== null)
         .map(({ label, value }) => (
-          <div key={label}>
+          <div>
             <dt class="muted">{label}</dt>
             <dd>{value}</dd>
           </div>
@@ -255,8 +261,6 @@ export function Facts(props: { items: readonly { label: string; value: Component
 }
 
 type Update = Incident["updates"][number] | Maintenance["updates"][number];
-
-const WORDS: Record<Update["status"], string> = { ...INCIDENT_WORDS, ...MAINTENANCE_WORDS };
 
 /** Update with the shown part of its text. */
 export interface ShownUpdate {
@@ -296,6 +300,7 @@ interface UpdateListProps {
 
 /** Updates, newest first. */
 export function UpdateList(props: UpdateListProps) {
+  const { say } = useWords();
   const { shown, times, named, isTruncated, href, ...incident } = props;
   return (
     <ol class="timeline">
@@ -303,7 +308,7 @@ export function UpdateList(props: UpdateListProps) {
         <li key={update.id} id={update.id}>
           <Shape tone={phaseTone({ ...incident, status: update.status })} />
           <p class="timeline-head">
-            <strong>{WORDS[update.status]}</strong>{" "}
+            <strong>{say(updateKey(update.status))}</strong>{" "}
             <span class="muted">
               <ClockTime at={update.display_at} times={times} />
             </span>
@@ -323,9 +328,10 @@ function Named(props: {
   max: number;
   isTruncated: boolean | undefined;
 }) {
+  const words = useWords();
   const { components, max, isTruncated } = props;
   if (components.length === 0) return null;
-  const more = moreThan(components.length, max, isTruncated).trim();
+  const more = moreThan(words, components.length, max, isTruncated);
   return (
     <ul class="named">
       {components.slice(0, max).map(({ id, name, new_status: status }) => (

@@ -3,9 +3,9 @@ import type { Incident } from "../features/incidents/wire";
 import type { Maintenance } from "../features/maintenance/wire";
 import type { HistoryEntry } from "../features/status/entries";
 import type { StatusDocument } from "../features/status/wire";
-import { State, STATUS_WORDS, StatusLabel } from "../ui/blocks";
+import { State, StatusLabel } from "../ui/blocks";
 import type { HtmlDocument } from "../ui/documents";
-import { lasting } from "../ui/times";
+import type { PageWords } from "../ui/words";
 import {
   ALL_UPDATES,
   DaySections,
@@ -18,7 +18,7 @@ import {
 import { contextOf, type Month, type Rendering } from "./page-context";
 import { renderPage } from "./page-document";
 import { ClockTime } from "./page-times";
-import { hasEnded, INCIDENT_WORDS, IncidentState, MaintenanceState } from "./state";
+import { hasEnded, IncidentState, MaintenanceState } from "./state";
 import { createTextBudget, Names, Text } from "./text";
 
 /**
@@ -32,7 +32,8 @@ export function renderIncidentPage(
   rendering?: Rendering,
 ): HtmlDocument {
   const context = contextOf(document, rendering);
-  const { times } = context;
+  const { times, words } = context;
+  const { say } = words;
   const pathOf = (before?: string) => context.paths.incident(incident.id, before);
   const budget = createTextBudget(PERMALINK_BYTES, context.renderText, 3);
   const isFirst = part.before === undefined;
@@ -52,23 +53,27 @@ export function renderIncidentPage(
         </header>
         <Facts
           items={[
-            { label: "Status", value: to === null ? INCIDENT_WORDS[incident.status] : null },
-            { label: "Started", value: <ClockTime at={from} times={times} /> },
             {
-              label: "Resolved",
+              label: say("entry.status"),
+              value: to === null ? say(`incident.${incident.status}`) : null,
+            },
+            { label: say("entry.started"), value: <ClockTime at={from} times={times} /> },
+            {
+              label: say("entry.resolved"),
               value:
-                to === null ? null : (
-                  <>
-                    <ClockTime at={to} times={times} /> (after {lasting(from, to)})
-                  </>
-                ),
+                to === null
+                  ? null
+                  : say("entry.resolved_after", {
+                      time: <ClockTime at={to} times={times} />,
+                      duration: words.lasting(from, to),
+                    }),
             },
           ]}
         />
         {isFirst && components.length > 0 ? (
           <section aria-labelledby="affected">
             <h2 class="section-title" id="affected">
-              {to === null ? "Affected components" : "Affected components (ended)"}
+              {say(to === null ? "affected.title" : "affected.title_ended")}
             </h2>
             <ul class="card">
               {components.map(({ id, name, status }) => (
@@ -76,11 +81,11 @@ export function renderIncidentPage(
                   <div class="row-text">
                     <bdi>{name}</bdi>
                     {to === null || status === "operational" ? null : (
-                      <p class="muted">{STATUS_WORDS[status]}</p>
+                      <p class="muted">{say(`status.${status}`)}</p>
                     )}
                   </div>
                   {hasEnded(status, to === null) ? (
-                    <State tone="ok">Ended</State>
+                    <State tone="ok">{say("affected.ended")}</State>
                   ) : (
                     <StatusLabel status={status} />
                   )}
@@ -92,12 +97,14 @@ export function renderIncidentPage(
         {isFirst && postmortem?.published_at ? (
           <section aria-labelledby="postmortem">
             <h2 class="section-title" id="postmortem">
-              Post-mortem
+              {say("entry.postmortem")}
             </h2>
             <div class="card story">
               <Text text={budget.force(postmortem)} href={pathOf()} />
               <p class="muted">
-                Published <ClockTime at={postmortem.published_at} times={times} />
+                {say("entry.published", {
+                  time: <ClockTime at={postmortem.published_at} times={times} />,
+                })}
               </p>
             </div>
           </section>
@@ -126,6 +133,7 @@ export function renderMaintenancePage(
   const pathOf = (before?: string) => context.paths.maintenance(maintenance.id, before);
   const budget = createTextBudget(PERMALINK_BYTES, context.renderText, 3);
   const { page, paths, times } = context;
+  const { say } = context.words;
   const { components, started_at: startedAt, completed_at: completedAt } = maintenance;
   const { scheduled_for: from, scheduled_until: until, updates } = maintenance;
   return renderPage({
@@ -141,17 +149,20 @@ export function renderMaintenancePage(
         </header>
         <Facts
           items={[
-            { label: "Planned time", value: <ClockTime at={from} until={until} times={times} /> },
             {
-              label: "Started",
+              label: say("entry.planned"),
+              value: <ClockTime at={from} until={until} times={times} />,
+            },
+            {
+              label: say("entry.started"),
               value: startedAt === null ? null : <ClockTime at={startedAt} times={times} />,
             },
             {
-              label: "Ended",
+              label: say("entry.ended"),
               value: completedAt === null ? null : <ClockTime at={completedAt} times={times} />,
             },
             {
-              label: "Affected components",
+              label: say("affected.title"),
               value:
                 components.length === 0 ? null : (
                   <Names
@@ -164,7 +175,7 @@ export function renderMaintenancePage(
         />
         {page.visibility === "public" ? (
           <p class="more">
-            <a href={paths.calendar}>Add this page's maintenance to a calendar</a>
+            <a href={paths.calendar}>{say("planned.calendar")}</a>
           </p>
         ) : null}
         <Updates updates={updates} part={part} context={context} budget={budget} pathOf={pathOf} />
@@ -190,44 +201,61 @@ export function renderHistoryPage(
   rendering?: Rendering,
 ): HtmlDocument {
   const context = contextOf(document, rendering);
-  const { paths, times } = context;
+  const { paths, times, words } = context;
+  const { t, say } = words;
   const title = times.month(month.name);
+  const [back, on] = arrowsOf(words);
   return renderPage({
     context,
-    title: `History, ${title}`,
+    title: t("history.title", { month: title }),
     path: paths.month(month.name, before),
     current: "history",
     children: (
       <>
         <header class="title">
-          <h1>History, {title}</h1>
+          <h1>{say("history.title", { month: title })}</h1>
         </header>
-        <nav class="months" aria-label="Months">
+        <nav class="months" aria-label={t("history.months")}>
           {month.previous ? (
             <a rel="prev" href={paths.month(month.previous)}>
-              ← {times.month(month.previous)}
+              {back} {times.month(month.previous)}
             </a>
           ) : (
             <span />
           )}
           {month.next ? (
             <a rel="next" href={paths.month(month.next)}>
-              {times.month(month.next)} →
+              {times.month(month.next)} {on}
             </a>
           ) : null}
         </nav>
         {entries.length === 0 ? (
-          <p class="card empty">No incidents or maintenance in {title}.</p>
+          <p class="card empty">{say("history.none", { month: title })}</p>
         ) : (
           <DaySections sections={groupByDay(entries, times)} context={context} />
         )}
         {next || before ? (
-          <nav class="months" aria-label={`Parts of ${title}`}>
-            {before ? <a href={paths.month(month.name)}>← Latest of {title}</a> : <span />}
-            {next ? <a href={paths.month(month.name, next)}>Earlier in {title} →</a> : null}
+          <nav class="months" aria-label={t("history.parts", { month: title })}>
+            {before ? (
+              <a href={paths.month(month.name)}>
+                {back} {say("history.latest", { month: title })}
+              </a>
+            ) : (
+              <span />
+            )}
+            {next ? (
+              <a href={paths.month(month.name, next)}>
+                {say("history.earlier", { month: title })} {on}
+              </a>
+            ) : null}
           </nav>
         ) : null}
       </>
     ),
   });
+}
+
+/** Returns the arrows to the page before and to the next one, in the direction of the words. */
+export function arrowsOf({ dir }: Pick<PageWords, "dir">): readonly [back: string, on: string] {
+  return dir === "rtl" ? ["→", "←"] : ["←", "→"];
 }

@@ -1,4 +1,9 @@
+import type { ComponentChildren } from "preact";
 import { type ErrorCode, ERRORS, type Problem } from "../base/errors";
+import type { Ctx } from "../context";
+import { findPageBySlug } from "../features/pages/store";
+import type { Snapshots } from "../features/status/snapshots";
+import type { MessageKey } from "../languages/words";
 import { answersPrograms, type DeclaredRoute } from "../http/operation";
 import type { RequestContext } from "../http/request-context";
 import { readTheme, type Theme } from "../http/cookies";
@@ -14,6 +19,7 @@ import {
   renderLinkedDocument,
 } from "../ui/documents";
 import { linkedAssets } from "../ui/assets";
+import { type PageWords, pageWordsOf, useWords } from "../ui/words";
 
 /** Screens that are shown instead of those that were requested, by the reason. */
 const INSTEAD: Partial<Record<ErrorCode, string>> = {
@@ -29,10 +35,9 @@ const REQUEST_ID_PLACEHOLDER = "{request}";
  * the path belongs to the API. If sign-in or a second factor is required, it redirects there with a link back. Pages for
  * `rate_limited` and `unavailable` are cached, since thousands may be needed in one second.
  */
-export function createFailurePage(): (
-  failure: Problem,
-  context: RequestContext,
-) => Response | undefined {
+export function createFailurePage(
+  localeOf: LocaleOfFailure,
+): (failure: Problem, context: RequestContext) => Response | undefined {
   const loadPages = createPageCache(renderFailure);
   /** Results of `answersPrograms`, cached since answers under load must stay cheap. */
   const routesOfPrograms = new Map<DeclaredRoute, boolean>();
@@ -56,13 +61,16 @@ export function createFailurePage(): (
   }
 
   function render(failure: Problem, context: RequestContext, path: string): HtmlDocument {
-    const { code, message, next } = failure;
+    const { code, message, said, next } = failure;
     const targets = { ...targetsOf(context, path), next };
     const isCached = code === "rate_limited" || code === "unavailable";
     const isSubmission = !isRead(context.request);
     const requestId = context.shownRequestId(failure.status);
     const theme = targets.isDashboard ? readTheme(context.request) : "system";
-    const props = { code, message, targets, theme, isSubmission };
+    const locale = localeOf(context, path, next?.path, isCached);
+    const waitSeconds = Number(failure.headers["Retry-After"]) || 1;
+    const about = { code, message, said, waitSeconds };
+    const props = { ...about, locale, targets, theme, isSubmission };
     if (!isCached) return renderFailure({ ...props, requestId });
     const page = loadPages({ ...props, requestId: REQUEST_ID_PLACEHOLDER });
     return { ...page, html: page.html.replace(REQUEST_ID_PLACEHOLDER, context.requestId) };
@@ -78,6 +86,45 @@ export function createFailurePage(): (
       status: failure.status,
       headers: { ...failure.headers },
     });
+  };
+}
+
+/**
+ * Returns the locale of the failure page of a path, or of the path to which it links. It must cost little if `isCheap`, and
+ * must not differ for a private page and one that does not exist.
+ */
+type LocaleOfFailure = (
+  context: RequestContext,
+  path: string,
+  nextPath: string | undefined,
+  isCheap: boolean,
+) => string;
+
+/** Paths whose error pages are in English: the dashboard and the documentation. */
+const ENGLISH_PATH = /^\/(?:admin|docs)(?:[/?]|$)/;
+
+/** Creates the function that finds the locale of a failure page: that of its status page, or of the default page. */
+export function createLocaleOfFailure(ctx: Ctx, snapshots: Snapshots): LocaleOfFailure {
+  /** Finds the locale of a public page. */
+  function localeOfPage(slug: string, now: number, isCheap: boolean): string | undefined {
+    const page = isCheap
+      ? snapshots.current(slug, now)?.document.page
+      : findPageBySlug(ctx.db, { slug });
+    return page?.visibility === "public" ? page.locale : undefined;
+  }
+
+  return ({ domain, now }, path, nextPath, isCheap) => {
+    if (!domain && ENGLISH_PATH.test(path)) return "en";
+    const [, named] = /^\/status\/([a-z0-9-]+)/.exec(nextPath ?? path) ?? [];
+    try {
+      const own = named === undefined ? undefined : localeOfPage(named, now, isCheap);
+      if (own !== undefined) return own;
+      const slug = (domain ?? snapshots.defaultPage())?.slug;
+      return (slug === undefined ? undefined : localeOfPage(slug, now, isCheap)) ?? "en";
+    } catch {
+      // The database may be the reason for the failure.
+      return "en";
+    }
   };
 }
 
@@ -121,6 +168,10 @@ function targetsOf({ domain }: RequestContext, path: string): LinkTargets {
 interface FailureProps {
   code: ErrorCode;
   message: string;
+  said: MessageKey | undefined;
+  /** Seconds after which the request can be sent again. */
+  waitSeconds: number;
+  locale: string;
   targets: LinkTargets;
   theme: Theme;
   /** True if the request submitted a form. */
@@ -129,12 +180,47 @@ interface FailureProps {
   requestId: string | undefined;
 }
 
+/** Messages for the codes that visitors meet. All others say that the request was rejected. */
+const TITLES: Partial<Record<ErrorCode, MessageKey>> = {
+  not_found: "failure.not_found",
+  rate_limited: "failure.rate_limited",
+  unavailable: "failure.unavailable",
+  internal_error: "failure.internal_error",
+};
+
+/** Number of seconds from which a wait is given in minutes. */
+const IN_MINUTES = 120;
+
+/** Returns the text of a failure in another language than English, in which each failure has a text of its own. */
+function textOf({ code, said, waitSeconds }: FailureProps, { say }: PageWords): ComponentChildren {
+  if (said !== undefined) return say(said);
+  switch (code) {
+    case "not_found":
+      return null;
+    case "rate_limited":
+      return waitSeconds < IN_MINUTES
+        ? say("failure.rate_limited_text", { seconds: waitSeconds })
+        : say("failure.rate_limited_minutes", { minutes: Math.ceil(waitSeconds / 60) });
+    case "unavailable":
+      return say("failure.unavailable_text");
+    case "internal_error":
+      return say("failure.internal_error_text");
+    default:
+      return say("failure.rejected_text");
+  }
+}
+
 function renderFailure(props: FailureProps): HtmlDocument {
   const { code, message, targets, theme, isSubmission, requestId } = props;
-  const { status, title } = ERRORS[code];
+  const words = pageWordsOf(props.locale);
+  const { t, say } = words;
+  const { status } = ERRORS[code];
+  const title = words.isEnglish ? ERRORS[code].title : t(TITLES[code] ?? "failure.rejected");
+  const text = words.isEnglish ? message : textOf(props, words);
   const canResubmit = isSubmission && (code === "rate_limited" || code === "unavailable");
   return renderLinkedDocument({
     title: `${title} · Allclear`,
+    words,
     theme,
     assets: linkedAssets(),
     children: (
@@ -144,24 +230,14 @@ function renderFailure(props: FailureProps): HtmlDocument {
           <>
             {status} {code}
             {requestId === undefined ? null : (
-              <>
-                {" "}
-                · request <code>{requestId}</code>
-              </>
+              <> · {say("failure.request", { id: <code>{requestId}</code> })}</>
             )}
           </>
         }
       >
-        <p>{message}</p>
-        {code === "not_found" && !targets.next ? (
-          <p>The page may have been removed, or the address may be incomplete.</p>
-        ) : null}
-        {canResubmit ? (
-          <p>
-            To keep your input, go back to the form with your browser's back button and submit it
-            again later.
-          </p>
-        ) : null}
+        {text === null ? null : <p>{text}</p>}
+        {code === "not_found" && !targets.next ? <p>{say("failure.not_found_text")}</p> : null}
+        {canResubmit ? <p>{say("failure.keep_input")}</p> : null}
         <Actions>
           <BackLinks {...targets} />
         </Actions>
@@ -171,17 +247,18 @@ function renderFailure(props: FailureProps): HtmlDocument {
 }
 
 function BackLinks({ isDashboard, statusPage, next }: LinkTargets) {
+  const { isEnglish, say } = useWords();
   if (next) {
     return (
       <ButtonLink href={next.path} kind="primary">
-        {next.label}
+        {isEnglish ? next.label : say(next.said)}
       </ButtonLink>
     );
   }
   if (!isDashboard) {
     return (
       <ButtonLink href={statusPage} kind="primary">
-        Go to the status page
+        {say("failure.to_page")}
       </ButtonLink>
     );
   }

@@ -5,6 +5,7 @@ import { renderToString } from "preact-render-to-string";
 import { notFound } from "../base/errors";
 import { makeInSlices, WHOLE_TURN } from "../base/in-slices";
 import { lazy } from "../base/lazy";
+import type { IncidentStatus, MaintenanceStatus } from "../base/status";
 import { capitalised, withLineFeeds } from "../base/text";
 import { HOUR_MS, isUtcZone, SECOND_MS } from "../base/time";
 import type { Ctx } from "../context";
@@ -17,8 +18,8 @@ import type { Page } from "../features/pages/wire";
 import type { Snapshot, Snapshots } from "../features/status/snapshots";
 import { declareRoutes } from "../http/elysia";
 import { representOnce } from "../http/representation";
-import { STATUS_WORDS } from "../ui/blocks";
 import { exactTime } from "../ui/times";
+import { InWords, type PageWords, pageWordsOf, useWords } from "../ui/words";
 import { createPageTimes } from "./page-times";
 import {
   createMarkdownCache,
@@ -38,7 +39,7 @@ import {
   represent,
   type RepresentationOf,
 } from "./site";
-import { INCIDENT_WORDS, MAINTENANCE_WORDS } from "./state";
+import { updateKey } from "./state";
 import type { Visitors } from "./visitors";
 
 /** Library, loaded with the first feed and not at the start of the server. */
@@ -131,16 +132,17 @@ function common(entry: Entry) {
 
 /** Creates a feed. `updated` depends only on the entries, so that the bytes stay without a change. */
 function createFeed(page: Page, rendered: readonly RenderedEntry[], file: string): Feed {
+  const words = pageWordsOf(page.locale);
   const changes = rendered.map(({ entry }) => entry.changedAt);
   return new (library().Feed)({
     id: urnOf(page.id),
     title: asText(page.name),
-    description: asText(page.description ?? `Incidents and maintenance of ${page.name}`),
+    description: asText(page.description ?? words.t("feed.description", { page: page.name })),
     link: page.url,
     feed: `${page.url}/${file}`,
     updated: new Date(changes.reduce((a, b) => (a < b ? b : a), page.created_at)),
     author: { name: asText(page.name) },
-    language: page.locale,
+    language: words.lang,
     generator: "Allclear",
   });
 }
@@ -295,7 +297,9 @@ export function listEntries(
   readIncidents?: ReadRecords,
 ): Entry[] {
   const { page, incidents, maintenance } = snapshot.document;
-  const timeOf = isUtcZone(page.time_zone) ? exactTime : createPageTimes(page).moment;
+  const words = pageWordsOf(page.locale);
+  const isPlain = isUtcZone(page.time_zone) && words.isEnglish;
+  const written = { words, timeOf: isPlain ? exactTime : createPageTimes(page).moment };
   const newest = { pageId: page.id, limit: ENTRIES_MAX };
   const newestIncidents = listNewestIncidents(reader, newest, readIncidents).map((record) =>
     presentIncident(record, baseUrl),
@@ -305,10 +309,10 @@ export function listEntries(
   );
   const entries = [
     ...[...incidents, ...newestIncidents].map((one) =>
-      ofIncident({ ...one, url: `${page.url}/incidents/${one.id}` }, timeOf),
+      ofIncident({ ...one, url: `${page.url}/incidents/${one.id}` }, written),
     ),
     ...[...maintenance, ...newestMaintenance].map((one) =>
-      ofMaintenance({ ...one, url: maintenanceUrl(page, one) }, timeOf),
+      ofMaintenance({ ...one, url: maintenanceUrl(page, one) }, written),
     ),
   ];
   return [...new Map(entries.map((entry) => [entry.id, entry])).values()]
@@ -320,7 +324,14 @@ function maintenanceUrl({ url }: Pick<Page, "url">, { id }: Pick<Maintenance, "i
   return `${url}/maintenance/${id}`;
 }
 
-function ofIncident(incident: Incident, timeOf: TimeOf): Entry {
+/** Words and times in the language of the page. */
+interface Written {
+  words: PageWords;
+  /** Writes an ISO 8601 instant. */
+  timeOf(iso: string): string;
+}
+
+function ofIncident(incident: Incident, written: Written): Entry {
   const { id, url, name, status, impact, updates, postmortem } = incident;
   const { started_at, updated_at } = incident;
   const times = [started_at, ...updates.map((update) => update.display_at)];
@@ -333,11 +344,11 @@ function ofIncident(incident: Incident, timeOf: TimeOf): Entry {
     publishedAt: started_at,
     lastUpdateAt: latest(times),
     changedAt: updated_at,
-    content: (budget) => incidentContent(incident, budget, timeOf),
+    content: (budget) => incidentContent(incident, budget, written),
   };
 }
 
-function ofMaintenance(maintenance: Maintenance, timeOf: TimeOf): Entry {
+function ofMaintenance(maintenance: Maintenance, written: Written): Entry {
   const { id, url, name, status, created_at, updated_at, updates } = maintenance;
   return {
     id,
@@ -347,7 +358,7 @@ function ofMaintenance(maintenance: Maintenance, timeOf: TimeOf): Entry {
     publishedAt: created_at,
     lastUpdateAt: latest([created_at, ...updates.map((update) => update.display_at)]),
     changedAt: updated_at,
-    content: (budget) => maintenanceContent(maintenance, budget, timeOf),
+    content: (budget) => maintenanceContent(maintenance, budget, written),
   };
 }
 
@@ -366,27 +377,28 @@ const UPDATES_MAX_LENGTH = 20_000;
 /** Maximum number of components named by an entry and by each update; the others are counted. */
 const NAMES_SHOWN = 24;
 
-const UPDATE_WORDS = { ...INCIDENT_WORDS, ...MAINTENANCE_WORDS };
-
-/** Writes an ISO 8601 instant for readers of a page. */
-type TimeOf = (iso: string) => string;
+type TimeOf = Written["timeOf"];
 
 interface Update {
   id: string;
-  status: keyof typeof UPDATE_WORDS;
+  status: IncidentStatus | MaintenanceStatus;
   body: string;
   display_at: string;
 }
 
 /** Renders an incident for a feed: its post-mortem, if any, and its updates, newest first. */
-function incidentContent(incident: Incident, budget: TextBudget, timeOf: TimeOf): string {
+function incidentContent(
+  incident: Incident,
+  budget: TextBudget,
+  { words, timeOf }: Written,
+): string {
   const { components, postmortem, updates, url, truncated } = incident;
   return renderToString(
-    <>
+    <InWords value={words}>
       <Affected components={components} isTruncated={truncated} />
       {postmortem?.published_at ? (
         <FeedText
-          title="Post-mortem"
+          title={words.say("entry.postmortem")}
           at={postmortem.published_at}
           text={budget.fitOrBegin(postmortem)}
           url={url}
@@ -396,23 +408,29 @@ function incidentContent(incident: Incident, budget: TextBudget, timeOf: TimeOf)
       <Updates url={url} updates={updates} budget={budget} timeOf={timeOf}>
         {(update) => <NamedComponents components={update.components} isTruncated={truncated} />}
       </Updates>
-    </>,
+    </InWords>,
   );
 }
 
 /** Renders a maintenance for a feed: its planned times and its updates, newest first. */
-function maintenanceContent(maintenance: Maintenance, budget: TextBudget, timeOf: TimeOf): string {
+function maintenanceContent(
+  maintenance: Maintenance,
+  budget: TextBudget,
+  { words, timeOf }: Written,
+): string {
   const { components, truncated, updates, url } = maintenance;
   const { scheduled_for: from, scheduled_until: until } = maintenance;
   return renderToString(
-    <>
+    <InWords value={words}>
       <p>
-        Planned from <time dateTime={from}>{timeOf(from)}</time> until{" "}
-        <time dateTime={until}>{timeOf(until)}</time>
+        {words.say("planned.from_until", {
+          from: <time dateTime={from}>{timeOf(from)}</time>,
+          until: <time dateTime={until}>{timeOf(until)}</time>,
+        })}
       </p>
       <Affected components={components} isTruncated={truncated} />
       <Updates url={url} updates={updates} budget={budget} timeOf={timeOf} />
-    </>,
+    </InWords>,
   );
 }
 
@@ -420,16 +438,15 @@ function Affected(props: {
   components: readonly { name: string }[];
   isTruncated?: boolean | undefined;
 }) {
+  const { say } = useWords();
   const { components, isTruncated } = props;
   if (components.length === 0) return null;
+  const names = components.map(({ name }) => name);
   return (
     <p>
-      Affected:{" "}
-      <Names
-        names={components.map(({ name }) => name)}
-        max={NAMES_SHOWN}
-        isTruncated={isTruncated}
-      />
+      {say("list.affected", {
+        names: <Names names={names} max={NAMES_SHOWN} isTruncated={isTruncated} />,
+      })}
     </p>
   );
 }
@@ -441,6 +458,7 @@ function Updates<T extends Update>(props: {
   timeOf: TimeOf;
   children?: (update: T) => ComponentChildren;
 }) {
+  const { say } = useWords();
   const { url, updates } = props;
   const shown = newest(updates, props.budget);
   return (
@@ -448,7 +466,7 @@ function Updates<T extends Update>(props: {
       {shown.map(({ update, text }) => (
         <FeedText
           key={update.id}
-          title={UPDATE_WORDS[update.status]}
+          title={say(updateKey(update.status))}
           at={update.display_at}
           text={text}
           url={url}
@@ -459,7 +477,7 @@ function Updates<T extends Update>(props: {
       ))}
       {shown.length < updates.length ? (
         <p>
-          <a href={url}>Earlier updates</a>
+          <a href={url}>{say("updates.earlier")}</a>
         </p>
       ) : null}
     </>
@@ -468,13 +486,14 @@ function Updates<T extends Update>(props: {
 
 /** Text with its title and time. */
 function FeedText(props: {
-  title: string;
+  title: ComponentChildren;
   at: string;
   text: ShownText;
   url: string;
   timeOf: TimeOf;
   children?: ComponentChildren;
 }) {
+  const { say } = useWords();
   const { text } = props;
   return (
     <>
@@ -489,7 +508,7 @@ function FeedText(props: {
         <div dangerouslySetInnerHTML={{ __html: text.html }} />
       ) : (
         <p dir="auto">
-          {text.words} <a href={props.url}>Read on</a>
+          {text.words} <a href={props.url}>{say("updates.read_on")}</a>
         </p>
       )}
       {props.children}
@@ -502,14 +521,15 @@ function NamedComponents(props: {
   components: Incident["updates"][number]["components"];
   isTruncated: boolean | undefined;
 }) {
+  const words = useWords();
   const { components, isTruncated } = props;
   if (components.length === 0) return null;
-  const more = moreThan(components.length, NAMES_SHOWN, isTruncated).trim();
+  const more = moreThan(words, components.length, NAMES_SHOWN, isTruncated);
   return (
     <ul>
       {components.slice(0, NAMES_SHOWN).map(({ id, name, new_status: status }) => (
         <li key={id}>
-          <bdi>{name}</bdi>: {STATUS_WORDS[status]}
+          <bdi>{name}</bdi>: {words.say(`status.${status}`)}
         </li>
       ))}
       {more === "" ? null : <li>{more}</li>}
@@ -568,8 +588,12 @@ export function listCalendar(reader: Reader, snapshot: Snapshot, baseUrl: string
  * descriptions are too long, those of the earliest maintenance are left out but for their links.
  */
 export function writeCalendar(page: Page, maintenances: readonly Maintenance[]): string {
+  const words = pageWordsOf(page.locale);
+  const timeOf = words.isEnglish
+    ? exactTime
+    : createPageTimes({ locale: page.locale, time_zone: "UTC" }).moment;
   const calendar = ical({
-    prodId: { company: "Allclear", product: "Maintenance", language: "EN" },
+    prodId: { company: "Allclear", product: "Maintenance", language: words.lang.toUpperCase() },
     // The library does not escape the texts of the calendar itself.
     name: escapeText(lineOf(page.name)),
     source: `${page.url}/calendar.ics`,
@@ -577,7 +601,7 @@ export function writeCalendar(page: Page, maintenances: readonly Maintenance[]):
   });
   let left = DESCRIPTIONS_MAX_BYTES;
   const descriptions = maintenances.toReversed().map((maintenance) => {
-    const text = describe(maintenance);
+    const text = describe(maintenance, { words, timeOf });
     left -= Buffer.byteLength(text);
     return left < 0 ? maintenance.url : `${text}\n\n${maintenance.url}`;
   });
@@ -610,14 +634,17 @@ function wholeSecondAfter(iso: string): Date {
   return new Date(Math.min(ms, LAST_SECOND));
 }
 
-function describe({ components, truncated, updates }: Maintenance): string {
+function describe(
+  { components, truncated, updates }: Maintenance,
+  { words: { t }, timeOf }: Written,
+): string {
   const texts = updates.map(
-    ({ status, display_at: at, body }) =>
-      `${MAINTENANCE_WORDS[status]} · ${exactTime(at)}\n${body}`,
+    ({ status, display_at: at, body }) => `${t(`maintenance.${status}`)} · ${timeOf(at)}\n${body}`,
   );
   if (components.length > 0) {
-    const names = components.map(({ name }) => name).join(", ");
-    texts.unshift(`Affected: ${names}${truncated ? " and more" : ""}`);
+    const names = components.map(({ name }) => name).join(t("list.separator"));
+    const more = truncated ? ` ${t("list.more_unknown")}` : "";
+    texts.unshift(t("list.affected", { names: names + more }));
   }
   // Enough UTF-16 units to see if there is one code point too many.
   const beginning = texts.join("\n\n").slice(0, 2 * DESCRIPTION_MAX_LENGTH + 2);

@@ -213,9 +213,14 @@ export function badgeRoutes(ctx: Ctx, snapshots: Snapshots, visitors: Visitors) 
         isCrossOrigin: true,
       }),
   );
-  const componentBadgeOf = representOnce((component: PageComponent) =>
-    picture(componentBadge(component)),
-  );
+  const badgesByLocale = new Map<string, (component: PageComponent) => Representation>();
+  /** Returns the badge of a component. Components of equal snapshots are the same objects. */
+  function componentBadgeOf(component: PageComponent, locale: string): Representation {
+    const make = (one: PageComponent) => picture(componentBadge(one, locale));
+    const badgeIn = badgesByLocale.get(locale) ?? representOnce(make);
+    badgesByLocale.set(locale, badgeIn);
+    return badgeIn(component);
+  }
 
   return declareRoutes()
     .get(
@@ -256,7 +261,7 @@ export function badgeRoutes(ctx: Ctx, snapshots: Snapshots, visitors: Visitors) 
           const component = components.find(({ id }) => id === componentId);
           if (!component) throw notFound("component");
           return page.slug === params.slug
-            ? componentBadgeOf(component).respond(request, requestContext)
+            ? componentBadgeOf(component, page.locale).respond(request, requestContext)
             : moved(page.slug, `badge/${component.id}.svg`);
         }),
       document(

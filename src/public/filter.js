@@ -8,27 +8,32 @@ const filterWords = () => (filterField()?.value ?? "").toLowerCase().split(/\s+/
 
 /** Hides the rows of a document that lack a word of the filter, and the groups without other rows. */
 function filterRows(root) {
-  const words = filterWords();
+  const typed = filterWords();
   let found = 0;
+  let total = 0;
   for (const group of root.querySelectorAll(".groups > .group")) {
     const name = group.querySelector("h3").firstChild.textContent;
     let count = 0;
     for (const row of group.querySelectorAll(".component")) {
       const text = `${name} ${row.querySelector(".name").textContent}`.toLowerCase();
-      row.hidden = !words.every((word) => text.includes(word));
+      total += 1;
+      row.hidden = !typed.every((word) => text.includes(word));
       if (!row.hidden) count += 1;
     }
     group.hidden = count === 0;
     found += count;
   }
   for (const status of root.querySelectorAll(".filter [role=status]")) {
-    status.textContent = words.length === 0 ? "" : foundText(found);
+    status.textContent = typed.length === 0 ? "" : foundText(found, total);
   }
 }
 
-function foundText(count) {
-  if (count === 0) return "No component matches.";
-  return `${count} ${count === 1 ? "component" : "components"}`;
+function foundText(count, total) {
+  if (count === 0) return words["filter.none"];
+  const numbers = new Intl.NumberFormat(locale);
+  return words["filter.found"]
+    .replace("{count}", () => numbers.format(count))
+    .replace("{total}", () => numbers.format(total));
 }
 
 /** Filters the page. Groups with a match are open as long as the field has text. */

@@ -9,7 +9,7 @@ import type { Ctx } from "../context";
 import type { Reader } from "../db/statements";
 import type { RequestedChoices } from "../db/tables/mail";
 import { logoPath } from "../features/pages/addresses";
-import type { PageRow } from "../features/pages/store";
+import { findDefaultPage, type PageRow } from "../features/pages/store";
 import { type HistoryEntry, readOpenIncidents } from "../features/status/entries";
 import {
   choicesOf,
@@ -29,7 +29,7 @@ import {
   openUnsubscribing,
   type SubscriberLink,
 } from "../features/subscribers/links";
-import { confirmSignUp, consentText, declineSignUps } from "../features/subscribers/sign-up";
+import { confirmSignUp, declineSignUps } from "../features/subscribers/sign-up";
 import type { SubscriberRow } from "../features/subscribers/store";
 import { changeChoices, eraseSubscriber, unsubscribe } from "../features/subscribers/subscribers";
 import {
@@ -43,9 +43,11 @@ import { type Form, formBody } from "../http/form-body";
 import { type FindLink, type Operation, operation } from "../http/operation";
 import { NO_STORE } from "../http/representation";
 import type { RequestContext } from "../http/request-context";
+import { type MessageKey, wordsOf } from "../languages/words";
 import type { HtmlDocument } from "../ui/documents";
 import { ringIconUrl } from "../ui/pictures";
 import { minifyCss } from "../ui/style-sheet";
+import { type PageWords, pageWordsOf, useWords } from "../ui/words";
 import input from "../ui/css/input.css" with { type: "text" };
 import forms from "./css/forms.css" with { type: "text" };
 import style from "./css/mail.css" with { type: "text" };
@@ -53,11 +55,9 @@ import { pathsOf } from "./page-context";
 import { Logo, renderFramed } from "./page-document";
 import { createPageTimes } from "./page-times";
 import { HTML_ANSWER } from "./site";
-import { directionOf } from "./subscribe";
 import {
   ChoiceFields,
   ChoicesInWords,
-  errorsByInput,
   InputErrorList,
   type InputErrors,
   readTypedChoices,
@@ -67,10 +67,15 @@ import {
 /** Number of open incidents that the page for managing lists. */
 const OPEN_SHOWN = 10;
 
-const UNSUBSCRIBED = {
-  title: "You are unsubscribed",
-  text: "No more messages are sent to this address about this page.",
-};
+/** Messages of a page after an action that ended the link. */
+interface End {
+  title: MessageKey;
+  text: MessageKey;
+}
+
+const UNSUBSCRIBED: End = { title: "manage.unsubscribed", text: "manage.unsubscribed_text" };
+const ERASED: End = { title: "manage.erased", text: "manage.erased_text" };
+const DECLINED: End = { title: "decline.done", text: "decline.done_text" };
 
 interface Call {
   params: { token: string };
@@ -122,10 +127,10 @@ export function mailRoutes(ctx: Ctx) {
       const choosable = readChoosable(tx, found.page.id);
       const parsed = parseChoices(typed, choosable, { needsEvents: true });
       if ("choices" in parsed) changeChoices(ctx, tx, found.subscriber, parsed.choices);
-      return { link: found, errors: "errors" in parsed ? parsed.errors : [] };
+      return { link: found, errors: "errors" in parsed ? parsed.errors : {} };
     });
-    if (errors.length === 0) return seeOther(`/mail/manage/${token}`);
-    return managementPage(call, opened, { typed, errors: errorsByInput(errors) });
+    if (Object.keys(errors).length === 0) return seeOther(`/mail/manage/${token}`);
+    return managementPage(call, opened, { typed, errors });
   }
 
   async function manage(call: Call & { body: Form }): Promise<Response> {
@@ -139,14 +144,7 @@ export function mailRoutes(ctx: Ctx) {
       end(ctx, tx, found.subscriber);
       return found.page;
     });
-    const end =
-      action === "erase"
-        ? {
-            title: "Your data was deleted",
-            text: "Your address, your choices and the record of messages about this page were deleted.",
-          }
-        : UNSUBSCRIBED;
-    return sendHtml(request, renderEnd(page, end));
+    return sendHtml(request, renderEnd(page, action === "erase" ? ERASED : UNSUBSCRIBED));
   }
 
   async function unsubscribeBy(call: Call & { body: Form }): Promise<Response> {
@@ -159,7 +157,8 @@ export function mailRoutes(ctx: Ctx) {
       return found?.page;
     });
     if (!isOneClick) return sendHtml(request, renderEnd(page, UNSUBSCRIBED));
-    return new Response("You are unsubscribed.\n", {
+    const said = wordsOf(page?.locale ?? "en").t("mail.unsubscribed");
+    return new Response(`${said}\n`, {
       headers: { "Content-Type": "text/plain;charset=utf-8", "Cache-Control": NO_STORE },
     });
   }
@@ -238,11 +237,7 @@ export function mailRoutes(ctx: Ctx) {
           declineSignUps(ctx, tx, found.request);
           return found.page;
         });
-        const end = {
-          title: "No more such mails",
-          text: "Sign-ups for this address are ignored from now on, and its subscriptions get no messages.",
-        };
-        return sendHtml(call.request, renderEnd(page, end));
+        return sendHtml(call.request, renderEnd(page, DECLINED));
       },
       {
         ...formBody(),
@@ -297,23 +292,24 @@ function renderConfirmation(props: {
   isConfirmed: boolean;
 }): HtmlDocument {
   const { page, address, choices, choosable, isConfirmed } = props;
-  const title = isConfirmed ? "Subscription confirmed" : "Confirm your subscription";
+  const words = wordsOfPage(page);
+  const { t, say } = words;
+  const title = t(isConfirmed ? "confirm.done" : "confirm.title");
   return renderMailDocument({
     page,
+    words,
     title,
     children: (
       <section class="card panel">
         <h1>{title}</h1>
-        <p>
-          {isConfirmed ? `This subscription to ${page.name} was confirmed.` : consentText(page)}
-        </p>
+        <p>{say(isConfirmed ? "confirm.done_text" : "confirm.consent", { page: page.name })}</p>
         <dl>
           <Recipient address={address} />
           <ChoicesInWords choices={choices} choosable={choosable} />
         </dl>
         <form method="post" class="actions">
           <button class="button primary">
-            {isConfirmed ? "Manage subscription" : "Confirm subscription"}
+            {say(isConfirmed ? "confirm.manage" : "confirm.submit")}
           </button>
         </form>
       </section>
@@ -335,20 +331,24 @@ interface ManageProps {
 function renderManagement(props: ManageProps): HtmlDocument {
   const { page, subscriber } = props;
   const isEditable = isOpen(page);
+  const words = wordsOfPage(page);
+  const { t, say } = words;
   return renderMailDocument({
     page,
-    title: "Your subscription",
+    words,
+    title: t("manage.title"),
     children: (
       <>
         <section class="card panel">
           <h1>
-            {isEditable ? "You are subscribed to " : "Your subscription to "}
-            <bdi>{page.name}</bdi>
+            {say(isEditable ? "manage.subscribed" : "manage.subscription", {
+              page: <bdi>{page.name}</bdi>,
+            })}
           </h1>
           <dl>
             <Recipient address={subscriber.address ?? ""} />
             <div>
-              <dt>Last changed</dt>
+              <dt>{say("manage.changed")}</dt>
               <dd>
                 {createPageTimes({ locale: page.locale, time_zone: page.timeZone }).moment(
                   toIso(subscriber.updatedAt),
@@ -356,35 +356,31 @@ function renderManagement(props: ManageProps): HtmlDocument {
               </dd>
             </div>
           </dl>
-          {isEditable ? <OpenIncidents {...props} /> : <p>{NO_MESSAGES}</p>}
+          {isEditable ? <OpenIncidents {...props} /> : <p>{say("manage.no_messages")}</p>}
         </section>
         {isEditable ? <Choices {...props} /> : null}
         <section class="card panel">
-          <h2>Unsubscribe</h2>
-          <p class="muted">Ends all messages about {page.name}.</p>
-          <ActionForm action="unsubscribe" label="Unsubscribe" />
+          <h2>{say("manage.unsubscribe")}</h2>
+          <p class="muted">{say("manage.unsubscribe_text", { page: page.name })}</p>
+          <ActionForm action="unsubscribe" label="manage.unsubscribe" />
         </section>
         <section class="card panel">
-          <h2>Delete my data</h2>
-          <p class="muted">
-            Unsubscribes, and deletes your address, your choices and the record of messages sent to
-            you. This cannot be undone.
-          </p>
-          <ActionForm action="erase" label="Delete my data" isDanger />
+          <h2>{say("manage.erase")}</h2>
+          <p class="muted">{say("manage.erase_text")}</p>
+          <ActionForm action="erase" label="manage.erase" isDanger />
         </section>
       </>
     ),
   });
 }
 
-const NO_MESSAGES = "This status page is no longer public, so no messages are sent.";
-
 function OpenIncidents({ page, open }: ManageProps) {
-  if (open.length === 0) return <p>There are no open incidents.</p>;
+  const { say } = useWords();
+  if (open.length === 0) return <p>{say("manage.no_incidents")}</p>;
   const paths = pathsOf(page.slug);
   return (
     <div>
-      <h2>Open incidents</h2>
+      <h2>{say("open.title")}</h2>
       <ul>
         {open.map(({ subject }) =>
           subject.kind === "incident" ? (
@@ -401,23 +397,19 @@ function OpenIncidents({ page, open }: ManageProps) {
 }
 
 function Choices({ typed, choosable, errors }: ManageProps) {
+  const { say } = useWords();
   const chosen = [...typed.components, ...typed.groups];
   const isEmpty = typed.scope === "selection" && chosen.length === 0;
   return (
     <section class="card panel">
-      <h2>Choices</h2>
+      <h2>{say("manage.choices")}</h2>
       <InputErrorList errors={errors} />
-      {isEmpty && !errors["component"] ? (
-        <p role="status">
-          The components that you chose were removed, so you get no messages. Choose others, or
-          everything on this page.
-        </p>
-      ) : null}
+      {isEmpty && !errors["component"] ? <p role="status">{say("manage.empty")}</p> : null}
       <form class="form" method="post" noValidate>
         <input type="hidden" name="action" value="save" />
         <SubscriptionFields typed={typed} choosable={choosable} errors={errors} />
         <div class="actions">
-          <button class="button primary">Save choices</button>
+          <button class="button primary">{say("manage.save")}</button>
         </div>
       </form>
     </section>
@@ -426,18 +418,21 @@ function Choices({ typed, choosable, errors }: ManageProps) {
 
 /** Renders the page that asks to unsubscribe. */
 function renderUnsubscribing(page: PageRow | undefined): HtmlDocument {
+  const words = wordsOfPage(page);
+  const { t, say } = words;
   return renderMailDocument({
     page,
-    title: "Unsubscribe",
+    words,
+    title: t("manage.unsubscribe"),
     children: (
       <section class="card panel">
-        <h1>Unsubscribe</h1>
+        <h1>{say("manage.unsubscribe")}</h1>
         <p>
           {page
-            ? `Press the button to get no more messages about ${page.name}.`
-            : "Press the button to get no more messages."}
+            ? say("manage.unsubscribe_ask", { page: page.name })
+            : say("manage.unsubscribe_ask_any")}
         </p>
-        <ActionForm action="unsubscribe" label="Unsubscribe" />
+        <ActionForm action="unsubscribe" label="manage.unsubscribe" />
       </section>
     ),
   });
@@ -445,21 +440,21 @@ function renderUnsubscribing(page: PageRow | undefined): HtmlDocument {
 
 /** Renders the page that asks to decline all further sign-up mails. */
 function renderDecline(page: PageRow, address: string): HtmlDocument {
+  const words = wordsOfPage(page);
+  const { t, say } = words;
   return renderMailDocument({
     page,
-    title: "Never send such mails",
+    words,
+    title: t("decline.title"),
     children: (
       <section class="card panel">
-        <h1>Never send such mails to this address</h1>
-        <p>
-          After this, no subscription can be requested for this address, on any page of this server,
-          and subscriptions that it has get no more messages.
-        </p>
+        <h1>{say("decline.heading")}</h1>
+        <p>{say("decline.text")}</p>
         <dl>
           <Recipient address={address} />
         </dl>
         <form method="post" class="actions">
-          <button class="button primary">Never send such mails</button>
+          <button class="button primary">{say("decline.title")}</button>
         </form>
       </section>
     ),
@@ -469,22 +464,25 @@ function renderDecline(page: PageRow, address: string): HtmlDocument {
 /** Renders the page after an action that ended the link. */
 function renderEnd(
   page: PageRow | undefined,
-  { title, text }: { title: string; text: string },
+  { title, text }: End,
+  words = wordsOfPage(page),
 ): HtmlDocument {
+  const { t, say } = words;
   return renderMailDocument({
     page,
-    title,
+    words,
+    title: t(title),
     children: (
       <section class="card panel">
-        <h1>{title}</h1>
-        <p>{text}</p>
+        <h1>{say(title)}</h1>
+        <p>{say(text)}</p>
         {page && isOpen(page) ? (
           <p class="actions">
             <a class="button" href={pathsOf(page.slug).home}>
-              Go to the status page
+              {say("manage.to_page")}
             </a>
             <a class="button" href={pathsOf(page.slug).subscribe}>
-              Ways to subscribe
+              {say("manage.to_subscribe")}
             </a>
           </p>
         ) : null}
@@ -494,9 +492,10 @@ function renderEnd(
 }
 
 function Recipient({ address }: { address: string }) {
+  const { say } = useWords();
   return (
     <div>
-      <dt>Address</dt>
+      <dt>{say("confirm.address")}</dt>
       <dd>
         <bdi>{maskAddress(address)}</bdi>
       </dd>
@@ -505,12 +504,13 @@ function Recipient({ address }: { address: string }) {
 }
 
 /** Form of one button, posted to the address of the page. */
-function ActionForm(props: { action: string; label: string; isDanger?: boolean }) {
+function ActionForm(props: { action: string; label: MessageKey; isDanger?: boolean }) {
+  const { say } = useWords();
   const { action, label, isDanger } = props;
   return (
     <form method="post" class="actions">
       <input type="hidden" name="action" value={action} />
-      <button class={isDanger ? "button danger" : "button"}>{label}</button>
+      <button class={isDanger ? "button danger" : "button"}>{say(label)}</button>
     </form>
   );
 }
@@ -520,22 +520,27 @@ const mailCss = lazy(() => minifyCss(`${input}\n${forms}\n${style}`));
 interface MailDocumentProps {
   /** The page that the link is about; undefined if it is not known any more. */
   page: PageRow | undefined;
+  words: PageWords;
   title: string;
   children: ComponentChildren;
 }
 
-const NO_PAGE = { locale: "en", theme: "system", accent: null } as const;
+const NO_PAGE = { theme: "system", accent: null } as const;
+
+/** Returns the words for a page; English for one that is not known any more. */
+function wordsOfPage(page: PageRow | undefined): PageWords {
+  return pageWordsOf(page?.locale ?? "en");
+}
 
 /**
  * Renders a page to which a link in a mail leads, in the look of the status page. It shows nothing of the
  * status, since the status page may be private or deleted, and has no script, link or form with the token.
  */
-function renderMailDocument({ page, title, children }: MailDocumentProps): HtmlDocument {
-  const look = page ?? NO_PAGE;
+function renderMailDocument({ page, words, title, children }: MailDocumentProps): HtmlDocument {
   return renderFramed({
-    page: look,
+    page: page ?? NO_PAGE,
+    words,
     css: mailCss(),
-    dir: directionOf(look.locale),
     head: (
       <>
         <title>{page ? `${title} · ${page.name}` : title}</title>
@@ -609,12 +614,9 @@ function linkOperation(
   });
 }
 
-const ENDS = {
-  confirm: { title: "Alerts are on", text: "Alerts are sent to this address from now on." },
-  decline: {
-    title: "Alerts are off",
-    text: "No alerts and no further questions about them are sent to this address. Subscriptions to status pages stay.",
-  },
+const ENDS: Record<"confirm" | "decline", End> = {
+  confirm: { title: "alerts.on", text: "alerts.on_done" },
+  decline: { title: "alerts.off", text: "alerts.off_text" },
 };
 
 /** `/mail/alerts/…`: the link by which an address confirms alerts for the team. Only its buttons change anything. */
@@ -622,6 +624,11 @@ export function alertRoutes(ctx: Ctx) {
   const { db } = ctx;
   const declared = (id: string, summary: string, more?: Parameters<typeof linkOperation>[3]) =>
     linkOperation(db, { id, summary }, openAlertLink, more);
+  /** Alerts belong to no page. The words are those of the default page, unless it is private. */
+  const words = () => {
+    const page = findDefaultPage(db, {});
+    return wordsOfPage(page?.visibility === "public" ? page : undefined);
+  };
 
   return declareRoutes()
     .get(
@@ -629,7 +636,8 @@ export function alertRoutes(ctx: Ctx) {
       ({ params: { token }, request, requestContext: { domain } }) => {
         const { mail, isOn } = openAlertLink(db, token, { domain, now: ctx.clock.now() });
         const { host } = new URL(ctx.baseUrl);
-        return sendHtml(request, renderQuestion({ host, address: mail.recipient, isOn }));
+        const question = { host, address: mail.recipient, isOn };
+        return sendHtml(request, renderQuestion(question, words()));
       },
       declared("showAlertLink", "Ask if an address wants alerts"),
     )
@@ -646,7 +654,7 @@ export function alertRoutes(ctx: Ctx) {
           const answer = action === "confirm" ? confirmAlerts : declineAlerts;
           answer(ctx, tx, link);
         });
-        return sendHtml(request, renderEnd(undefined, ENDS[action]));
+        return sendHtml(request, renderEnd(undefined, ENDS[action], words()));
       },
       {
         ...formBody(),
@@ -663,39 +671,29 @@ interface Question {
   isOn: boolean;
 }
 
-function renderQuestion({ host, address, isOn }: Question): HtmlDocument {
-  const title = isOn ? "Alerts are on" : "Confirm alerts by e-mail";
+function renderQuestion({ host, address, isOn }: Question, words: PageWords): HtmlDocument {
+  const { t, say } = words;
+  const title = isOn ? "alerts.on" : "alerts.title";
   return renderMailDocument({
     page: undefined,
-    title,
+    words,
+    title: t(title),
     children: (
       <section class="card panel">
-        <h1>{title}</h1>
-        <p>
-          {isOn
-            ? `Alerts from ${host} are sent to this address.`
-            : `The team of ${host} wants to send alerts about incidents, maintenance and monitors to this address.`}
-        </p>
+        <h1>{say(title)}</h1>
+        <p>{say(isOn ? "alerts.on_text" : "alerts.text", { host })}</p>
         <dl>
-          <div>
-            <dt>Address</dt>
-            <dd>
-              <bdi>{maskAddress(address)}</bdi>
-            </dd>
-          </div>
+          <Recipient address={address} />
         </dl>
-        <p class="muted">
-          {isOn ? "Stopping alerts" : "Declining"} does not end subscriptions of this address to
-          status pages of {host}.
-        </p>
+        <p class="muted">{say(isOn ? "alerts.stop_note" : "alerts.decline_note", { host })}</p>
         <form method="post" class="actions">
           {isOn ? null : (
             <button class="button primary" name="action" value="confirm">
-              Send me alerts
+              {say("alerts.confirm")}
             </button>
           )}
           <button class="button" name="action" value="decline">
-            {isOn ? "Stop alerts" : "Decline"}
+            {say(isOn ? "alerts.stop" : "alerts.decline")}
           </button>
         </form>
       </section>

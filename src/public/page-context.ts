@@ -2,9 +2,11 @@ import type { Tone } from "../base/status";
 import { DAY_MS, toIso } from "../base/time";
 import type { Days } from "../base/zones";
 import type { StatusDocument } from "../features/status/wire";
-import { headlineText, toneOf } from "../features/status/rules";
+import { toneOf } from "../features/status/rules";
 import type { SummaryCursor } from "../features/timeline/store";
+import { type PageWords, pageWordsOf } from "../ui/words";
 import { createPageTimes, type PageTimes, type TimesOf } from "./page-times";
+import { headlineKey } from "./state";
 import { type RenderText, renderText as renderTextUncached } from "./text";
 
 /** Context of every document of a status page: the page, its headline and its paths. */
@@ -15,6 +17,8 @@ export interface PageContext {
   tone: Tone;
   paths: PagePaths;
   times: PageTimes;
+  /** Words in the language of the document. */
+  words: PageWords;
   /** Version of the content, from `versionOf`; undefined for a preview, which is not refreshed. */
   version: string | undefined;
   /** Set for a copy, which is not refreshed, has no forms and shows its age. */
@@ -53,13 +57,15 @@ export function contextOf(
   }: Rendering = {},
 ): PageContext {
   const { page } = document;
+  const words = pageWordsOf(page.locale);
   const paths = pathsOf(page.slug);
   return {
     page,
-    headline: headlineText(document),
+    headline: words.t(headlineKey(document)),
     tone: toneOf(document),
     paths: copy ? pathsOfCopy(paths, originOf(page), copy) : paths,
     times: timesOf(page),
+    words,
     version,
     copy,
     delay,

@@ -7,6 +7,7 @@ import type { Tone } from "../base/status";
 import { toIso } from "../base/time";
 import { logoSize } from "../features/pages/addresses";
 import type { Page } from "../features/pages/wire";
+import { type MessageKey, type Words, wordsOf } from "../languages/words";
 import { assetPath, type AssetSource, withoutComments } from "../ui/assets";
 import base from "../ui/base.css" with { type: "text" };
 import charts from "../ui/css/charts.css" with { type: "text" };
@@ -17,6 +18,7 @@ import { Icon, spriteFor } from "../ui/icons";
 import morph from "../ui/morph.js" with { type: "text" };
 import { ringIconUrl, StatusRing } from "../ui/pictures";
 import { minifyCss } from "../ui/style-sheet";
+import { InWords, type PageWords, useWords } from "../ui/words";
 import tokens from "../ui/tokens.css" with { type: "text" };
 import ages from "./ages.js" with { type: "text" };
 import localTimes from "./client.js" with { type: "text" };
@@ -37,18 +39,50 @@ import none from "./pictures/preview-none.png" with { type: "file" };
 import ok from "./pictures/preview-ok.png" with { type: "file" };
 import partial from "./pictures/preview-partial.png" with { type: "file" };
 
+/** Words of the scripts. A page in another language than English has its own in an attribute of the script. */
+const SCRIPT_WORDS = [
+  "time.just_now",
+  "page.zone_own",
+  "live.refreshes",
+  "live.failing",
+  "copy.age",
+  "copy.old",
+  "filter.none",
+  "filter.found",
+] as const satisfies readonly MessageKey[];
+
+/** Returns the words of a script as JSON. The script fills in their values. */
+export function scriptWords({ t }: Pick<Words, "t">, keys: readonly MessageKey[]): string {
+  return JSON.stringify(Object.fromEntries(keys.map((key) => [key, t(key)])));
+}
+
+/** Returns a script with the English words in place of `WORDS`. */
+export function withEnglishWords(script: string, keys: readonly MessageKey[]): string {
+  return script.replace("WORDS", () => scriptWords(wordsOf("en"), keys));
+}
+
 /** Script of public pages: local times, days by arrow keys, filter and live refresh. Pages work without it. */
 export const PAGE_SCRIPT: AssetSource & { content: { text: string } } = {
   name: "page.js",
   mediaType: "text/javascript;charset=utf-8",
-  content: { text: withoutComments([localTimes, days, ages, filter, morph, live].join("\n")) },
+  content: {
+    text: withEnglishWords(
+      withoutComments([localTimes, days, ages, filter, morph, live].join("\n")),
+      SCRIPT_WORDS,
+    ),
+  },
 };
 
 /** Script of copies of public pages: local times, days by arrow keys, filter and the age of the copy. */
 export const STATIC_COPY_SCRIPT: AssetSource & { content: { text: string } } = {
   name: "static-copy.js",
   mediaType: "text/javascript;charset=utf-8",
-  content: { text: withoutComments([localTimes, days, ages, filter, copyAge].join("\n")) },
+  content: {
+    text: withEnglishWords(
+      withoutComments([localTimes, days, ages, filter, copyAge].join("\n")),
+      SCRIPT_WORDS,
+    ),
+  },
 };
 
 const PAGE_SCRIPT_PATH = assetPath(PAGE_SCRIPT.name, PAGE_SCRIPT.content.text);
@@ -56,13 +90,17 @@ const COPY_SCRIPT_PATH = assetPath(STATIC_COPY_SCRIPT.name, STATIC_COPY_SCRIPT.c
 
 /** Script of a public page or of its copy. */
 export function PageScript({ context }: { context: PageContext }) {
-  const { copy, paths, times, version } = context;
-  if (copy) return <script defer src={COPY_SCRIPT_PATH} data-locale={times.locale} />;
+  const { copy, paths, times, version, words } = context;
+  const ownWords = words.isEnglish ? undefined : scriptWords(words, SCRIPT_WORDS);
+  if (copy) {
+    return <script defer src={COPY_SCRIPT_PATH} data-locale={times.locale} data-words={ownWords} />;
+  }
   return (
     <script
       defer
       src={PAGE_SCRIPT_PATH}
       data-locale={times.locale}
+      data-words={ownWords}
       data-live={version === undefined ? undefined : `${paths.home}/version`}
       data-version={version}
     />
@@ -79,10 +117,10 @@ interface PageDocumentProps {
   current?: "status" | "history" | "subscribe";
   /** Script added to that of all pages. */
   script?: AssetSource & { content: { text: string } };
+  /** Words of that script. */
+  scriptWords?: readonly MessageKey[];
   /** Style sheet added to that of all pages. */
   css?: string;
-  /** Direction of text; by default that of the browser. */
-  dir?: "ltr" | "rtl";
   /** Description for search engines and messengers; by default that of the page. */
   description?: string;
   children: ComponentChildren;
@@ -93,19 +131,19 @@ interface PageDocumentProps {
  * from other hosts.
  */
 export function renderPage(props: PageDocumentProps): HtmlDocument {
-  const { context, title, path, description, current, script, css = "", dir, children } = props;
-  const { page, copy } = context;
+  const { context, title, path, description, current, script, css = "", children } = props;
+  const { page, copy, words } = context;
   const isPublic = page.visibility === "public";
   return renderFramed({
     page,
+    words,
     css,
-    dir,
     isCopy: copy !== undefined,
     // Cached component rows have no icons.
     body: (
       <div class="column">
         <a class="skip" href="#main">
-          Skip to content
+          {words.say("page.skip")}
         </a>
         {copy ? <CopyLine copy={copy} context={context} url={liveUrl(context, path)} /> : null}
         {context.delay ? <DelayLine context={context} delay={context.delay} /> : null}
@@ -125,7 +163,13 @@ export function renderPage(props: PageDocumentProps): HtmlDocument {
     scripts: (
       <>
         <PageScript context={context} />
-        {script ? <script defer src={assetPath(script.name, script.content.text)} /> : null}
+        {script ? (
+          <script
+            defer
+            src={assetPath(script.name, script.content.text)}
+            data-words={words.isEnglish ? undefined : scriptWords(words, props.scriptWords ?? [])}
+          />
+        ) : null}
       </>
     ),
   });
@@ -139,6 +183,7 @@ interface FrameProps {
 function Header(props: FrameProps & { current: PageDocumentProps["current"] }) {
   const { context, isPublic, current } = props;
   const { page, tone, paths } = context;
+  const { t, say } = useWords();
   const currentIf = (name: PageDocumentProps["current"]) =>
     current === name ? ({ "aria-current": "page" } as const) : {};
   return (
@@ -153,17 +198,17 @@ function Header(props: FrameProps & { current: PageDocumentProps["current"] }) {
           </>
         )}
       </a>
-      <nav aria-label="Page">
+      <nav aria-label={t("page.nav")}>
         <a href={paths.home} {...currentIf("status")}>
-          Status
+          {say("page.status")}
         </a>
         <a href={paths.history} {...currentIf("history")}>
-          History
+          {say("page.history")}
         </a>
         {isPublic ? (
           <a class="button" href={paths.subscribe} {...currentIf("subscribe")}>
             <Icon name="bell" />
-            Subscribe
+            {say("page.subscribe")}
           </a>
         ) : null}
       </nav>
@@ -173,23 +218,29 @@ function Header(props: FrameProps & { current: PageDocumentProps["current"] }) {
 
 function Footer({ context, isPublic }: FrameProps) {
   const { paths, times } = context;
+  const { t, say } = useWords();
   return (
     <footer class="foot">
-      <nav aria-label="More">
-        <a href={paths.home}>Status</a>
-        <a href={paths.history}>History</a>
+      <nav aria-label={t("page.more")}>
+        <a href={paths.home}>{say("page.status")}</a>
+        <a href={paths.history}>{say("page.history")}</a>
         {isPublic ? (
           <>
-            <a href={paths.subscribe}>Subscribe</a>
+            <a href={paths.subscribe}>{say("page.subscribe")}</a>
             <a href={paths.atom}>Atom</a>
             <a href={paths.rss}>RSS</a>
-            <a href={paths.calendar}>Calendar</a>
+            <a href={paths.calendar}>{say("page.calendar")}</a>
             <a href={paths.json}>JSON</a>
           </>
         ) : null}
       </nav>
       <p>
-        <span data-zones>{times.zones}</span> Uptime is counted in UTC days. Status by Allclear.
+        <span data-zones>
+          {times.zone === undefined
+            ? say("page.zone_utc")
+            : say("page.zones", { zone: times.zone })}
+        </span>{" "}
+        {say("page.foot")}
       </p>
     </footer>
   );
@@ -226,11 +277,10 @@ const PARTS = [
 const pageCss = lazy(() => minifyCss(PARTS.join("\n")));
 
 interface FramedProps {
-  page: Pick<Page, "locale" | "theme" | "accent">;
+  page: Pick<Page, "theme" | "accent">;
+  words: PageWords;
   /** Style sheet added to that of all pages. */
   css: string;
-  /** Direction of text; by default that of the browser. */
-  dir?: "ltr" | "rtl" | undefined;
   /** Title and description of the document. */
   head: ComponentChildren;
   scripts?: ComponentChildren;
@@ -244,14 +294,14 @@ interface FramedProps {
  * its body.
  */
 export function renderFramed(props: FramedProps): HtmlDocument {
-  const { page, dir } = props;
+  const { page, words } = props;
   const style = pageCss() + props.css + accentCss(page.accent);
   const policy = policyFor(style);
-  const body = renderToString(props.body);
+  const body = renderToString(<InWords value={words}>{props.body}</InWords>);
   const html = renderToString(
     <html
-      lang={page.locale}
-      dir={dir}
+      lang={words.lang}
+      dir={words.dir === "rtl" ? "rtl" : undefined}
       {...(page.theme === "system" ? {} : { "data-theme": page.theme })}
     >
       <head>
@@ -331,11 +381,9 @@ interface PageMetaProps {
  * search engines and has no preview in messengers.
  */
 function PageMeta({ context, title, path, ...props }: PageMetaProps) {
-  const { page, headline, tone, paths } = context;
+  const { page, headline, tone, paths, words } = context;
   const description =
-    props.description ||
-    page.description ||
-    `Current status, incidents and planned maintenance of ${page.name}.`;
+    props.description || page.description || words.t("page.description", { page: page.name });
   const origin = originOf(page);
   const url = liveUrl(context, path);
   const [light, dark] = PAPERS;
@@ -376,43 +424,21 @@ function PageMeta({ context, title, path, ...props }: PageMetaProps) {
   );
 }
 
-/** The line by language. "%" is the time. */
-const WORDS = {
-  en: "Shown as of %. Updates are delayed.",
-  da: "Status %. Opdateringer er forsinkede.",
-  de: "Stand: %. Aktualisierungen sind verzögert.",
-  es: "Estado: %. Las actualizaciones se retrasan.",
-  fr: "État : %. Les mises à jour sont retardées.",
-  it: "Stato: %. Gli aggiornamenti sono in ritardo.",
-  ja: "%時点の情報です。更新が遅れています。",
-  nb: "Status: %. Oppdateringer er forsinket.",
-  nl: "Stand: %. Updates zijn vertraagd.",
-  pl: "Stan: %. Aktualizacje są opóźnione.",
-  pt: "Estado: %. As atualizações estão atrasadas.",
-  sv: "Läge: %. Uppdateringar är försenade.",
-  zh: "数据截至 %。更新有延迟。",
-} as const;
-
-type Language = keyof typeof WORDS;
-
-/** Strip above a page of a replica whose data is old. English if there are no words in the page's language. */
+/** Strip above a page of a replica whose data is old. */
 function DelayLine({
-  context: { page, times },
+  context: { times },
   delay: { asOf, now },
 }: {
-  context: Pick<PageContext, "page" | "times">;
+  context: Pick<PageContext, "times">;
   delay: Delay;
 }) {
-  const [own = ""] = page.locale.toLowerCase().split("-");
-  const language = Object.hasOwn(WORDS, own) ? (own as Language) : "en";
+  const { say } = useWords();
   const iso = toIso(asOf);
   const isToday = iso.slice(0, 10) === toIso(now).slice(0, 10);
-  const [before, after] = WORDS[language].split("%");
+  const time = <time dateTime={iso}>{isToday ? times.clock(iso) : times.moment(iso)}</time>;
   return (
-    <p class="strip t-maint" role="status" lang={language}>
-      {before}
-      <time dateTime={iso}>{isToday ? times.clock(iso) : times.moment(iso)}</time>
-      {after}
+    <p class="strip t-maint" role="status">
+      {say("page.delayed", { time })}
     </p>
   );
 }
@@ -424,9 +450,10 @@ interface CopyProps {
 
 /** Strip above a copy: the time at which it was made, and a link to the live document. */
 function CopyLine({ url, ...props }: CopyProps & { url: string }) {
+  const { t, say } = useWords();
   return (
-    <aside class="strip t-maint" aria-label="Age of this copy">
-      <CopyAge {...props} /> <a href={url}>Open the live page</a>
+    <aside class="strip t-maint" aria-label={t("copy.label")}>
+      <CopyAge {...props} /> <a href={url}>{say("copy.live")}</a>
     </aside>
   );
 }
@@ -436,13 +463,20 @@ function CopyLine({ url, ...props }: CopyProps & { url: string }) {
  * minutes or more.
  */
 export function CopyAge({ copy, context: { times } }: CopyProps) {
+  const { say } = useWords();
   const iso = toIso(copy.madeAt);
   return (
     <>
-      <time dateTime={iso} data-made-at>
-        Copy made {times.clock(iso)} on {times.day(iso)}
-      </time>
-      . <span role="status" data-copy-old />
+      {say("copy.made", {
+        made: (text) => (
+          <time dateTime={iso} data-made-at>
+            {text}
+          </time>
+        ),
+        time: times.clock(iso),
+        day: times.day(iso),
+      })}{" "}
+      <span role="status" data-copy-old />
     </>
   );
 }

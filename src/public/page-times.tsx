@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { isUtcZone } from "../base/time";
 import { type Days, daysIn } from "../base/zones";
+import { languageOf } from "../languages/tags";
 
 /** Formatters of times in the language of a page, in UTC and in the page's time zone. */
 export interface PageTimes extends Days {
@@ -24,8 +25,10 @@ export interface PageTimes extends Days {
   spanOfYear(fromDay: string, toDay: string): string;
   /** "November 2026" for a UTC month, or the UTC month of a day or an instant. */
   month(iso: string): string;
-  /** Sentence that names the time zones. */
-  zones: string;
+  /** Time zone of the page in addition to UTC; undefined for one of UTC's names. */
+  zone: string | undefined;
+  /** Language of the formats if the words beside them are in another: English for want of a catalog. */
+  lang: string | undefined;
 }
 
 /** Number of cached formatters. */
@@ -98,7 +101,8 @@ export const createPageTimes: TimesOf = (page) => {
     span: (from, to) => day.formatRange(new Date(from), new Date(to)),
     spanOfYear: (from, to) => dayOfYear.formatRange(new Date(from), new Date(to)),
     month: (iso) => month.format(new Date(iso.slice(0, 7))),
-    zones: own === undefined ? "Times are UTC." : `Times are UTC and ${own}.`,
+    zone: own,
+    lang: languageOf(page.locale) === undefined ? page.locale : undefined,
   };
 };
 
@@ -115,7 +119,7 @@ interface ClockTimeProps {
 /** Time or span in UTC. A script shows it in the reader's time zone. */
 export function ClockTime({ at, until, hasAge, times }: ClockTimeProps) {
   return (
-    <time dateTime={at} data-clock data-until={until} data-age={hasAge}>
+    <time dateTime={at} lang={times.lang} data-clock data-until={until} data-age={hasAge}>
       {until === undefined ? times.moment(at) : times.range(at, until)}
     </time>
   );

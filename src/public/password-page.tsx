@@ -9,6 +9,7 @@ import {
   renderLinkedDocument,
 } from "../ui/documents";
 import { Actions, Form, TextField } from "../ui/form";
+import { pageWordsOf } from "../ui/words";
 
 /** The form for the password of a private page, as the answer of a route. */
 export const PASSWORD_FORM = {
@@ -26,12 +27,17 @@ export function accessPath(slug: string): string {
 }
 
 interface PasswordForm {
+  /** Locale of the page. */
+  locale: string;
   /** Path to which it is sent. */
   action: string;
   /** Path of the page to open after it. */
   next: string;
-  error?: string;
+  error?: PasswordError;
 }
+
+/** Reason for which the form is shown again, with the seconds to wait. */
+type PasswordError = { key: "private.wrong" } | { key: "private.wait"; seconds: number };
 
 /** Longest path that a form keeps. */
 export const NEXT_MAX_LENGTH = 500;
@@ -60,22 +66,29 @@ export function createPasswordPages() {
   };
 }
 
-function renderPasswordPage({ action, next, error }: PasswordForm): HtmlDocument {
-  const title = "Private status page";
+function renderPasswordPage({ locale, action, next, error }: PasswordForm): HtmlDocument {
+  const words = pageWordsOf(locale);
+  const { t, say } = words;
+  const title = t("private.title");
   return renderLinkedDocument({
     title,
+    words,
     assets: linkedAssets(),
     children: (
       <PlainPage title={title}>
-        <p>Enter the password that you were given for this page.</p>
+        <p>{say("private.text")}</p>
         {error === undefined ? null : (
           <div role="alert">
-            <Notice tone="major">{error}</Notice>
+            <Notice tone="major">
+              {error.key === "private.wait"
+                ? say("private.wait", { seconds: error.seconds })
+                : say(error.key)}
+            </Notice>
           </div>
         )}
         <Form action={action} hidden={{ next }}>
           <TextField
-            label="Password"
+            label={t("private.password")}
             name="password"
             type="password"
             autocomplete="current-password"
@@ -83,7 +96,7 @@ function renderPasswordPage({ action, next, error }: PasswordForm): HtmlDocument
             autofocus
           />
           <Actions>
-            <Button kind="primary">Open page</Button>
+            <Button kind="primary">{say("private.open")}</Button>
           </Actions>
         </Form>
       </PlainPage>

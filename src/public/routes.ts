@@ -30,6 +30,7 @@ import {
   renderStatusPage,
   statusPageSteps,
 } from "./status-page";
+import { pageWordsOf } from "../ui/words";
 import { createMarkdownCache } from "./text";
 import type { Visitors } from "./visitors";
 
@@ -98,7 +99,7 @@ export function publicRoutes(ctx: Ctx, snapshots: Snapshots, visitors: Visitors)
 
   /** Throws `not_found` for a group that has no components to show. */
   function getGroup(snapshot: Snapshot, id: string) {
-    const group = findListedGroup(snapshot, id);
+    const group = findListedGroup(snapshot, id, pageWordsOf(snapshot.document.page.locale));
     if (!group) throw notFound("group");
     return group;
   }

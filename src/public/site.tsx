@@ -2,7 +2,6 @@ import { Type } from "@sinclair/typebox";
 import { notFound } from "../base/errors";
 import { sha256Hex } from "../base/hash";
 import { makeInSlices, runInSlices } from "../base/in-slices";
-import { plural } from "../base/text";
 import { MINUTE_MS, SECOND_MS } from "../base/time";
 import type { Ctx } from "../context";
 import { getIncidentPart } from "../features/incidents/records";
@@ -21,6 +20,7 @@ import type { HtmlDocument } from "../ui/documents";
 import { type EmbedTheme, renderEmbed } from "./embed";
 import { DaySections, groupByDay, UPDATES_MAX } from "./entries";
 import {
+  arrowsOf,
   type EntriesPart,
   renderHistoryPage,
   renderIncidentPage,
@@ -138,11 +138,12 @@ export function createSite(ctx: Ctx, snapshots: Snapshots, visitors: Visitors): 
     const { snapshot, isAdmitted } = found;
     if (isAdmitted) return snapshot;
     if (!visitors.hasPassword(snapshot.document.page)) throw notFound("status page");
-    if (isHome) return passwordPage(request, { action: HOME_ACCESS_PATH, next: "/" });
+    const { locale } = snapshot.document.page;
+    if (isHome) return passwordPage(request, { locale, action: HOME_ACCESS_PATH, next: "/" });
     // With the slug that was asked for: of a page with another one, a stranger must not learn it.
     const path = `/status/${slug}`;
     const next = path + (rest.length < NEXT_MAX_LENGTH - path.length ? rest : "");
-    return passwordPage(request, { action: accessPath(slug), next });
+    return passwordPage(request, { locale, action: accessPath(slug), next });
   }
 
   /** Returns the redirect from an earlier slug; undefined for the current one. */
@@ -313,26 +314,38 @@ function renderOpenPage(
   rendering?: Rendering,
 ): HtmlDocument {
   const context = contextOf(document, rendering);
-  const { paths } = context;
+  const { paths, words } = context;
+  const { t, say } = words;
+  const [back, on] = arrowsOf(words);
   return renderPage({
     context,
-    title: "Open incidents",
+    title: t("open.title"),
     path: paths.open(before),
     children: (
       <>
         <header class="title">
-          <h1>Open incidents</h1>
-          {count > 0 ? <span class="muted">{plural(count, "incident")}</span> : null}
+          <h1>{say("open.title")}</h1>
+          {count > 0 ? <span class="muted">{say("open.count", { count })}</span> : null}
         </header>
         {entries.length === 0 ? (
-          <p class="card empty">No incidents are open{before ? " that began earlier" : ""}.</p>
+          <p class="card empty">{say(before ? "open.none_earlier" : "open.none")}</p>
         ) : (
           <DaySections sections={groupByDay(entries, context.times)} context={context} hasYears />
         )}
         {next || before ? (
-          <nav class="months" aria-label="Parts of the list">
-            {before ? <a href={paths.open()}>← Newest</a> : <span />}
-            {next ? <a href={paths.open(next)}>Earlier →</a> : null}
+          <nav class="months" aria-label={t("open.parts")}>
+            {before ? (
+              <a href={paths.open()}>
+                {back} {say("open.newest")}
+              </a>
+            ) : (
+              <span />
+            )}
+            {next ? (
+              <a href={paths.open(next)}>
+                {say("open.earlier")} {on}
+              </a>
+            ) : null}
           </nav>
         ) : null}
       </>

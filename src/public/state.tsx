@@ -1,38 +1,54 @@
-/* Words and marks for the states of incidents and maintenances. */
+/* Words and marks for the states of pages, incidents and maintenances. */
 import {
   type ComponentStatus,
   type Impact,
   IMPACT_TONES,
+  IMPACTS,
+  INCIDENT_STATUSES,
   type IncidentStatus,
+  MAINTENANCE_STATUSES,
   type MaintenanceStatus,
   phaseTone,
 } from "../base/status";
-import { capitalised } from "../base/text";
 import type { Incident } from "../features/incidents/wire";
 import type { Maintenance } from "../features/maintenance/wire";
+import type { StatusDocument } from "../features/status/wire";
+import type { MessageKey } from "../languages/words";
 import { State } from "../ui/blocks";
+import { englishWords, useWords } from "../ui/words";
 
 /** Impact of an open incident, or its status without one; of a resolved one, that it is and how bad it was. */
 export function IncidentState({ incident }: { incident: Pick<Incident, "status" | "impact"> }) {
+  const { say } = useWords();
   const { status, impact } = incident;
   if (status === "resolved") {
     return (
       <>
-        <State tone={phaseTone(incident)}>{INCIDENT_WORDS.resolved}</State>{" "}
-        <span class="muted">{capitalised(PAST_IMPACTS[impact])}</span>
+        <State tone={phaseTone(incident)}>{say("incident.resolved")}</State>{" "}
+        <span class="muted">{say(`impact.was.${impact}`)}</span>
       </>
     );
   }
   return (
     <State tone={IMPACT_TONES[impact]}>
-      {impact === "none" ? INCIDENT_WORDS[status] : IMPACT_WORDS[impact]}
+      {say(impact === "none" ? `incident.${status}` : `impact.${impact}`)}
     </State>
   );
 }
 
 /** Status of a maintenance. */
 export function MaintenanceState({ maintenance }: { maintenance: Pick<Maintenance, "status"> }) {
-  return <State tone={phaseTone(maintenance)}>{MAINTENANCE_WORDS[maintenance.status]}</State>;
+  const { say } = useWords();
+  return <State tone={phaseTone(maintenance)}>{say(`maintenance.${maintenance.status}`)}</State>;
+}
+
+/** Returns the message for the status of an update. */
+export function updateKey(status: IncidentStatus | MaintenanceStatus): MessageKey {
+  return isIncidentStatus(status) ? `incident.${status}` : `maintenance.${status}`;
+}
+
+function isIncidentStatus(status: IncidentStatus | MaintenanceStatus): status is IncidentStatus {
+  return (INCIDENT_STATUSES as readonly string[]).includes(status);
 }
 
 /**
@@ -43,39 +59,36 @@ export function hasEnded(status: ComponentStatus, isOpen: boolean): boolean {
   return !isOpen || status === "operational";
 }
 
-export const INCIDENT_WORDS: Record<IncidentStatus, string> = {
-  investigating: "Investigating",
-  identified: "Identified",
-  monitoring: "Monitoring",
-  resolved: "Resolved",
+/** Messages for the headlines of pages, by the sentences of the API. */
+const HEADLINES: Readonly<Record<string, MessageKey>> = {
+  "All Systems Operational": "headline.operational",
+  "Service Under Maintenance": "headline.maintenance",
+  "Partially Degraded Service": "headline.partly_degraded",
+  "Degraded System Service": "headline.degraded",
+  "Minor Service Outage": "headline.minor",
+  "Partial System Outage": "headline.partial",
+  "Major System Outage": "headline.major",
 };
 
-export const MAINTENANCE_WORDS: Record<MaintenanceStatus, string> = {
-  scheduled: "Scheduled",
-  in_progress: "In progress",
-  verifying: "Verifying",
-  completed: "Completed",
-  cancelled: "Cancelled",
-};
+/** Returns the message for the headline of a page. */
+export function headlineKey({
+  status: { description, indicator },
+  components,
+}: Pick<StatusDocument, "status" | "components">): MessageKey {
+  if (components.length === 0 && indicator === "none") return "headline.empty";
+  const key = HEADLINES[description];
+  if (key === undefined) throw new Error(`there is no message for ${description}`);
+  return key;
+}
 
-export const IMPACT_WORDS: Record<Impact, string> = {
-  none: "No impact",
-  minor: "Minor impact",
-  major: "Major impact",
-  critical: "Critical impact",
-};
+/* English words, for the dashboard. */
+export const INCIDENT_WORDS = englishWords("incident", INCIDENT_STATUSES);
+export const MAINTENANCE_WORDS = englishWords("maintenance", MAINTENANCE_STATUSES);
+export const IMPACT_WORDS = englishWords("impact", IMPACTS);
+const PAST_IMPACTS = englishWords("impact.was", IMPACTS);
 
-/** Impact of an incident that is over. */
-const PAST_IMPACTS: Record<Impact, string> = {
-  none: "had no impact",
-  minor: "was minor",
-  major: "was major",
-  critical: "was critical",
-};
-
-/** Returns status and impact of an incident: "Identified, minor impact", "Resolved, was critical". */
+/** Returns status and impact of an incident in English: "Identified, minor impact", "Resolved, was critical". */
 export function incidentWords({ status, impact }: Pick<Incident, "status" | "impact">): string {
-  const severity =
-    status === "resolved" ? PAST_IMPACTS[impact] : IMPACT_WORDS[impact].toLowerCase();
-  return `${INCIDENT_WORDS[status]}, ${severity}`;
+  const severity: Record<Impact, string> = status === "resolved" ? PAST_IMPACTS : IMPACT_WORDS;
+  return `${INCIDENT_WORDS[status]}, ${severity[impact].toLowerCase()}`;
 }

@@ -1,6 +1,5 @@
 import { WHOLE_TURN } from "../base/in-slices";
 import {
-  type ComponentStatus,
   IMPACT_TONES,
   INCIDENT_STATUSES,
   STATUS_TONES,
@@ -9,7 +8,6 @@ import {
   worstStatus,
 } from "../base/status";
 import { lazy } from "../base/lazy";
-import { plural } from "../base/text";
 import { DAY_MS, MINUTE_MS, toIso } from "../base/time";
 import type { Reader } from "../db/statements";
 import type { Incident } from "../features/incidents/wire";
@@ -26,11 +24,12 @@ import {
 } from "../features/status/entries";
 import { readLatency } from "../features/status/histories";
 import type { Snapshot } from "../features/status/snapshots";
-import { Shape, STATUS_WORDS, StatusLabel } from "../ui/blocks";
+import { Shape, StatusLabel } from "../ui/blocks";
 import { type HtmlDocument, renderDocument } from "../ui/documents";
 import { Icon } from "../ui/icons";
 import { StatusRing } from "../ui/pictures";
 import { minifyCss } from "../ui/style-sheet";
+import { useWords } from "../ui/words";
 import input from "../ui/css/input.css" with { type: "text" };
 import manyCss from "./css/many.css" with { type: "text" };
 import {
@@ -60,7 +59,7 @@ import {
 import { contextOf, originOf, type PageContext, type Rendering } from "./page-context";
 import { renderPage } from "./page-document";
 import { ClockTime } from "./page-times";
-import { hasEnded, IMPACT_WORDS, INCIDENT_WORDS, MaintenanceState } from "./state";
+import { hasEnded, MaintenanceState } from "./state";
 import { Affects, createTextBudget, moreThan, Text, type TextBudget } from "./text";
 
 /** Budget of user text on the page, in bytes of HTML. Permalinks show whole texts. */
@@ -270,20 +269,23 @@ export function renderEmptyHome(): HtmlDocument {
 
 /** Says how to create an own page: by the set-up link, whose secret part is left out, or by a file. */
 function SampleNotice({ context: { copy, page } }: { context: PageContext }) {
+  const { say } = useWords();
   const origin = originOf(page);
   const before = copy ? origin : "";
   return (
     <div class="card notice">
       <p>
-        This is a sample. To create your own page, open the set-up link that the server printed when
-        it started, <code>{origin}/admin/setup/…</code>, or{" "}
-        <a href={`${before}/admin`}>the dashboard</a> if you have an account.
+        {say("sample.own", {
+          link: <code>{origin}/admin/setup/…</code>,
+          dashboard: (text) => <a href={`${before}/admin`}>{text}</a>,
+        })}
       </p>
       <p class="muted">
-        On the command line, describe the page in a file and run{" "}
-        <code>allclear apply status.yaml</code>. Programs read this page at{" "}
-        <code>/api/v1/status/&lt;slug&gt;</code>; see{" "}
-        <a href={`${before}/docs`}>the API's documentation</a>.
+        {say("sample.file", {
+          command: <code>allclear apply status.yaml</code>,
+          path: <code>/api/v1/status/&lt;slug&gt;</code>,
+          docs: (text) => <a href={`${before}/docs`}>{text}</a>,
+        })}
       </p>
     </div>
   );
@@ -299,13 +301,16 @@ interface PastProps {
 
 /** Past entries at the end of a status page. */
 function Past({ sections, today, isNew, context }: PastProps) {
+  const { say } = useWords();
   return (
     <section id="past" aria-labelledby="past-title">
       <div class="section-head">
-        <h2 id="past-title">{isNew ? "Since today" : `Last ${PAST_DAYS} days`}</h2>
-        <a href={context.paths.history}>Earlier history</a>
+        <h2 id="past-title">
+          {isNew ? say("past.since_today") : say("past.days", { count: PAST_DAYS })}
+        </h2>
+        <a href={context.paths.history}>{say("past.earlier")}</a>
       </div>
-      {sections.length === 0 ? <p class="muted">No other incidents or maintenance.</p> : null}
+      {sections.length === 0 ? <p class="muted">{say("past.none")}</p> : null}
       {sections.length > 0 ? (
         <DaySections sections={sections} today={today} context={context} />
       ) : null}
@@ -332,12 +337,13 @@ interface BannerProps {
 
 /** Headline of a page with its mark, a sentence about its components, and their number by status. */
 function Banner({ snapshot, context, now }: BannerProps) {
+  const { t, say } = useWords();
   const { headline, tone, times, copy } = context;
   const isBrief = isLarge(snapshot) && snapshot.document.components.some(isTroubled);
   // The sentence of a large page counts the operational ones.
   const tally = tallyOf(shownComponents(snapshot).filter((one) => !isBrief || isTroubled(one)));
   return (
-    <section class={`banner t-${tone}`} id="banner" aria-label="Status now">
+    <section class={`banner t-${tone}`} id="banner" aria-label={t("now.label")}>
       <div class="banner-now">
         <Mark tone={tone} />
         <div>
@@ -358,7 +364,10 @@ function Banner({ snapshot, context, now }: BannerProps) {
           </ul>
         )}
         <span>
-          As of <ClockTime at={toIso(copy?.madeAt ?? now)} times={times} /> <span data-live-note />
+          {say("now.as_of", {
+            time: <ClockTime at={toIso(copy?.madeAt ?? now)} times={times} />,
+          })}{" "}
+          <span data-live-note />
         </span>
       </div>
     </section>
@@ -375,51 +384,37 @@ function Mark({ tone }: { tone: Tone }) {
   );
 }
 
-/** Predicates of a sentence about components with a status. */
-const PREDICATES: Record<ComponentStatus, { one: string; many: string }> = {
-  operational: { one: "is operational", many: "are operational" },
-  under_maintenance: { one: "is under maintenance", many: "are under maintenance" },
-  degraded_performance: { one: "is degraded", many: "are degraded" },
-  partial_outage: { one: "has a partial outage", many: "have a partial outage" },
-  major_outage: { one: "has a major outage", many: "have a major outage" },
-};
-
 /** Sentence that names the components with the worst status and counts other affected ones. Includes hidden ones. */
 function Sentence({ snapshot }: { snapshot: Snapshot }) {
+  const { say, list } = useWords();
   const { components } = snapshot.document;
   const [worst] = tallyOf(components);
-  const open = snapshot.openIncidentCount;
-  if (!worst)
-    return <>{open > 0 ? `${plural(open, "open incident")}.` : "This page has no components."}</>;
-  if (worst.status === "operational") {
-    if (open > 0) return <>{plural(open, "open incident")}. All components are operational.</>;
-    return (
-      <>{isNew(components, snapshot) ? "Watched since today." : "Everything works as usual."}</>
-    );
+  const count = snapshot.openIncidentCount;
+  if (!worst) {
+    return <>{count > 0 ? say("now.incidents", { count }) : say("now.no_components")}</>;
   }
-  const named = components.filter(({ status }) => status === worst.status);
-  const affected = components.filter(({ status }) => status !== "operational").length;
+  const { status } = worst;
+  if (status === "operational") {
+    if (count > 0) return <>{say("now.incidents_only", { count })}</>;
+    return <>{say(isNew(components, snapshot) ? "now.new" : "now.fine")}</>;
+  }
+  const named = components.filter((one) => one.status === status);
+  const affected = components.filter(isTroubled).length;
   const others = affected - named.length;
   const working = components.length - affected;
-  const { one, many } = PREDICATES[worst.status];
+  const names = list(named.slice(0, NAMED_IN_BANNER).map(({ name }) => <bdi>{name}</bdi>));
   return (
     <>
       {named.length > NAMED_IN_BANNER
-        ? plural(named.length, "component")
-        : named.map(({ name }, index) => (
-            <>
-              {index > 0 ? " and " : ""}
-              <bdi>{name}</bdi>
-            </>
-          ))}{" "}
-      {named.length === 1 ? one : many}.
-      {isLarge(snapshot) && working > 0
-        ? ` ${working} of ${components.length} components ${working === 1 ? "works" : "work"} as usual.`
-        : others > 0
-          ? ` ${others} more ${others === 1 ? "component is" : "components are"} affected.`
-          : working > 0
-            ? " Everything else works as usual."
-            : ""}
+        ? say(`now.many.${status}`, { count: named.length })
+        : say(`now.${status}`, { count: named.length, names })}
+      {isLarge(snapshot) && working > 0 ? (
+        <> {say("now.working", { count: working, total: components.length })}</>
+      ) : others > 0 ? (
+        <> {say("now.others", { count: others })}</>
+      ) : working > 0 ? (
+        <> {say("now.others_fine")}</>
+      ) : null}
     </>
   );
 }
@@ -439,6 +434,7 @@ interface OpenIncidentsProps {
 
 /** Open incidents, worst first: some in full, some as one line, and the number of the others. */
 function OpenIncidents({ snapshot, context, budget }: OpenIncidentsProps) {
+  const { say } = useWords();
   const count = snapshot.openIncidentCount;
   const incidents = worstFirst(snapshot.document.incidents);
   if (incidents.length === 0) return <section id="open" />;
@@ -447,8 +443,8 @@ function OpenIncidents({ snapshot, context, budget }: OpenIncidentsProps) {
   return (
     <section id="open" aria-labelledby="open-title">
       <div class="section-head">
-        <h2 id="open-title">Open incidents</h2>
-        {count > 1 ? <span>{plural(count, "incident")}</span> : null}
+        <h2 id="open-title">{say("open.title")}</h2>
+        {count > 1 ? <span>{say("open.count", { count })}</span> : null}
       </div>
       {listedInFull(snapshot).map((incident) => (
         <OpenIncident key={incident.id} incident={incident} context={context} budget={budget} />
@@ -462,7 +458,7 @@ function OpenIncidents({ snapshot, context, budget }: OpenIncidentsProps) {
       )}
       {others > 0 ? (
         <p class="more">
-          <a href={context.paths.open()}>{others} more open incidents</a>
+          <a href={context.paths.open()}>{say("open.others", { count: others })}</a>
         </p>
       ) : null}
     </section>
@@ -481,6 +477,8 @@ function worstFirst(incidents: readonly Incident[]): Incident[] {
 }
 
 function OpenIncident(props: { incident: Incident; context: PageContext; budget: TextBudget }) {
+  const words = useWords();
+  const { say } = words;
   const { incident, context, budget } = props;
   const { paths, times } = context;
   const href = paths.incident(incident.id);
@@ -499,11 +497,11 @@ function OpenIncident(props: { incident: Incident; context: PageContext; budget:
         </h3>
         <span class={`chip t-${tone}`}>
           <Shape tone={tone} />
-          {IMPACT_WORDS[impact]}
+          {say(`impact.${impact}`)}
         </span>
       </div>
       <p class="meta">
-        Began <ClockTime at={started_at} hasAge times={times} />
+        {say("open.began", { time: <ClockTime at={started_at} hasAge times={times} /> })}
       </p>
       <Phases status={status} />
       {newest ? (
@@ -516,14 +514,14 @@ function OpenIncident(props: { incident: Incident; context: PageContext; budget:
       ) : null}
       <AffectedChips
         components={named}
-        more={moreThan(components.length, COMPONENTS_NAMED, truncated).trim()}
+        more={moreThan(words, components.length, COMPONENTS_NAMED, truncated)}
         isOpen
       />
       {earlier.length > 0 ? (
         <details class="fold">
           <summary>
             <Icon name="chevron-right" />
-            {plural(earlier.length, "earlier update")}
+            {say("updates.earlier_count", { count: earlier.length })}
           </summary>
           <UpdateList
             shown={earlier}
@@ -537,7 +535,7 @@ function OpenIncident(props: { incident: Incident; context: PageContext; budget:
       ) : null}
       {isMore ? (
         <p class="more">
-          <a href={href}>All updates</a>
+          <a href={href}>{say("updates.all")}</a>
         </p>
       ) : null}
     </article>
@@ -546,15 +544,16 @@ function OpenIncident(props: { incident: Incident; context: PageContext; budget:
 
 /** The four phases of an incident, with the current one marked. */
 function Phases({ status }: { status: Incident["status"] }) {
+  const { t, say } = useWords();
   const current = INCIDENT_STATUSES.indexOf(status);
   return (
-    <ol class="phases" aria-label="Phases">
+    <ol class="phases" aria-label={t("open.phases")}>
       {INCIDENT_STATUSES.map((phase, index) => (
         <li
           class={index < current ? "done" : index === current ? "now" : undefined}
           aria-current={index === current ? "step" : undefined}
         >
-          {INCIDENT_WORDS[phase]}
+          {say(`incident.${phase}`)}
         </li>
       ))}
     </ol>
@@ -571,9 +570,10 @@ interface AffectedChipsProps {
 
 /** Components of an incident with the status that it gives them, or “ended” if it no longer gives one. */
 function AffectedChips({ components, more, isOpen }: AffectedChipsProps) {
+  const { t, say } = useWords();
   if (components.length === 0) return null;
   return (
-    <ul class="chips" aria-label="Affected components">
+    <ul class="chips" aria-label={t("affected.title")}>
       {components.map(({ id, name, status }) => {
         const ended = hasEnded(status, isOpen);
         const tone = ended ? "ok" : STATUS_TONES[status];
@@ -581,7 +581,11 @@ function AffectedChips({ components, more, isOpen }: AffectedChipsProps) {
           <li key={id} class={`chip t-${tone}`}>
             <Shape tone={tone} />
             <bdi>{name}</bdi>
-            {ended ? " · ended" : <span class="unseen">: {STATUS_WORDS[status]}</span>}
+            {ended ? (
+              <> · {say("affected.ended_short")}</>
+            ) : (
+              <span class="unseen">: {say(`status.${status}`)}</span>
+            )}
           </li>
         );
       })}
@@ -591,6 +595,7 @@ function AffectedChips({ components, more, isOpen }: AffectedChipsProps) {
 }
 
 function IncidentLine({ incident, context }: { incident: Incident; context: PageContext }) {
+  const { say } = useWords();
   const { id, name, status, impact, started_at, components, truncated } = incident;
   return (
     <li class="line">
@@ -600,8 +605,9 @@ function IncidentLine({ incident, context }: { incident: Incident; context: Page
           <a href={context.paths.incident(id)}>{name}</a>
         </h3>
         <p class="meta">
-          <span class="unseen">{IMPACT_WORDS[impact]}, </span>
-          {INCIDENT_WORDS[status]} · since <ClockTime at={started_at} times={context.times} />
+          <span class="unseen">{say(`impact.${impact}`)}, </span>
+          {say(`incident.${status}`)} ·{" "}
+          {say("open.since", { time: <ClockTime at={started_at} times={context.times} /> })}
           <Affects components={components} max={2} isTruncated={truncated} />
         </p>
       </div>
@@ -620,6 +626,7 @@ interface MaintenanceListProps {
 
 /** Maintenance in progress and upcoming, as far as the text budget allows. */
 function MaintenanceList({ maintenance, context, budget }: MaintenanceListProps) {
+  const { say } = useWords();
   if (maintenance.length === 0) return <section id="maintenance" />;
   const rows = maintenance.map((one) => (
     <MaintenanceRow key={one.id} maintenance={one} context={context} budget={budget} />
@@ -628,9 +635,9 @@ function MaintenanceList({ maintenance, context, budget }: MaintenanceListProps)
   return (
     <section id="maintenance" aria-labelledby="maintenance-title">
       <div class="section-head">
-        <h2 id="maintenance-title">Maintenance</h2>
+        <h2 id="maintenance-title">{say("planned.title")}</h2>
         {context.page.visibility === "public" ? (
-          <a href={context.paths.calendar}>Add to calendar</a>
+          <a href={context.paths.calendar}>{say("planned.to_calendar")}</a>
         ) : null}
       </div>
       <ul class="card">{rows.slice(0, SHOWN)}</ul>
@@ -638,7 +645,7 @@ function MaintenanceList({ maintenance, context, budget }: MaintenanceListProps)
         <details class="fold">
           <summary>
             <Icon name="chevron-right" />
-            {others.length} more
+            {say("list.others", { count: others.length })}
           </summary>
           <ul class="card">{others}</ul>
         </details>

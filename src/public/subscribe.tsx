@@ -1,10 +1,9 @@
 import { Type } from "@sinclair/typebox";
 import type { ComponentChildren } from "preact";
-import { type FieldError, notFound } from "../base/errors";
+import { notFound } from "../base/errors";
 import { lazy } from "../base/lazy";
 import { parseMailAddress } from "../base/mail-address";
 import type { Ctx } from "../context";
-import { isRtlLocale } from "../features/mail/letter";
 import { mailReadiness, relayTakesUtf8 } from "../features/mail/settings";
 import { takesSubscribers } from "../features/pages/mail";
 import { findPageBySlug, type PageRow } from "../features/pages/store";
@@ -13,6 +12,7 @@ import type { Snapshot, Snapshots } from "../features/status/snapshots";
 import { type Choosable, parseChoices, readChoosable } from "../features/subscribers/choices";
 import { requestSubscription } from "../features/subscribers/sign-up";
 import { seeOther, sendHtml, toProblem } from "../http/answers";
+import type { MessageKey } from "../languages/words";
 import { declareRoutes } from "../http/elysia";
 import { type Form, formBody } from "../http/form-body";
 import { operation } from "../http/operation";
@@ -21,17 +21,17 @@ import type { AssetSource } from "../ui/assets";
 import type { HtmlDocument } from "../ui/documents";
 import { Icon, type IconName } from "../ui/icons";
 import { minifyCss } from "../ui/style-sheet";
+import { useWords } from "../ui/words";
 import copyScript from "./copy.js" with { type: "text" };
 import input from "../ui/css/input.css" with { type: "text" };
 import forms from "./css/forms.css" with { type: "text" };
 import style from "./css/subscribe.css" with { type: "text" };
 import { contextOf, liveUrl, pathsOf, type Rendering } from "./page-context";
-import { renderPage } from "./page-document";
+import { renderPage, withEnglishWords } from "./page-document";
 import { createSite, HTML_ANSWER, MOVED } from "./site";
 import {
   ChoiceFields,
   EMPTY_FORM,
-  errorsByInput,
   readTypedChoices,
   SubscribeForm,
   type SubscribeFormState,
@@ -84,15 +84,12 @@ export function subscribeRoutes(ctx: Ctx, snapshots: Snapshots, visitors: Visito
     const typed = readTypedChoices(form);
     const address = parseMailAddress(email, { allowUtf8Local: relayTakesUtf8(ctx) });
     const parsed = parseChoices(typed, readChoosable(ctx.db, page.id), { needsEvents: false });
-    const errors: FieldError[] = [
-      ...("error" in address
-        ? [{ pointer: "#/email", detail: `Your address ${address.error}.` }]
-        : []),
-      ...("errors" in parsed ? parsed.errors : []),
-    ];
     if ("error" in address || "errors" in parsed) {
-      const state = { email, typed, errors: errorsByInput(errors) };
-      return answerRejected(call, page, state, { status: 422 });
+      const errors = {
+        ...("error" in address ? { email: `form.wrong.${address.reason}` as const } : {}),
+        ...("errors" in parsed ? parsed.errors : {}),
+      };
+      return answerRejected(call, page, { email, typed, errors }, { status: 422 });
     }
     const { choices } = parsed;
     const isByProgram = form.text("website") !== "";
@@ -106,7 +103,7 @@ export function subscribeRoutes(ctx: Ctx, snapshots: Snapshots, visitors: Visito
       // The answer is a page with the form, so the gateway sees no failure.
       const about = { err: failure.cause, request: requestContext.requestId };
       ctx.log.error(about, "a sign-up could not be stored");
-      const notice = "Your subscription could not be stored. Try again in a moment.";
+      const notice = "form.not_stored";
       const { status, headers } = failure;
       return answerRejected(call, page, { email, typed, errors: {}, notice }, { status, headers });
     }
@@ -180,11 +177,17 @@ export function subscribeRoutes(ctx: Ctx, snapshots: Snapshots, visitors: Visito
     );
 }
 
+const COPY_WORDS = [
+  "subscribe.copied",
+  "subscribe.selected",
+  "subscribe.selected_help",
+] as const satisfies readonly MessageKey[];
+
 /** Script that copies addresses. */
 export const COPY_SCRIPT: AssetSource & { content: { text: string } } = {
   name: "copy.js",
   mediaType: "text/javascript;charset=utf-8",
-  content: { text: copyScript },
+  content: { text: withEnglishWords(copyScript, COPY_WORDS) },
 };
 
 const subscribeCss = lazy(() => minifyCss(`${input}\n${forms}\n${style}`));
@@ -199,27 +202,26 @@ export function renderSubscribePage(
   rendering?: Rendering,
 ): HtmlDocument {
   const context = contextOf(document, rendering);
-  const { page, paths, copy } = context;
+  const { page, paths, copy, words } = context;
+  const { t, say } = words;
   const at = (path: string) => page.url + path.slice(paths.home.length);
   const [atom, rss, calendar] = [at(paths.atom), at(paths.rss), at(paths.calendar)];
   return renderPage({
     context,
-    title: "Subscribe",
+    title: t("page.subscribe"),
     path: paths.subscribe,
-    description: `Follow incidents and maintenance of ${page.name} ${form ? "by e-mail or feed" : "by feed"}, in Slack or in a calendar.`,
+    description: t(form ? "subscribe.description_mail" : "subscribe.description", {
+      page: page.name,
+    }),
     current: "subscribe",
     script: COPY_SCRIPT,
+    scriptWords: COPY_WORDS,
     css: subscribeCss(),
-    dir: directionOf(page.locale),
     children: (
       <>
         <header class="title">
-          <h1>
-            Subscribe to <bdi>{page.name}</bdi>
-          </h1>
-          <p>
-            Follow incidents, their updates and maintenance in the program that you already use.
-          </p>
+          <h1>{say("subscribe.title", { page: <bdi>{page.name}</bdi> })}</h1>
+          <p>{say("subscribe.text")}</p>
         </header>
         <div class="ways">
           {form && copy ? (
@@ -231,47 +233,51 @@ export function renderSubscribePage(
               state={form}
             />
           ) : null}
-          <Way
-            icon="rss"
-            title="Feed reader"
-            text="Paste either address into Feedly, NetNewsWire, Miniflux or Thunderbird."
-          >
-            <Address label="Atom" name="the Atom address" text={atom} />
-            <Address label="RSS" name="the RSS address" text={rss} />
+          <Way icon="rss" title={say("subscribe.reader")} text={say("subscribe.reader_text")}>
+            <Address label="Atom" name={say("subscribe.what.atom")} text={atom} />
+            <Address label="RSS" name={say("subscribe.what.rss")} text={rss} />
           </Way>
-          <Way
-            icon="hash"
-            title="Slack"
-            text="Send this message in the channel that should get the updates. Slack's RSS app reads the feed."
-          >
-            <Address label="In a channel" name="the message" text={`/feed subscribe ${rss}`} />
-            <p class="muted">Teams and Discord: add the RSS address in their RSS app.</p>
+          <Way icon="hash" title="Slack" text={say("subscribe.slack_text")}>
+            <Address
+              label={say("subscribe.slack_label")}
+              name={say("subscribe.what.message")}
+              text={`/feed subscribe ${rss}`}
+            />
+            <p class="muted">{say("subscribe.slack_others")}</p>
           </Way>
           <Way
             icon="calendar"
-            title="Calendar"
-            text="Planned maintenance, in Apple Calendar, Google Calendar or Outlook."
+            title={say("subscribe.calendar")}
+            text={say("subscribe.calendar_text")}
           >
             <p>
               <a class="button" href={calendar.replace(/^https?:/, "webcal:")}>
                 <Icon name="calendar-plus" />
-                Open in calendar
+                {say("subscribe.calendar_open")}
               </a>
             </p>
-            <Address label="Or add by address" name="the calendar address" text={calendar} />
+            <Address
+              label={say("subscribe.calendar_label")}
+              name={say("subscribe.what.calendar")}
+              text={calendar}
+            />
           </Way>
           <Way
             icon="braces"
-            title="Programs"
-            text="The same data as JSON, also in Statuspage's format for clients that know it."
+            title={say("subscribe.programs")}
+            text={say("subscribe.programs_text")}
           >
-            <Address label="JSON" name="the JSON address" text={at(paths.json)} />
+            <Address label="JSON" name={say("subscribe.what.json")} text={at(paths.json)} />
             <Address
-              label="Statuspage's format"
-              name="the address in Statuspage's format"
+              label={say("subscribe.statuspage")}
+              name={say("subscribe.what.statuspage")}
               text={`${page.url}/api/v2/summary.json`}
             />
-            <Address label="Badge" name="the badge address" text={`${page.url}/badge.svg`} />
+            <Address
+              label={say("subscribe.badge")}
+              name={say("subscribe.what.badge")}
+              text={`${page.url}/badge.svg`}
+            />
           </Way>
         </div>
         <p class="unseen" role="status" data-copied />
@@ -283,13 +289,13 @@ export function renderSubscribePage(
 /** Renders the page after a sign-up, which is the same for every address. */
 function renderSentPage(document: StatusDocument): HtmlDocument {
   const context = contextOf(document);
+  const { t, say } = context.words;
   return renderPage({
     context,
-    title: "Subscribe",
+    title: t("page.subscribe"),
     path: `${context.paths.subscribe}/sent`,
     current: "subscribe",
     css: subscribeCss(),
-    dir: directionOf(context.page.locale),
     children: (
       <section class="card way">
         <div class="way-head">
@@ -297,16 +303,13 @@ function renderSentPage(document: StatusDocument): HtmlDocument {
             <Icon name="mail" />
           </span>
           <div>
-            <h1>Open the mail to confirm</h1>
-            <p>
-              If this address can be subscribed, a mail is on its way. Open it within 7 days. If it
-              does not arrive, look in your spam folder.
-            </p>
+            <h1>{say("sent.title")}</h1>
+            <p>{say("sent.text")}</p>
           </div>
         </div>
         <p>
           <a class="button" href={context.paths.home}>
-            Back to the status page
+            {say("sent.back")}
           </a>
         </p>
       </section>
@@ -316,8 +319,8 @@ function renderSentPage(document: StatusDocument): HtmlDocument {
 
 interface WayProps {
   icon: IconName;
-  title: string;
-  text: string;
+  title: ComponentChildren;
+  text: ComponentChildren;
   children: ComponentChildren;
 }
 
@@ -339,14 +342,15 @@ function Way({ icon, title, text, children }: WayProps) {
 }
 
 interface AddressProps {
-  label: string;
+  label: ComponentChildren;
   /** Name after "Copy". */
-  name: string;
+  name: ComponentChildren;
   text: string;
 }
 
 /** Text to copy. The button appears with the script. */
 function Address({ label, name, text }: AddressProps) {
+  const { say } = useWords();
   return (
     <div class="address">
       <span>{label}</span>
@@ -361,7 +365,7 @@ function Address({ label, name, text }: AddressProps) {
         </code>
         <button type="button" data-copy hidden>
           <Icon name="copy" />
-          <span data-word>Copy</span>
+          <span data-word>{say("subscribe.copy")}</span>
           <span class="unseen"> {name}</span>
         </button>
       </div>
@@ -375,9 +379,4 @@ function choosableOf({ components, groups }: StatusDocument): Choosable {
     components: components.map(({ id, name, group_id: groupId }) => ({ id, name, groupId })),
     groups: groups.filter(({ id }) => components.some(({ group_id: groupId }) => groupId === id)),
   };
-}
-
-/** Returns the direction of text in a language. */
-export function directionOf(locale: string): "ltr" | "rtl" {
-  return isRtlLocale(locale) ? "rtl" : "ltr";
 }

@@ -1,20 +1,18 @@
 import { Type } from "@sinclair/typebox";
-import type { FieldError } from "../base/errors";
+import type { ComponentChildren } from "preact";
 import { SUBSCRIBER_EVENTS, type SubscriberEvent } from "../base/mail-address";
 import { OneOf } from "../base/schema";
 import { type Choosable, namesOfTargets, type TypedChoices } from "../features/subscribers/choices";
 import type { Form } from "../http/form-body";
+import type { MessageKey } from "../languages/words";
 import { Icon } from "../ui/icons";
+import { englishWords, useWords } from "../ui/words";
 
-/** Labels of the kinds of messages. */
-export const EVENT_LABELS: Record<SubscriberEvent, string> = {
-  incidents: "Incidents and their updates",
-  maintenance: "Maintenance",
-  status: "Changes of a component's status without an incident",
-};
+/** English labels of the kinds of messages, for the dashboard. */
+export const EVENT_LABELS = englishWords("form.kind", SUBSCRIBER_EVENTS);
 
-/** Errors of a form by the name of the input. */
-export type InputErrors = Readonly<Record<string, string>>;
+/** Errors of a form, as messages by the name of the input. */
+export type InputErrors = Readonly<Record<string, MessageKey>>;
 
 /** Choices of a form that was not filled in yet. */
 const INITIAL_CHOICES: TypedChoices = {
@@ -44,22 +42,18 @@ export function readTypedChoices(form: Form): TypedChoices {
   };
 }
 
-/** Returns errors by the input to which their pointer leads. */
-export function errorsByInput(errors: readonly FieldError[]): InputErrors {
-  return Object.fromEntries(errors.map(({ pointer, detail }) => [pointer.slice(2), detail]));
-}
-
 /** List of a form's errors, each with a link to its input; nothing without an error. */
 export function InputErrorList({ errors }: { errors: InputErrors }) {
+  const { say } = useWords();
   const entries = Object.entries(errors);
   if (entries.length === 0) return null;
   return (
     <div class="form-errors" role="alert">
       <Icon name="triangle-alert" />
       <ul>
-        {entries.map(([name, detail]) => (
+        {entries.map(([name, error]) => (
           <li key={name}>
-            <a href={`#field-${name}`}>{detail}</a>
+            <a href={`#field-${name}`}>{say(error)}</a>
           </li>
         ))}
       </ul>
@@ -75,24 +69,25 @@ interface ChoiceFieldsProps {
 
 /** Fields for the components and the kinds of messages of a subscription. */
 export function SubscriptionFields({ typed, choosable, errors }: ChoiceFieldsProps) {
+  const { say } = useWords();
   const hasComponents = choosable.components.length > 0;
   return (
     <>
       {hasComponents ? (
         <fieldset class="field" id="field-scope" tabIndex={-1}>
-          <legend class="label">Messages about</legend>
+          <legend class="label">{say("form.about")}</legend>
           <Pick
             type="radio"
             name="scope"
             value="page"
-            label="Everything on this page"
+            label={say("form.all")}
             isChecked={typed.scope !== "selection"}
           />
           <Pick
             type="radio"
             name="scope"
             value="selection"
-            label="Only some components"
+            label={say("form.some")}
             isChecked={typed.scope === "selection"}
           />
         </fieldset>
@@ -104,7 +99,7 @@ export function SubscriptionFields({ typed, choosable, errors }: ChoiceFieldsPro
           tabIndex={-1}
           aria-describedby={errors["component"] ? "field-component-error" : undefined}
         >
-          <legend class="label">Components</legend>
+          <legend class="label">{say("form.components")}</legend>
           <Components typed={typed} choosable={choosable} />
           <InputError name="component" errors={errors} />
         </fieldset>
@@ -115,14 +110,14 @@ export function SubscriptionFields({ typed, choosable, errors }: ChoiceFieldsPro
         tabIndex={-1}
         aria-describedby={errors["events"] ? "field-events-error" : undefined}
       >
-        <legend class="label">Kinds of messages</legend>
+        <legend class="label">{say("form.kinds")}</legend>
         {SUBSCRIBER_EVENTS.map((event) => (
           <Pick
             key={event}
             type="checkbox"
             name="events"
             value={event}
-            label={EVENT_LABELS[event]}
+            label={say(`form.kind.${event}`)}
             isChecked={typed.events.includes(event)}
           />
         ))}
@@ -134,6 +129,7 @@ export function SubscriptionFields({ typed, choosable, errors }: ChoiceFieldsPro
 
 /** Components without a group, then each group with its components. */
 function Components({ typed, choosable }: Omit<ChoiceFieldsProps, "errors">) {
+  const { say } = useWords();
   const byGroup = Map.groupBy(choosable.components, ({ groupId }) => groupId);
   const chosen = new Set([...typed.components, ...typed.groups]);
   const picksOf = (groupId: string | null) =>
@@ -158,7 +154,7 @@ function Components({ typed, choosable }: Omit<ChoiceFieldsProps, "errors">) {
             name="group"
             value={id}
             label={name}
-            note="All of the group, also later ones"
+            note={say("form.group_note")}
             isChecked={chosen.has(id)}
           />
           <div class="pick-grid">{picksOf(id)}</div>
@@ -172,8 +168,8 @@ interface PickProps {
   type: "checkbox" | "radio";
   name: string;
   value: string;
-  label: string;
-  note?: string;
+  label: ComponentChildren;
+  note?: ComponentChildren;
   isChecked: boolean;
 }
 
@@ -191,12 +187,13 @@ function Pick({ type, name, value, label, note, isChecked }: PickProps) {
 
 /** Error below an input; nothing without one. */
 function InputError({ name, errors }: { name: string; errors: InputErrors }) {
-  const detail = errors[name];
-  if (!detail) return null;
+  const { say } = useWords();
+  const error = errors[name];
+  if (!error) return null;
   return (
     <p class="field-error" id={`field-${name}-error`}>
       <Icon name="triangle-alert" />
-      <span>{detail}</span>
+      <span>{say(error)}</span>
     </p>
   );
 }
@@ -206,17 +203,18 @@ export function ChoicesInWords(props: {
   choices: { scope: string; targets: readonly string[]; events: readonly SubscriberEvent[] };
   choosable: Choosable;
 }) {
+  const { say } = useWords();
   const { choices, choosable } = props;
   const names = namesOfTargets(choices.targets, choosable);
   return (
     <>
       <div>
-        <dt>Messages about</dt>
+        <dt>{say("form.about")}</dt>
         <dd>
           {choices.scope === "page" ? (
-            "Everything on this page"
+            say("form.all")
           ) : names.length === 0 ? (
-            "No component: those of your selection were removed"
+            say("form.removed")
           ) : (
             <ul>
               {names.map((name) => (
@@ -229,11 +227,11 @@ export function ChoicesInWords(props: {
         </dd>
       </div>
       <div>
-        <dt>Kinds of messages</dt>
+        <dt>{say("form.kinds")}</dt>
         <dd>
           <ul>
             {choices.events.map((event) => (
-              <li key={event}>{EVENT_LABELS[event]}</li>
+              <li key={event}>{say(`form.kind.${event}`)}</li>
             ))}
           </ul>
         </dd>
@@ -248,7 +246,7 @@ export interface SubscribeFormState {
   typed: TypedChoices;
   errors: InputErrors;
   /** Reason for which nothing was stored, although the fields are right. */
-  notice?: string;
+  notice?: MessageKey;
 }
 
 export const EMPTY_FORM: SubscribeFormState = { email: "", typed: INITIAL_CHOICES, errors: {} };
@@ -261,6 +259,7 @@ interface SubscribeFormProps {
 
 /** Card with the form for messages by e-mail. */
 export function SubscribeForm({ action, choosable, state }: SubscribeFormProps) {
+  const { t, say } = useWords();
   const { email, typed, errors, notice } = state;
   const isOpen = state !== EMPTY_FORM;
   const described = ["field-email-hint", ...(errors["email"] ? ["field-email-error"] : [])];
@@ -271,13 +270,13 @@ export function SubscribeForm({ action, choosable, state }: SubscribeFormProps) 
       {notice ? (
         <p class="form-errors" role="alert">
           <Icon name="triangle-alert" />
-          {notice}
+          {say(notice)}
         </p>
       ) : null}
       <form class="form" method="post" action={action} noValidate>
         <div class="field">
           <label class="label" for="field-email">
-            Your address
+            {say("form.address")}
           </label>
           <div class="join">
             <input
@@ -287,7 +286,7 @@ export function SubscribeForm({ action, choosable, state }: SubscribeFormProps) 
               type="email"
               autocomplete="email"
               maxLength={254}
-              placeholder="you@company.example"
+              placeholder={t("form.address_example")}
               value={email}
               dir="ltr"
               required
@@ -295,24 +294,24 @@ export function SubscribeForm({ action, choosable, state }: SubscribeFormProps) 
               aria-describedby={described.join(" ")}
             />
             <button class="button primary" type="submit">
-              Subscribe
+              {say("form.submit")}
             </button>
           </div>
           <p class="hint" id="field-email-hint">
-            You get a message with a link to confirm. The address is used only for these messages.
+            {say("form.address_hint")}
           </p>
           <InputError name="email" errors={errors} />
         </div>
         <div class="unseen" aria-hidden="true">
           <label>
-            Leave this field empty
+            {say("form.trap")}
             <input name="website" type="text" tabIndex={-1} autocomplete="off" />
           </label>
         </div>
         <details class="fold" open={isOpen}>
           <summary>
             <Icon name="chevron-right" />
-            Choose components and kinds of messages
+            {say("form.choose")}
           </summary>
           <div class="fold-body">
             <SubscriptionFields typed={typed} choosable={choosable} errors={errors} />
@@ -325,12 +324,13 @@ export function SubscribeForm({ action, choosable, state }: SubscribeFormProps) 
 
 /** Card of a copy, whose visitors open the live page for the form. */
 export function SubscribeLink({ href }: { href: string }) {
+  const { say } = useWords();
   return (
     <section class="card way is-wide" id="e-mail">
       <Heading />
       <p>
         <a class="button" href={href}>
-          Subscribe on the live page
+          {say("subscribe.mail_live")}
         </a>
       </p>
     </section>
@@ -338,14 +338,15 @@ export function SubscribeLink({ href }: { href: string }) {
 }
 
 function Heading() {
+  const { say } = useWords();
   return (
     <div class="way-head">
       <span class="tile">
         <Icon name="mail" />
       </span>
       <div>
-        <h2>E-mail</h2>
-        <p>A message for each update. Every message has a link to unsubscribe.</p>
+        <h2>{say("subscribe.mail")}</h2>
+        <p>{say("subscribe.mail_text")}</p>
       </div>
     </div>
   );

@@ -1,5 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { beginningOf, plainText, renderingWork, renderMarkdown } from "../base/markdown";
+import type { Words } from "../languages/words";
+import { useWords } from "../ui/words";
 
 /** User text in Markdown, with headings from `topHeading` down. */
 export function MarkdownText({ source, topHeading }: { source: string; topHeading: number }) {
@@ -9,10 +11,11 @@ export function MarkdownText({ source, topHeading }: { source: string; topHeadin
 
 /** User text, whole or as an excerpt with a link to the whole. */
 export function Text({ text, href }: { text: ShownText; href: string }) {
+  const { say } = useWords();
   if ("html" in text) return text.html === "" ? null : <Html html={text.html} />;
   return (
     <p class="text" dir="auto">
-      {text.words} <a href={href}>Read on</a>
+      {text.words} <a href={href}>{say("updates.read_on")}</a>
     </p>
   );
 }
@@ -31,15 +34,17 @@ interface NamesProps {
 
 /** Names separated by commas, each in its own writing direction. Names beyond `max` are counted. */
 export function Names({ names, max, isTruncated }: NamesProps) {
+  const words = useWords();
+  const more = moreThan(words, names.length, max, isTruncated);
   return (
     <>
       {names.slice(0, max).map((name, index) => (
         <>
-          {index > 0 ? ", " : ""}
+          {index > 0 ? words.t("list.separator") : ""}
           <bdi>{name}</bdi>
         </>
       ))}
-      {moreThan(names.length, max, isTruncated)}
+      {more === "" ? "" : ` ${more}`}
     </>
   );
 }
@@ -50,20 +55,32 @@ export function Affects(props: {
   max: number;
   isTruncated: boolean | undefined;
 }) {
+  const { say } = useWords();
   const { components, max, isTruncated } = props;
   if (components.length === 0) return null;
+  const names = (
+    <Names names={components.map(({ name }) => name)} max={max} isTruncated={isTruncated} />
+  );
   return (
     <>
-      {" · affects "}
-      <Names names={components.map(({ name }) => name)} max={max} isTruncated={isTruncated} />
+      {" · "}
+      {say("list.affects", { names })}
     </>
   );
 }
 
-/** Returns " and 12 more" for `count` names if `max` are shown; " and more" if the list is truncated. */
-export function moreThan(count: number, max: number, isTruncated = false): string {
-  if (isTruncated) return " and more";
-  return count > max ? ` and ${count - max} more` : "";
+/**
+ * Returns "and 12 more" for `count` names if `max` are shown; "and more" if the list is truncated, and an empty text if
+ * there are no others.
+ */
+export function moreThan(
+  { t }: Pick<Words, "t">,
+  count: number,
+  max: number,
+  isTruncated = false,
+): string {
+  if (isTruncated) return t("list.more_unknown");
+  return count > max ? t("list.more", { count: count - max }) : "";
 }
 
 /** Length of the excerpt of a text that does not fit, in code points. */

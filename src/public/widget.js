@@ -29,7 +29,7 @@
       border-color: ${state.fill}; }`);
 
   const place = document.createElement("div");
-  place.lang = "en";
+  if (state.lang) place.lang = state.lang;
   const root = place.attachShadow({ mode: "open" });
   root.adoptedStyleSheets = [sheet];
   const link = document.createElement("a");

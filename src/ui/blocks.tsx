@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import {
   type CheckOutcome,
+  COMPONENT_STATUSES,
   type ComponentStatus,
   MONITOR_TONES,
   type MonitorState,
@@ -11,6 +12,7 @@ import { safeHref } from "./buttons";
 import { errorSuffix, fieldId } from "./field";
 import { Icon, type IconName } from "./icons";
 import { ClockTime, EventTime } from "./times";
+import { englishWords, useWords } from "./words";
 
 interface SectionProps {
   title: string;
@@ -180,18 +182,13 @@ export function StatCards({ children }: { children: ComponentChildren }) {
   return <div class="stats">{children}</div>;
 }
 
-/** Names of component statuses. */
-export const STATUS_WORDS: Record<ComponentStatus, string> = {
-  operational: "Operational",
-  under_maintenance: "Under maintenance",
-  degraded_performance: "Degraded performance",
-  partial_outage: "Partial outage",
-  major_outage: "Major outage",
-};
+/** English names of component statuses, for the dashboard. */
+export const STATUS_WORDS = englishWords("status", COMPONENT_STATUSES);
 
 /** Shape, colour and name of a component status. */
 export function StatusLabel({ status }: { status: ComponentStatus }) {
-  return <State tone={STATUS_TONES[status]}>{STATUS_WORDS[status]}</State>;
+  const { say } = useWords();
+  return <State tone={STATUS_TONES[status]}>{say(`status.${status}`)}</State>;
 }
 
 /** Names of monitor states. */

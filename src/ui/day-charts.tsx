@@ -1,7 +1,7 @@
 import { COMPONENT_STATUSES, type ComponentStatus, STATUS_TONES, type Tone } from "../base/status";
-import { STATUS_WORDS } from "./blocks";
 import { safeHref } from "./buttons";
-import { duration, longDay } from "./times";
+import { longDay } from "./times";
+import { type PageWords, pageWordsOf, useWords } from "./words";
 
 // A day is a bar of three units and a gap of one: 90 days are 359 units.
 const STEP = 4;
@@ -64,6 +64,7 @@ interface DayChartProps {
  * different days takes 2.3 times the processor time.
  */
 export function DayChart({ label, runs, minDays = MIN_DAYS }: DayChartProps) {
+  const words = useWords();
   const last = runs.at(-1);
   const days = last ? last.index + last.length : 0;
   const places = Math.max(minDays, days);
@@ -77,7 +78,7 @@ export function DayChart({ label, runs, minDays = MIN_DAYS }: DayChartProps) {
     else {
       const cap = run.day.status === null ? 0 : capOf(run.day);
       if (cap > 0 && cap < HEIGHT) rests += bar(x, cap + GAP, HEIGHT - cap - GAP);
-      drawn += drawDay(run, x, cap, run === lastSpecial);
+      drawn += drawDay(run, x, cap, run === lastSpecial, words);
     }
   }
   const path = (name: string, d: string) => (d === "" ? "" : `<path class="${name}" d="${d}"/>`);
@@ -111,10 +112,16 @@ function toneOf({ status }: StatusDay): Tone {
 }
 
 /** Returns a day, or a run of days without data, as an SVG group. Only one can be reached by Tab. */
-function drawDay(run: DayRun, x: number, cap: number, isTabStop: boolean): string {
+function drawDay(
+  run: DayRun,
+  x: number,
+  cap: number,
+  isTabStop: boolean,
+  words: PageWords,
+): string {
   const { day, length, name, word, minutes } = run;
   const what = `${name}: ${word}${minutes ? ` (${minutes})` : ""}`;
-  const title = Bun.escapeHTML(what + firstEntryOf(day));
+  const title = Bun.escapeHTML(what + firstEntryOf(day, words));
   const shape =
     day.status === null
       ? Array.from({ length }, (_, index) => bar(x + index * STEP, HEIGHT - WIDTH, WIDTH)).join("")
@@ -123,11 +130,12 @@ function drawDay(run: DayRun, x: number, cap: number, isTabStop: boolean): strin
 }
 
 /** Returns the name of the worst incident or maintenance of a day and the number of the others: " · Errors, 2 more". */
-function firstEntryOf({ entries }: StatusDay): string {
+function firstEntryOf({ entries }: StatusDay, { t }: PageWords): string {
   const [first, ...rest] = entries?.named ?? [];
   if (!first) return "";
   const others = rest.length + (entries?.others ?? 0);
-  return ` · ${cut(first.name)}${others > 0 ? `, ${others} more` : ""}`;
+  const more = others > 0 ? t("list.separator") + t("list.others", { count: others }) : "";
+  return ` · ${cut(first.name)}${more}`;
 }
 
 /** Returns a name with at most 80 characters. */
@@ -158,27 +166,35 @@ interface DayTableProps {
  * of days that have any. A run of days is one row, written as text.
  */
 export function DayTable({ runs, caption }: DayTableProps) {
+  const words = useWords();
+  const { say } = words;
+  const rows = runs.toReversed().map((run) => writeRow(run, words));
   return (
     <table>
       {caption === undefined ? null : <caption>{caption}</caption>}
       <thead>
         <tr>
-          <th scope="col">Day</th>
-          <th scope="col">Worst status</th>
-          <th scope="col">Duration</th>
+          <th scope="col">{say("days.day")}</th>
+          <th scope="col">{say("days.worst")}</th>
+          <th scope="col">{say("days.duration")}</th>
         </tr>
       </thead>
-      <tbody dangerouslySetInnerHTML={{ __html: runs.toReversed().map(writeRow).join("") }} />
+      <tbody dangerouslySetInnerHTML={{ __html: rows.join("") }} />
     </table>
   );
 }
 
 /** Returns a row of the table. Scripts find it by the name of its day, which begins the title of its bar. */
-function writeRow({ name, word, minutes, day: { entries } }: DayRun): string {
+function writeRow(
+  { name, word, minutes, day: { entries } }: DayRun,
+  { t }: Pick<PageWords, "t">,
+): string {
   const [day, worst, howLong] = [name, word, minutes || "–"].map((text) => Bun.escapeHTML(text));
   const links = (entries?.named ?? []).map(writeLink);
-  if (entries && entries.others > 0) links.push(`${entries.others} more`);
-  const list = links.length > 0 ? `<br>${links.join(", ")}` : "";
+  if (entries && entries.others > 0) {
+    links.push(Bun.escapeHTML(t("list.others", { count: entries.others })));
+  }
+  const list = links.length > 0 ? `<br>${links.join(t("list.separator"))}` : "";
   return `<tr><th scope="row">${day}</th><td>${worst}${list}</td><td>${howLong}</td></tr>`;
 }
 
@@ -243,7 +259,11 @@ const PLAIN_DAYS: DayWords = {
  * Groups consecutive days that were fully operational, and consecutive days without data. A quiet
  * history is then one element to draw, to skip by keyboard and to read aloud.
  */
-export function runsOf(days: readonly StatusDay[], words: DayWords = PLAIN_DAYS): DayRun[] {
+export function runsOf(
+  days: readonly StatusDay[],
+  written: DayWords = PLAIN_DAYS,
+  words = pageWordsOf("en"),
+): DayRun[] {
   const runs: DayRun[] = [];
   let first = 0;
   for (const [index, day] of days.entries()) {
@@ -254,9 +274,9 @@ export function runsOf(days: readonly StatusDay[], words: DayWords = PLAIN_DAYS)
       index: first,
       length: index + 1 - first,
       day: firstDay,
-      name: firstDay === day ? words.day(day.day) : words.span(firstDay.day, day.day),
-      word: day.status === null ? "No data" : STATUS_WORDS[day.status],
-      minutes: minutesOf(day),
+      name: firstDay === day ? written.day(day.day) : written.span(firstDay.day, day.day),
+      word: words.t(day.status === null ? "status.no_data" : `status.${day.status}`),
+      minutes: minutesOf(day, words),
     });
     first = index + 1;
   }
@@ -268,7 +288,10 @@ function isUneventful({ status, goodShare, entries }: StatusDay): boolean {
   return status === null || (status === "operational" && goodShare >= 1);
 }
 
-function minutesOf({ status: worst, minutes, noDataMinutes = 0 }: StatusDay): string {
+function minutesOf(
+  { status: worst, minutes, noDataMinutes = 0 }: StatusDay,
+  { t, duration }: PageWords,
+): string {
   const statuses = COMPONENT_STATUSES.filter(
     (status) => status !== "operational" && minutes[status],
   );
@@ -277,9 +300,10 @@ function minutesOf({ status: worst, minutes, noDataMinutes = 0 }: StatusDay): st
   }
   const texts: string[] = [];
   for (const status of COMPONENT_STATUSES) {
-    const count = status === "operational" ? 0 : (minutes[status] ?? 0);
-    if (count > 0) texts.unshift(`${duration(count)} ${STATUS_WORDS[status].toLowerCase()}`);
+    if (status === "operational") continue;
+    const count = minutes[status] ?? 0;
+    if (count > 0) texts.unshift(t(`days.time.${status}`, { duration: duration(count) }));
   }
-  if (noDataMinutes > 0) texts.push(`${duration(noDataMinutes)} no data`);
-  return texts.join(", ");
+  if (noDataMinutes > 0) texts.push(t("days.time.no_data", { duration: duration(noDataMinutes) }));
+  return texts.join(t("list.separator"));
 }

@@ -4,6 +4,7 @@ import { renderToString } from "preact-render-to-string";
 import { spriteFor } from "./icons";
 import { ringIconUrl, WordMark } from "./pictures";
 import { inlineStyle, inlineStyleWith } from "./style-sheet";
+import { InWords, type PageWords } from "./words";
 
 /** HTML page with the policy to send it with. */
 export interface HtmlDocument {
@@ -59,6 +60,8 @@ export interface LinkedAssets {
 
 interface LinkedDocumentProps {
   title: string;
+  /** Words of a page that visitors see; English without them. */
+  words?: PageWords | undefined;
   /** Theme selected in this browser; that of the system by default. */
   theme?: "system" | "light" | "dark" | undefined;
   assets: LinkedAssets;
@@ -70,10 +73,14 @@ const LINKED_POLICY =
 
 /** Renders a page of the dashboard, which links to its style sheet and script on this server. */
 export function renderLinkedDocument(props: LinkedDocumentProps): HtmlDocument {
-  const { title, theme = "system", assets, children } = props;
-  const body = renderToString(<>{children}</>);
+  const { title, theme = "system", assets, words, children } = props;
+  const body = renderToString(<InWords value={words}>{children}</InWords>);
   const html = renderToString(
-    <html lang="en" {...(theme === "system" ? {} : { "data-theme": theme })}>
+    <html
+      lang={words?.lang ?? "en"}
+      dir={words?.dir === "rtl" ? "rtl" : undefined}
+      {...(theme === "system" ? {} : { "data-theme": theme })}
+    >
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />

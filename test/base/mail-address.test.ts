@@ -82,6 +82,7 @@ describe("an e-mail address", () => {
   test("may have a local part outside ASCII only if that is allowed", () => {
     expect(parsed("юлия@example.com", { allowUtf8Local: true }).address).toBe("юлия@example.com");
     expect(parseMailAddress("юлия@example.com")).toEqual({
+      reason: "address_ascii",
       error: "must have only ASCII characters before the @",
     });
     for (const space of ["\u00a0", "\u200b", "\u3000", "\ufeff", "\ud800"]) {

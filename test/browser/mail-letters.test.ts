@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { wordsOf } from "../../src/languages/words";
 import { confirmationLetter } from "../../src/features/subscribers/mails";
 import { createMoments, renderLetter, renderPlace } from "../../src/features/mail/letter";
 import { incidentLetter, MANAGE_PLACE, manageBlocks } from "../../src/features/mailings/letters";
@@ -24,7 +25,8 @@ const BODY = `# Heading\n\nA **text** with [a link](https://example.com/x) and $
 
 /** Returns the HTML of a mail about an incident, as a recipient gets it. */
 function incidentHtml(locale: string, name: string): string {
-  const page = { name: "Northwind", locale, footer: "Harbour Road 1\nBristol" };
+  const words = wordsOf(locale);
+  const page = { name: "Northwind", words, footer: "Harbour Road 1\nBristol" };
   const facts = {
     name,
     status: "identified" as const,
@@ -41,14 +43,15 @@ function incidentHtml(locale: string, name: string): string {
   };
   const moments = createMoments({ locale, timeZone: "Europe/Berlin" });
   const { html } = renderLetter(incidentLetter(page, facts, moments));
-  const place = renderPlace(manageBlocks(page, "https://status.example.com/mail/manage/x"), locale);
+  const place = renderPlace(manageBlocks(page, "https://status.example.com/mail/manage/x"), words);
   return html.replace(`\u0001${MANAGE_PLACE}\u0001`, place.html);
 }
 
 const SIGN_UP = renderLetter(
   confirmationLetter(
     {
-      page: { name: "Northwind", locale: "en", url: "https://status.example.com", footer: null },
+      words: wordsOf("en"),
+      page: { name: "Northwind", url: "https://status.example.com", footer: null },
       targets: ["API", LONG],
       events: ["incidents"],
     },

@@ -7,6 +7,8 @@ import { badnessOf, type ComponentStatus } from "../../base/status";
 import { MINUTE_MS, toIso } from "../../base/time";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
+import { type Words, wordsOf } from "../../languages/words";
+import { getPage } from "../pages/pages";
 import { NAMED_COMPONENTS_MAX, UPDATE_TEXT_MAX, UPDATES_MAX } from "../timeline/updates";
 import {
   type AutomaticRow,
@@ -94,7 +96,7 @@ export function writeWaitingUpdate(
   const newest = updates[0]?.displayAt ?? row.startedAt;
   const until = wanted.until ?? now;
   const input = {
-    body: bodyOf(waiting, wanted),
+    body: bodyOf(waiting, wanted, wordsForPage(tx, row.pageId)),
     components: Object.fromEntries(
       waiting.map(({ componentId, present }) => [componentId, present]),
     ),
@@ -154,48 +156,57 @@ function isUrgent({ said, present }: Waiting): boolean {
   return said === undefined || badnessOf(present) > badnessOf(said);
 }
 
-function bodyOf(waiting: readonly Waiting[], { isFirstNaming, moved }: WaitingUpdate): string {
+function bodyOf(
+  waiting: readonly Waiting[],
+  { isFirstNaming, moved }: WaitingUpdate,
+  words: Words,
+): string {
   const isMoved = ({ componentId, present }: Waiting) =>
     present === "operational" && moved?.has(componentId) === true;
   const groups = Map.groupBy(waiting, (each) => {
     const { said = "operational", present } = each;
     if (isMoved(each)) return "moved";
-    if (isFirstNaming === true) return "over";
+    if (isFirstNaming === true) return "failed_too";
     if (present === "operational") return each.said === undefined ? "short" : "recovered";
-    if (said === "operational") return "failing";
+    if (said === "operational") return "failing_too";
     return badnessOf(present) > badnessOf(said) ? "worse" : "better";
   });
-  const body = SENTENCES.flatMap(([kind, sentence]) => {
-    const names = groups.get(kind)?.map(({ name }) => asMarkdown(name));
-    return names ? sentence(listInWords(names, NAMES_MAX), names.length > 1) : [];
+  const body = SENTENCES.flatMap((kind) => {
+    const listed = groups.get(kind)?.map(({ name }) => asMarkdown(name));
+    if (!listed) return [];
+    const names = listInWords(words, listed, NAMES_MAX);
+    return words.t(`written.${kind}`, { names, count: listed.length });
   }).join(" ");
   return [...body].slice(0, UPDATE_TEXT_MAX).join("");
 }
 
-type Sentence = (names: string, areSeveral: boolean) => string;
-
+/** Messages of the sentences of an update, in their order. */
 const SENTENCES = [
-  ["failing", (names) => `Automatic checks of ${names} are failing too.`],
-  ["worse", (names, several) => `${names} ${several ? "have" : "has"} become worse.`],
-  ["over", (names) => `Automatic checks of ${names} failed too.`],
-  [
-    "better",
-    (names, several) =>
-      `${names} ${several ? "have" : "has"} improved, but automatic checks still fail.`,
-  ],
-  ["short", (names) => `Automatic checks of ${names} failed for a short time.`],
-  ["recovered", (names) => `Automatic checks of ${names} succeed again.`],
-  [
-    "moved",
-    (names, several) => `${names} ${several ? "are" : "is"} reported separately from now on.`,
-  ],
-] as const satisfies readonly (readonly [string, Sentence])[];
+  "failing_too",
+  "worse",
+  "failed_too",
+  "better",
+  "short",
+  "recovered",
+  "moved",
+] as const;
 
 /** Lists names in words: "A, B and C", of more than `most` "A, B and 4 more". `count` is the number of all names. */
-export function listInWords(names: readonly string[], most: number, count = names.length): string {
-  const shown = names.slice(0, count > most ? most - 1 : count - 1);
-  const last = count > most ? `${count - shown.length} more` : (names[count - 1] ?? "");
-  return shown.length === 0 ? last : `${shown.join(", ")} and ${last}`;
+export function listInWords(
+  { t, locale }: Words,
+  names: readonly string[],
+  most: number,
+  count = names.length,
+): string {
+  const shown = names.slice(0, count > most ? most - 1 : count);
+  const others = count - shown.length;
+  const all = others > 0 ? [...shown, t("list.others", { count: others })] : shown;
+  return new Intl.ListFormat(locale, { type: "conjunction" }).format(all);
+}
+
+/** Returns the words in which Allclear writes to a page. */
+export function wordsForPage(reader: Reader, pageId: string): Words {
+  return wordsOf(getPage(reader, pageId).locale);
 }
 
 /** Escapes a text for Markdown, on one line. */
@@ -306,7 +317,7 @@ export function resolveIfOver(ctx: Ctx, tx: Tx, incidentId: string): void {
   const newest = listUpdateSummaries(tx, incidentId)[0]?.displayAt ?? row.startedAt;
   const input = {
     status: "resolved" as const,
-    body: "Automatic checks succeed again.",
+    body: wordsForPage(tx, row.pageId).t("written.over"),
     ...displayTime(ctx, Math.max(recoveredAt, newest)),
   };
   const monitors = listMonitorsOfEvents(tx, { incidentId, componentIds: null });

@@ -5,7 +5,7 @@
 import { type Actor, SYSTEM_ACTOR } from "../../base/actor";
 import { conflict } from "../../base/errors";
 import { type ComponentStatus, IMPACTS, type OnDown, worstStatus } from "../../base/status";
-import { withoutUnsafeCharacters } from "../../base/text";
+import { codePointLength, withoutUnsafeCharacters } from "../../base/text";
 import { NAME_MAX } from "../../base/texts";
 import { composed, FieldErrors, type Valid } from "../../base/validation";
 import type { Ctx } from "../../context";
@@ -13,6 +13,7 @@ import type { Reader, Tx } from "../../db/statements";
 import { audit } from "../../events/audit";
 import { replaceCausesOfComponent } from "../components/statuses";
 import { findComponents } from "../components/store";
+import type { Words } from "../../languages/words";
 import { touchPage } from "../pages/pages";
 import { NAMED_COMPONENTS_MAX, UPDATES_MAX } from "../timeline/updates";
 import {
@@ -20,6 +21,7 @@ import {
   displayTime,
   isStillAutomatic,
   listInWords,
+  wordsForPage,
   planWaitingUpdate,
   resolveIfOver,
   writeWaitingUpdate,
@@ -96,7 +98,7 @@ export function openAutomatic(
     tx,
     composed<CreateIncidentBody>({
       page: pageId,
-      name: titleOf({
+      name: titleOf(wordsForPage(tx, pageId), {
         names: namesOf(tx, componentIds),
         count: componentIds.length,
         worst: status,
@@ -195,7 +197,7 @@ export function moveDraft(
   const { update } = prepareUpdate(ctx, tx, incidentId, input, true);
   const moved = { ...update, status: "investigating" as const, displayAt: startedAt };
   writeUpdate(tx, moved);
-  const name = titleOfIncident(tx, incidentId);
+  const name = titleOfIncident(tx, incident.row);
   saveAutomatic(tx, {
     ...automatic,
     name,
@@ -303,14 +305,19 @@ export function splitOff(
       .map(({ outage, componentName }) => [outage.componentId, componentName]),
   );
   const worst = worstStatus(moved.map(({ status }) => status));
+  const words = wordsForPage(tx, row.pageId);
   const start = displayTime(ctx, startedAt).display_at;
   const created = createIncident(
     ctx,
     tx,
     composed<CreateIncidentBody>({
       page: row.pageId,
-      name: titleOf({ names: [...names.values()], count: names.size, worst: worst as OnDown }),
-      body: "Automatic checks are failing.",
+      name: titleOf(words, {
+        names: [...names.values()],
+        count: names.size,
+        worst: worst as OnDown,
+      }),
+      body: words.t("written.failing"),
       components: Object.fromEntries([...present].slice(0, NAMED_COMPONENTS_MAX)),
       draft: row.draft,
       ...(start !== undefined && { started_at: start }),
@@ -366,7 +373,7 @@ function saveFacts(
 ): { row: IncidentRow; automatic: AutomaticRow } {
   // A person has renamed an incident that has another name than the last automatic one.
   const isRenamed = before.name !== automatic.name;
-  const name = isRenamed || worst === undefined ? automatic.name : titleOfIncident(tx, before.id);
+  const name = isRenamed || worst === undefined ? automatic.name : titleOfIncident(tx, before);
   const impacts = [before.impact, impactOf(worst ? [worst] : [], before.impactOverride)];
   const row: IncidentRow = {
     ...before,
@@ -419,10 +426,10 @@ function writeOutage(
 }
 
 /** Returns the title of an incident from the components that joined it. */
-function titleOfIncident(tx: Tx, incidentId: string): string {
-  const components = listTitleComponents(tx, { incidentId, limit: TITLE_NAMES });
+function titleOfIncident(tx: Tx, { id, pageId }: Pick<IncidentRow, "id" | "pageId">): string {
+  const components = listTitleComponents(tx, { incidentId: id, limit: TITLE_NAMES });
   const worst = Math.max(...components.map(({ badness }) => badness));
-  return titleOf({
+  return titleOf(wordsForPage(tx, pageId), {
     names: components.map(({ name }) => name),
     count: components[0]?.count ?? 0,
     worst: worst === 3 ? "major_outage" : worst === 2 ? "partial_outage" : "degraded_performance",
@@ -432,25 +439,19 @@ function titleOfIncident(tx: Tx, incidentId: string): string {
 /** Number of components that a title names; of more it names one less. */
 const TITLE_NAMES = 3;
 
-const ENDINGS: Record<OnDown, string> = {
-  major_outage: " is unavailable",
-  partial_outage: " is partly unavailable",
-  degraded_performance: " is slow or fails at times",
-};
-
 /** Returns a title from the names of the first components, the number of all, and the worst status. */
-function titleOf({
-  names,
-  count,
-  worst,
-}: {
-  names: readonly string[];
-  count: number;
-  worst: OnDown;
-}): string {
-  if (count > 1) return cut(`Problems with ${listInWords(names, TITLE_NAMES, count)}`, NAME_MAX);
-  const ending = ENDINGS[worst];
-  return `${cut(names[0] ?? "", NAME_MAX - ending.length)}${ending}`;
+function titleOf(
+  words: Words,
+  { names, count, worst }: { names: readonly string[]; count: number; worst: OnDown },
+): string {
+  const { t } = words;
+  if (count > 1) {
+    const all = listInWords(words, names, TITLE_NAMES, count);
+    return cut(t("written.title.several", { names: all }), NAME_MAX);
+  }
+  const key = `written.title.${worst}` as const;
+  const left = NAME_MAX - codePointLength(t(key, { name: "" }));
+  return t(key, { name: cut(names[0] ?? "", left) });
 }
 
 /** Returns the names of the components that a title names. */

@@ -9,6 +9,7 @@ import {
 import { withLineFeeds } from "../../base/text";
 import { isUtcZone } from "../../base/time";
 import { zoneNameAt } from "../../base/zones";
+import { type Words, wordsOf } from "../../languages/words";
 import { encodeText, placeLine, withoutControl } from "./compose";
 
 /** Part of a line: text, or a name that people chose, which is kept apart from the direction of its line. */
@@ -40,8 +41,7 @@ export interface ComponentEntry {
 
 /** Content of a mail. */
 export interface Letter {
-  /** Language tag, which also decides the direction. */
-  locale: string;
+  words: Words;
   /** Name of the page or the product, above everything else. */
   sender: string;
   /** Line that lists of mails show after the subject. */
@@ -56,7 +56,7 @@ export interface Letter {
 export function ownLetter(
   content: Pick<Letter, "preheader" | "blocks"> & Partial<Pick<Letter, "tone" | "footer">>,
 ): Letter {
-  return { locale: "en", sender: "Allclear", tone: "none", footer: [], ...content };
+  return { words: wordsOf("en"), sender: "Allclear", tone: "none", footer: [], ...content };
 }
 
 /** Short names of blocks that every letter has. */
@@ -89,8 +89,8 @@ export interface RenderedLetter {
  * limits are halved until the mail has at most 80 KB.
  */
 export function renderLetter(letter: Letter): RenderedLetter {
-  const isRtl = isRtlLocale(letter.locale);
-  for (let layout: Layout = { ...LIMITS, isRtl }; ; layout = halved(layout)) {
+  const { words } = letter;
+  for (let layout: Layout = { ...LIMITS, words }; ; layout = halved(layout)) {
     const text = renderText(letter, layout);
     // Markdown is not rendered for a letter that is too long anyway.
     if (layout.text > 0 && text.length > TEXT_MAX) continue;
@@ -99,56 +99,38 @@ export function renderLetter(letter: Letter): RenderedLetter {
   }
 }
 
-/** Returns both forms of the blocks in a place of a letter in a language. */
-export function renderPlace(blocks: readonly Block[], locale: string): RenderedLetter {
-  const layout = { ...LIMITS, isRtl: isRtlLocale(locale) };
+/** Returns both forms of the blocks in a place of a letter with these words. */
+export function renderPlace(blocks: readonly Block[], words: Words): RenderedLetter {
+  const layout = { ...LIMITS, words };
   return { text: renderTextPlace(blocks, layout), html: renderHtmlPlace(blocks, layout) };
 }
 
-/** Direction of a letter, and limits of the parts whose length is not known. */
+/** Words and direction of a letter, and limits of the parts whose length is not known. */
 interface Layout {
-  isRtl: boolean;
+  words: Words;
   /** Code points of each user text. */
   text: number;
   /** Components listed by name. */
   components: number;
 }
 
-function halved({ isRtl, text, components }: Layout): Layout {
-  return { isRtl, text: Math.floor(text / 2), components: Math.ceil(components / 2) };
+function halved({ words, text, components }: Layout): Layout {
+  return { words, text: Math.floor(text / 2), components: Math.ceil(components / 2) };
 }
 
 function sizeOf({ text, html }: RenderedLetter): number {
   return encodeText(text).quotedPrintable.length + encodeText(html).quotedPrintable.length;
 }
 
-const RTL_SCRIPTS = new Set([
-  "Adlm",
-  "Arab",
-  "Hebr",
-  "Mand",
-  "Nkoo",
-  "Rohg",
-  "Samr",
-  "Syrc",
-  "Thaa",
-]);
-
-/** Returns true for a language that is written from right to left. */
-export function isRtlLocale(locale: string): boolean {
-  const { script } = new Intl.Locale(locale).maximize();
-  return script !== undefined && RTL_SCRIPTS.has(script);
-}
-
 /** Returns the entries that are listed, and the line that counts the others. */
 function listedComponents(
   entries: readonly ComponentEntry[],
-  { components }: Layout,
+  { components, words }: Layout,
 ): { listed: readonly ComponentEntry[]; rest: string | undefined } {
   const left = entries.length - components;
   return {
     listed: entries.slice(0, components),
-    rest: left > 0 ? `and ${left} more` : undefined,
+    rest: left > 0 ? words.t("list.more", { count: left }) : undefined,
   };
 }
 
@@ -197,12 +179,12 @@ function renderTextBlock(block: Block, layout: Layout): string {
   switch (block.type) {
     case "markdown": {
       const { text, isCut } = cutText(cleaned(block.source), layout.text);
-      return isCut ? `${text} …\n\nRead the full text: ${block.url}` : text;
+      return isCut ? `${text} …\n\n${layout.words.t("mail.read_on")}: ${block.url}` : text;
     }
     case "components": {
       const { listed, rest } = listedComponents(block.entries, layout);
       const lines = listed.map(({ name, status }) => {
-        const isolated = isolate(name, layout.isRtl);
+        const isolated = isolate(name, layout);
         return status === "" ? `- ${isolated}` : `- ${isolated}: ${cleaned(status)}`;
       });
       return [...lines, ...(rest === undefined ? [] : [`- ${rest}`])].join("\n");
@@ -215,20 +197,20 @@ function renderTextBlock(block: Block, layout: Layout): string {
     case "place":
       return placeLine(block.name);
     default:
-      return inlineText(block.text, layout.isRtl);
+      return inlineText(block.text, layout);
   }
 }
 
-function inlineText(parts: readonly Inline[], isRtl: boolean): string {
+function inlineText(parts: readonly Inline[], layout: Layout): string {
   return parts
-    .map((part) => (typeof part === "string" ? withoutOverrides(part) : isolate(part.name, isRtl)))
+    .map((part) => (typeof part === "string" ? withoutOverrides(part) : isolate(part.name, layout)))
     .join("");
 }
 
 /** Keeps a name from changing the order of its line, where either is written from right to left. */
-function isolate(name: string, isRtl: boolean): string {
+function isolate(name: string, { words }: Layout): string {
   const text = cleaned(name);
-  return isRtl || RTL.test(text) ? `\u2068${text}\u2069` : text;
+  return words.dir === "rtl" || RTL.test(text) ? `\u2068${text}\u2069` : text;
 }
 
 function cleaned(text: string): string {
@@ -244,12 +226,12 @@ const HIDDEN =
 
 /** Returns the HTML part of a mail: inline styles, nothing from other hosts, one column up to 600 px. */
 function renderHtml(letter: Letter, layout: Layout): string {
-  const { locale, sender, preheader, tone, blocks, footer } = letter;
+  const { words, sender, preheader, tone, blocks, footer } = letter;
   const render = (block: Block) => renderBlock(block, layout);
   // Written twice, since webmail shows the body's content without `html` and `body`.
-  const language = `lang="${escape(locale)}" dir="${layout.isRtl ? "rtl" : "ltr"}"`;
+  const language = `lang="${escape(words.lang)}" dir="${words.dir}"`;
   // Lines align to the side of the page's language, in which not all texts are written.
-  const side = layout.isRtl ? "right" : "left";
+  const side = words.dir === "rtl" ? "right" : "left";
   return `<!doctype html>
 <html ${language}>
 <head>
@@ -315,7 +297,7 @@ function markdownHtml(source: string, url: string, layout: Layout): string {
     renderMarkdown(isCut ? `${text} …` : text, { topHeading: 2 }),
   ).trimEnd();
   const rest = isCut
-    ? `\n<p dir="auto" style="margin:0 0 12px">${linkHtml("Read the full text", url)}</p>`
+    ? `\n<p dir="auto" style="margin:0 0 12px">${linkHtml(layout.words.t("mail.read_on"), url)}</p>`
     : "";
   return `<div${styled("ink", "margin:16px 0 4px;text-align:start")}>\n${html}${rest}\n</div>`;
 }
@@ -330,7 +312,7 @@ function componentsHtml(
     const state =
       status === ""
         ? ""
-        : `<td align="${layout.isRtl ? "left" : "right"}"${styled("line", `${cell};padding-inline-start:12px;white-space:nowrap`)}><span${toned(tone, "font-weight:600")}>${escape(status)}</span></td>`;
+        : `<td align="${layout.words.dir === "rtl" ? "left" : "right"}"${styled("line", `${cell};padding-inline-start:12px;white-space:nowrap`)}><span${toned(tone, "font-weight:600")}>${escape(status)}</span></td>`;
     return `<tr><td${styled("line", cell)}><span${styled("ink")}><bdi>${escape(name)}</bdi></span></td>${state}</tr>`;
   });
   const more =

@@ -2,14 +2,15 @@ import { LRUCache } from "lru-cache";
 import {
   type ComponentStatus,
   type Impact,
+  INCIDENT_STATUSES,
   type IncidentStatus,
   type MaintenanceStatus,
   messageTone,
   STATUS_TONES,
   type Tone,
 } from "../../base/status";
-import { capitalised, spaced } from "../../base/text";
 import type { Ctx } from "../../context";
+import { type MessageKey, type Words, wordsOf } from "../../languages/words";
 import type { Db } from "../../db/database";
 import { countChanges, type Reader } from "../../db/statements";
 import { findComponents } from "../components/store";
@@ -31,6 +32,7 @@ import {
   createMoments,
   footerOf,
   heading,
+  type Inline,
   type Letter,
   link,
   type Moments,
@@ -66,10 +68,10 @@ import {
   type ThreadRow,
 } from "./store";
 
-/** Page of a mailing. */
+/** Page of a mailing, and the words for its subscribers. */
 interface LetterPage {
   name: string;
-  locale: string;
+  words: Words;
   footer: string | null;
 }
 
@@ -102,31 +104,31 @@ interface IncidentFacts extends Common {
 }
 
 /** Words of an incident's state, for the first line and for subjects. */
-function incidentWords({ status, postmortem }: IncidentFacts): string {
-  return postmortem ? "Post-mortem" : capitalised(status);
+function incidentWords({ t }: Words, { status, postmortem }: IncidentFacts): string {
+  return t(postmortem ? "entry.postmortem" : `incident.${status}`);
 }
 
 /** Returns the mail about an incident. */
 export function incidentLetter(page: LetterPage, facts: IncidentFacts, moments: Moments): Letter {
+  const { t } = page.words;
   const isOver = facts.status === "resolved";
-  const impact = facts.impact === "none" ? "No impact" : `${capitalised(facts.impact)} impact`;
   const { postmortem, update } = facts;
   const written = postmortem ?? update;
   const entries = facts.components.map(({ name, status }) => ({
     name,
-    status: words(status),
+    status: t(`status.${status}`),
     tone: STATUS_TONES[status],
   }));
   return letterOf(page, {
     tone: messageTone(facts),
-    first: `${incidentWords(facts)} · ${impact}`,
+    first: `${incidentWords(page.words, facts)} · ${t(`impact.${facts.impact}`)}`,
     name: facts.name,
     when: written && moments.moment(written.at),
     body: written?.body,
     entries,
-    entriesHeading: isOver ? "Components" : "Affected components",
+    entriesHeading: isOver ? "mail.components" : "affected.title",
     facts,
-    button: "View the incident",
+    button: "mail.view_incident",
     moments,
   });
 }
@@ -142,22 +144,22 @@ interface MaintenanceFacts extends Common {
 }
 
 /** Words of a maintenance's state, for the first line and for subjects. */
-function maintenanceWords({ status, isReminder }: MaintenanceFacts): string {
-  return isReminder ? "Maintenance begins soon" : `Maintenance ${spaced(status)}`;
+function maintenanceWords({ t }: Words, { status, isReminder }: MaintenanceFacts): string {
+  return t(isReminder ? "mail.maintenance.reminder" : `mail.maintenance.${status}`);
 }
 
 /** Returns the mail about a maintenance. */
 function maintenanceLetter(page: LetterPage, facts: MaintenanceFacts, moments: Moments): Letter {
   return letterOf(page, {
     tone: messageTone(facts),
-    first: maintenanceWords(facts),
+    first: maintenanceWords(page.words, facts),
     name: facts.name,
     when: moments.range(facts.from, facts.until),
     body: facts.update?.body,
     entries: facts.components.map(({ name }) => ({ name, status: "", tone: "maint" })),
-    entriesHeading: "Components",
+    entriesHeading: "mail.components",
     facts,
-    button: "View the maintenance",
+    button: "mail.view_maintenance",
     moments,
   });
 }
@@ -173,26 +175,30 @@ interface StatusFacts {
 
 /** Returns the mail about a changed status of a component. */
 function statusLetter(page: LetterPage, facts: StatusFacts, moments: Moments): Letter {
+  const { t } = page.words;
   return letterOf(page, {
     tone: STATUS_TONES[facts.status],
-    first: words(facts.status),
+    first: t(`status.${facts.status}`),
     name: facts.name,
     when: moments.moment(facts.at),
     body: undefined,
-    lines: [paragraph(`Before: ${words(facts.before)}`)],
+    lines: [paragraph(t("mail.before", { status: t(`status.${facts.before}`) }))],
     entries: [],
-    entriesHeading: "",
+    entriesHeading: "mail.components",
     facts: { update: undefined, earlier: [], url: facts.url },
-    button: "View the status page",
+    button: "mail.view_page",
     moments,
   });
 }
 
 /** Returns the line by which a recipient manages the subscription. */
-export function manageBlocks(page: Pick<LetterPage, "name">, manageUrl: string): Block[] {
+export function manageBlocks(
+  { name, words }: Pick<LetterPage, "name" | "words">,
+  manageUrl: string,
+): Block[] {
   return [
-    muted("You get this mail because you subscribed to ", { name: page.name }, "."),
-    link("Manage or unsubscribe", manageUrl),
+    muted(...words.parts<Inline>("mail.because", { page: { name } })),
+    link(words.t("mail.manage"), manageUrl),
   ];
 }
 
@@ -204,14 +210,15 @@ interface Parts {
   body: string | undefined;
   lines?: readonly Block[];
   entries: readonly ComponentEntry[];
-  entriesHeading: string;
+  entriesHeading: MessageKey;
   facts: Common;
-  button: string;
+  button: MessageKey;
   moments: Moments;
 }
 
 function letterOf(page: LetterPage, parts: Parts): Letter {
   const { tone, first, name, when, body, entries, facts, moments } = parts;
+  const { t } = page.words;
   const blocks: Block[] = [
     { type: "status", tone, text: [first] },
     title({ name }),
@@ -220,19 +227,19 @@ function letterOf(page: LetterPage, parts: Parts): Letter {
     ...(parts.lines ?? []),
   ];
   if (entries.length > 0) {
-    blocks.push(heading(parts.entriesHeading), { type: "components", entries });
+    blocks.push(heading(t(parts.entriesHeading)), { type: "components", entries });
   }
   for (const [index, { status, body: source, at }] of facts.earlier.entries()) {
-    if (index === 0) blocks.push(heading("Earlier updates"));
-    blocks.push(muted(`${words(status)} · `, { name: moments.moment(at) }), {
+    if (index === 0) blocks.push(heading(t("updates.earlier")));
+    blocks.push(muted(`${t(updateKey(status))} · `, { name: moments.moment(at) }), {
       type: "markdown",
       source,
       url: facts.url,
     });
   }
-  blocks.push(button(parts.button, facts.url));
+  blocks.push(button(t(parts.button), facts.url));
   return {
-    locale: page.locale,
+    words: page.words,
     sender: page.name,
     preheader: first,
     tone,
@@ -241,9 +248,17 @@ function letterOf(page: LetterPage, parts: Parts): Letter {
   };
 }
 
-function words(status: string): string {
-  return capitalised(spaced(status));
+/** Returns the message for the status of an update, or for a post-mortem. */
+function updateKey(status: string): MessageKey {
+  if (status === POSTMORTEM_STATUS) return "entry.postmortem";
+  const isOfIncident = (INCIDENT_STATUSES as readonly string[]).includes(status);
+  return isOfIncident
+    ? `incident.${status as IncidentStatus}`
+    : `maintenance.${status as MaintenanceStatus}`;
 }
+
+/** Stands for the status of an update in place of which a post-mortem was published. */
+const POSTMORTEM_STATUS = "post-mortem";
 
 const POSTMORTEM = "incident.postmortem_published";
 
@@ -257,6 +272,7 @@ interface MailingContent {
 interface Source {
   baseUrl: string;
   page: PageRow;
+  words: Words;
   moments: Moments;
 }
 
@@ -273,7 +289,7 @@ function readContent(
   const { kind, subjectId } = mailing;
   const page = {
     name: source.page.name,
-    locale: source.page.locale,
+    words: source.words,
     footer: mailSettingsOf(source.page).footer,
   };
   const address = pageUrl(source.baseUrl, source.page);
@@ -307,13 +323,13 @@ function readContent(
       url: `${address}/maintenance/${row.id}`,
     };
     const letter = maintenanceLetter(page, facts, source.moments);
-    return { letter, status: maintenanceWords(facts), name: row.name };
+    return { letter, status: maintenanceWords(source.words, facts), name: row.name };
   }
   const { row, components, updates } = getIncident(reader, subjectId, false);
   const isPostmortem = kind === POSTMORTEM;
   const { postmortemBody: body, postmortemPublishedAt: at } = row;
   const postmortem = body !== null && at !== null ? { body, at } : undefined;
-  const all = textsIn(updates, postmortem && { ...postmortem, status: "post-mortem" });
+  const all = textsIn(updates, postmortem && { ...postmortem, status: POSTMORTEM_STATUS });
   // Of a post-mortem that was withdrawn, only the texts that it replaced are mailed.
   const isWithdrawn = isPostmortem && !postmortem;
   if (isWithdrawn && all.earlier.length === 0) return undefined;
@@ -331,7 +347,7 @@ function readContent(
     url: `${address}/incidents/${row.id}`,
   };
   const letter = incidentLetter(page, facts, source.moments);
-  return { letter, status: incidentWords(facts), name: row.name };
+  return { letter, status: incidentWords(source.words, facts), name: row.name };
 }
 
 /** Gives components their status of now, since the one that an incident set ends with it. */
@@ -403,7 +419,8 @@ export function createMailingTemplate(): MailTemplate<ComposedMail | "unwanted">
     if (subscriber.status !== "active" || !choice || !subscriber.events.includes(choice)) {
       return "unwanted";
     }
-    const composed = compose(ctx, mailing, page, earlierMailings(db, mail, facts));
+    const words = wordsOf(page.locale);
+    const composed = compose(ctx, mailing, page, words, earlierMailings(db, mail, facts));
     if (!composed) return "unwanted";
     if (
       subscriber.scope === "selection" &&
@@ -420,7 +437,7 @@ export function createMailingTemplate(): MailTemplate<ComposedMail | "unwanted">
           text: parts.text.fill({ [MANAGE_PLACE]: place.text(manage) }),
           html: parts.html.fill({ [MANAGE_PLACE]: place.html(manage) }),
         }
-      : renderLetter(withBlocks(content.letter, manageBlocks(page, manage)));
+      : renderLetter(withBlocks(content.letter, manageBlocks({ ...page, words }, manage)));
     const unsubscribe = linkTo("unsubscribe");
     const own = mailSettingsOf(page);
     const subjectId = `<${mailing.subjectId}@${thread.domain}>`;
@@ -448,6 +465,7 @@ export function createMailingTemplate(): MailTemplate<ComposedMail | "unwanted">
     { db, baseUrl }: Ctx,
     mailing: MailingRow,
     page: PageRow,
+    words: Words,
     earlier: readonly MailingRow[],
   ): Composed | undefined {
     const ids = [mailing, ...earlier].map(({ id }) => id).join(" ");
@@ -456,11 +474,11 @@ export function createMailingTemplate(): MailTemplate<ComposedMail | "unwanted">
     if (cached) return cached;
     const reach = reachOf(db, mailing);
     if (!reach) return undefined;
-    const source = { baseUrl, page, moments: createMoments(page) };
+    const source = { baseUrl, page, words, moments: createMoments(page) };
     const content = readContent(db, mailing, earlier, source);
     if (!content) return undefined;
     const { text, html } = renderLetter(content.letter);
-    const place = renderPlace(manageBlocks(page, MANAGE_URL), page.locale);
+    const place = renderPlace(manageBlocks({ ...page, words }, MANAGE_URL), words);
     const encodedText = encodeShared(text, [MANAGE_PLACE]);
     const encodedHtml = encodeShared(html, [MANAGE_PLACE]);
     const composed = {

@@ -2,6 +2,7 @@ import { notFound } from "../../base/errors";
 import type { MailHold, SubscriberEvent } from "../../base/mail-address";
 import { codePointLength } from "../../base/text";
 import type { Reader } from "../../db/statements";
+import { wordsOf } from "../../languages/words";
 import { findComponent, listComponentsOfPage } from "../components/store";
 import { getIncidentPart } from "../incidents/records";
 import { findIncident } from "../incidents/store";
@@ -88,8 +89,9 @@ export function subjectLineOf(
 ): string {
   if (kind.startsWith("maintenance.")) {
     const row = findMaintenance(reader, { id })?.row;
-    const time = row ? ` ${createMoments(page).short(row.scheduledFor)}` : "";
-    return subjectLine(page.name, `Maintenance${time}: ${row?.name ?? ""}`);
+    const time = row ? createMoments(page).short(row.scheduledFor) : "";
+    const { t } = wordsOf(page.locale);
+    return subjectLine(page.name, t("mail.subject_maintenance", { time, name: row?.name ?? "" }));
   }
   const name = kind.startsWith("incident.")
     ? findIncident(reader, { id })?.row.name

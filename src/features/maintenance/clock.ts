@@ -3,6 +3,8 @@ import type { Timer } from "../../base/clock";
 import { MINUTE_MS } from "../../base/time";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
+import { type MessageKey, wordsOf } from "../../languages/words";
+import { getPage } from "../pages/pages";
 import { getMaintenance, getMaintenanceRecord } from "./records";
 import { type DueTransition, dueTransitions } from "./rules";
 import {
@@ -36,11 +38,11 @@ const SCHEDULES_MS = MINUTE_MS;
 const STEPS_PER_BATCH = 50;
 const COMPONENTS_PER_BATCH = 200;
 
-/** Texts of updates that the clock adds. */
+/** Messages of the updates that the clock adds, which are written in the language of the page. */
 const TEXTS = {
-  in_progress: "The maintenance has begun.",
-  completed: "The maintenance has been completed.",
-} as const;
+  in_progress: "written.maintenance_begun",
+  completed: "written.maintenance_completed",
+} as const satisfies Record<string, MessageKey>;
 
 interface Step extends DueTransition {
   id: string;
@@ -192,7 +194,7 @@ function takeStep(ctx: Ctx, tx: Tx, step: Step, now: number): number {
   const after = withStatus(row, status, at);
   const update = {
     status,
-    body: TEXTS[status],
+    body: wordsOf(getPage(tx, row.pageId).locale).t(TEXTS[status]),
     displayAt: Math.max(at, updates[0]?.displayAt ?? at),
     notify,
   } as const;

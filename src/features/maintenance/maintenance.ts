@@ -9,7 +9,8 @@ import type { Reader, Tx } from "../../db/statements";
 import { recordAudits } from "../../events/audit";
 import type { EventType } from "../../events/outbox";
 import { pathInList, resolveComponents } from "../components/references";
-import { findNamedPage, touchPage } from "../pages/pages";
+import { wordsOf } from "../../languages/words";
+import { findNamedPage, getPage, touchPage } from "../pages/pages";
 import { isInFuture, toMs, UPDATES_MAX } from "../timeline/updates";
 import { getMaintenanceRecord, toDocumentRecords } from "./records";
 import {
@@ -402,6 +403,7 @@ export function cancelMaintenanceOfPage(ctx: Ctx, tx: Tx, pageId: string, actor:
   });
   if (pending.length === 0) return;
   const now = ctx.clock.now();
+  const { t } = wordsOf(getPage(tx, pageId).locale);
   const ids = JSON.stringify(pending.map(({ row }) => row.id));
   const planned = new Map(
     listFirstUpdates(tx, { ids }).map(({ maintenanceId, notify }) => [maintenanceId, notify]),
@@ -412,7 +414,7 @@ export function cancelMaintenanceOfPage(ctx: Ctx, tx: Tx, pageId: string, actor:
       id: ctx.newId("upd"),
       maintenanceId: row.id,
       status: "cancelled" as const,
-      body: "The status page was deleted.",
+      body: t("written.page_deleted"),
       displayAt: Math.max(now, updates[0]?.displayAt ?? 0),
       notify: isAnnounced(row) || (planned.get(row.id) ?? true),
       createdAt: now,

@@ -2,7 +2,6 @@
  * Choices of subscribers: components and groups, and kinds of events. Forms send ids, people and files write refs. All that
  * is stored names only what exists.
  */
-import type { FieldError } from "../../base/errors";
 import { SUBSCRIBER_EVENTS, type SubscriberEvent } from "../../base/mail-address";
 import type { Reader } from "../../db/statements";
 import type { RequestedChoices } from "../../db/tables/mail";
@@ -12,11 +11,15 @@ import {
   listComponentsOfPage,
   listGroups,
 } from "../components/store";
+import type { MessageKey } from "../../languages/words";
 import { findPageBySlug, type PageRow } from "../pages/store";
 import { listChoices, type SubscriberRow } from "./store";
 
 /** Events of a subscription for which none are named. */
 const DEFAULT_EVENTS: readonly SubscriberEvent[] = ["incidents", "maintenance"];
+
+/** Errors of a form with choices, as messages by the name of the input. */
+export type ChoiceErrors = Partial<Record<"scope" | "component" | "events", MessageKey>>;
 
 /** Choices as a form sends them. */
 export interface TypedChoices {
@@ -47,26 +50,25 @@ export function parseChoices(
   typed: TypedChoices,
   { components, groups }: Choosable,
   { needsEvents }: { needsEvents: boolean },
-): { choices: RequestedChoices } | { errors: FieldError[] } {
-  const errors: FieldError[] = [];
+): { choices: RequestedChoices } | { errors: ChoiceErrors } {
+  const errors: ChoiceErrors = {};
   const { scope } = typed;
   if (scope !== "page" && scope !== "selection") {
-    errors.push({ pointer: "#/scope", detail: "Choose everything or a selection." });
+    errors.scope = "form.wrong.scope";
   }
   const targets = scope === "selection" ? [...typed.groups, ...typed.components] : [];
   const known = new Set([...components, ...groups].map(({ id }) => id));
   if (targets.some((id) => !known.has(id))) {
-    const detail = "A component that you chose no longer exists. Check the selection.";
-    errors.push({ pointer: "#/component", detail });
+    errors.component = "form.wrong.gone";
   } else if (scope === "selection" && targets.length === 0) {
-    errors.push({ pointer: "#/component", detail: "Choose at least one component." });
+    errors.component = "form.wrong.components";
   }
   const events = SUBSCRIBER_EVENTS.filter((event) => typed.events.includes(event));
   const hasUnknown = typed.events.some((event) => !(events as string[]).includes(event));
   if (hasUnknown || (needsEvents && events.length === 0)) {
-    errors.push({ pointer: "#/events", detail: "Choose at least one kind of message." });
+    errors.events = "form.wrong.kinds";
   }
-  if (errors.length > 0) return { errors };
+  if (Object.keys(errors).length > 0) return { errors };
   return {
     choices: {
       scope: scope as RequestedChoices["scope"],

@@ -4,6 +4,7 @@
  */
 import { Problem } from "../../base/errors";
 import type { Reader } from "../../db/statements";
+import { wordsOf } from "../../languages/words";
 import {
   findMailKey,
   isTokenOf,
@@ -127,12 +128,14 @@ function requireOwnHost(page: PageRow, { domain }: LinkUse): void {
 
 /** Returns the error of a link that is unknown or has ended. `page` is the one that it was once for. */
 export function deadLink(page?: PageRow): Problem {
-  const detail = "This link is unknown, has expired or was replaced.";
+  const { t } = wordsOf("en");
+  const said = "failure.link_text";
   if (!page || page.visibility !== "public" || page.deletedAt !== null) {
-    return new Problem("not_found", detail);
+    return new Problem("not_found", t(said), { said });
   }
-  const next = { path: `/status/${page.slug}/subscribe`, label: "Subscribe again" };
-  return new Problem("not_found", detail, { next });
+  const path = `/status/${page.slug}/subscribe`;
+  const next = { path, label: t("subscribe.again"), said: "subscribe.again" } as const;
+  return new Problem("not_found", t(said), { said, next });
 }
 
 /** Returns the address of a link in a mail: on the page's own domain, where it has one. */

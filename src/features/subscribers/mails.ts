@@ -1,6 +1,7 @@
 /* Mails that answer sign-ups. */
 import type { SubscriberEvent } from "../../base/mail-address";
 import type { Reader } from "../../db/statements";
+import { type Words, wordsOf } from "../../languages/words";
 import {
   type ComposedMail,
   composeMail,
@@ -30,12 +31,6 @@ import { existingChoices, namesOfTargets, readChoosable } from "./choices";
 import { mailLink } from "./links";
 import { findRequest, findSubscriber, type RequestRow } from "./store";
 
-const EVENT_WORDS: Record<SubscriberEvent, string> = {
-  incidents: "incidents and their updates",
-  maintenance: "maintenance",
-  status: "changes of a component's status",
-};
-
 /** Sign-up that can still be confirmed, with what its mail says. */
 interface OpenSignUp {
   request: RequestRow;
@@ -52,7 +47,7 @@ export const SIGN_UP_TEMPLATES: Templates<ComposedMail | "unwanted"> = {
     const { request, page, signUp, linkTo } = found;
     const { id } = request;
     const links = { confirm: linkTo("confirm", { id }), decline: linkTo("decline", { id }) };
-    const subject = `Confirm your subscription to ${page.name}`;
+    const subject = signUp.words.t("mail.confirm_subject", { page: page.name });
     return write(mail, env, page, subject, confirmationLetter(signUp, links));
   },
 
@@ -66,7 +61,7 @@ export const SIGN_UP_TEMPLATES: Templates<ComposedMail | "unwanted"> = {
       manage: linkTo("manage", { id, version }),
       confirm: linkTo("confirm", { id: request.id }),
     };
-    const subject = `You are subscribed already to ${page.name}`;
+    const subject = signUp.words.t("mail.already_subject", { page: page.name });
     return write(mail, env, page, subject, alreadySubscribedLetter(signUp, links));
   },
 };
@@ -85,14 +80,15 @@ function findOpenSignUp(mail: MailRow, { ctx }: TemplateEnvironment): OpenSignUp
   const choosable = readChoosable(db, page.id);
   const { scope, targets, events } = existingChoices(request.choices, choosable);
   const { footer } = mailSettingsOf(page);
-  const { name, locale } = page;
+  const { name } = page;
   return {
     request,
     page,
     signUp: {
-      page: { name, locale, url: pageUrl(baseUrl, page), footer },
+      words: wordsOf(page.locale),
+      page: { name, url: pageUrl(baseUrl, page), footer },
       targets: scope === "page" ? null : namesOfTargets(targets, choosable),
-      events: events.map((event) => EVENT_WORDS[event]),
+      events,
     },
     linkTo: (purpose, subject) => mailLink(baseUrl, page, purpose, tokenOf(key, purpose, subject)),
   };
@@ -119,13 +115,13 @@ function write(
   });
 }
 
-/** Page of a sign-up, with what was chosen in words such as "Checkout API" or "Incidents". */
+/** Page of a sign-up, with what was chosen, and the words for the mail. */
 interface SignUp {
-  page: { name: string; locale: string; url: string; footer: string | null };
+  words: Words;
+  page: { name: string; url: string; footer: string | null };
   /** Names of the chosen components and groups, empty if they were removed; null for the whole page. */
   targets: readonly string[] | null;
-  /** Chosen kinds of events, as words. */
-  events: readonly string[];
+  events: readonly SubscriberEvent[];
 }
 
 /** Number of chosen components and groups listed by name. */
@@ -136,27 +132,21 @@ export function confirmationLetter(
   signUp: SignUp,
   links: { confirm: string; decline: string },
 ): Letter {
-  const { page } = signUp;
+  const { page, words } = signUp;
+  const { t } = words;
   return {
-    locale: page.locale,
+    words,
     sender: page.name,
-    preheader: "Open the link within 7 days to get updates by e-mail.",
+    preheader: t("mail.confirm_preheader"),
     tone: "none",
     blocks: [
-      title("Confirm your subscription"),
-      paragraph(
-        "Someone, probably you, asked for updates about ",
-        { name: page.name },
-        " at this address. Open the link within 7 days and confirm.",
-      ),
+      title(t("confirm.title")),
+      paragraph(...words.parts<Inline>("mail.confirm_text", { page: { name: page.name } })),
       ...choiceBlocks(signUp),
-      button("Confirm the subscription", links.confirm),
-      muted("If you did not ask for this, do nothing. Without a confirmation you get no updates."),
+      button(t("mail.confirm_button"), links.confirm),
+      muted(t("mail.confirm_ignore")),
     ],
-    footer: [
-      link("Never send such mails to this address", links.decline),
-      ...footerOf(page.footer),
-    ],
+    footer: [link(t("mail.decline"), links.decline), ...footerOf(page.footer)],
   };
 }
 
@@ -165,41 +155,47 @@ function alreadySubscribedLetter(
   signUp: SignUp,
   links: { manage: string; confirm: string },
 ): Letter {
-  const { page } = signUp;
+  const { page, words } = signUp;
+  const { t } = words;
   return {
-    locale: page.locale,
+    words,
     sender: page.name,
-    preheader: "Nothing has changed.",
+    preheader: t("mail.already_preheader"),
     tone: "none",
     blocks: [
-      title("You are subscribed already"),
-      paragraph(
-        "This address gets updates about ",
-        { name: page.name },
-        " already, and was typed into its form again. Nothing has changed.",
-      ),
-      link("Manage or unsubscribe", links.manage),
-      heading("To use the new choices instead, confirm them within 7 days"),
+      title(t("mail.already_title")),
+      paragraph(...words.parts<Inline>("mail.already_text", { page: { name: page.name } })),
+      link(t("mail.manage"), links.manage),
+      heading(t("mail.already_choices")),
       ...choiceBlocks(signUp),
-      button("Confirm the new choices", links.confirm),
-      muted("If you did not fill in the form, do nothing. Your subscription stays as it is."),
+      button(t("mail.already_button"), links.confirm),
+      muted(t("mail.already_ignore")),
     ],
     footer: footerOf(page.footer),
   };
 }
 
-function choiceBlocks({ targets, events }: SignUp): Block[] {
-  return [paragraph("About: ", ...targetNames(targets)), paragraph(`Events: ${events.join(", ")}`)];
+function choiceBlocks({ words: { t, parts }, targets, events }: SignUp): Block[] {
+  const names = events.map((event) => t(`mail.event.${event}`)).join(t("list.separator"));
+  return [
+    targets === null
+      ? paragraph(t("mail.about_all"))
+      : targets.length === 0
+        ? paragraph(t("mail.about_none"))
+        : paragraph(
+            ...parts<Inline | Inline[]>("mail.about", { names: namesOf(targets, t) }).flat(),
+          ),
+    paragraph(t("mail.events", { names })),
+  ];
 }
 
-function targetNames(targets: SignUp["targets"]): Inline[] {
-  if (targets === null) return ["everything on the page"];
-  if (targets.length === 0) return ["no component, since those of the selection were removed"];
+/** Returns the names of the first targets, and the number of the others. */
+function namesOf(targets: readonly string[], t: Words["t"]): Inline[] {
   const left = targets.length - TARGETS_MAX;
   return [
     ...targets
       .slice(0, TARGETS_MAX)
-      .flatMap((name, index) => [...(index > 0 ? [", "] : []), { name }]),
-    ...(left > 0 ? [` and ${left} more`] : []),
+      .flatMap((name, index) => [...(index > 0 ? [t("list.separator")] : []), { name }]),
+    ...(left > 0 ? [` ${t("list.more", { count: left })}`] : []),
   ];
 }

@@ -18,6 +18,7 @@ import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import type { RequestedChoices } from "../../db/tables/mail";
 import { audit } from "../../events/audit";
+import { wordsOf } from "../../languages/words";
 import { enqueueMails, type NewMail } from "../mail/mail";
 import { ENDED_BY_CONFIRMING } from "../mail/rules";
 import { listSuppressionsOf } from "../mail/suppression-store";
@@ -183,8 +184,8 @@ function tooMany(reason: string, waitMs: number): Problem {
 }
 
 /** Returns the text to which a person agrees by confirming, as it is shown and stored. */
-export function consentText(page: Pick<PageRow, "name">): string {
-  return `Messages about ${page.name} will be sent to this address. Every message has a link to unsubscribe.`;
+export function consentText({ name, locale }: Pick<PageRow, "name" | "locale">): string {
+  return wordsOf(locale).t("confirm.consent", { page: name });
 }
 
 /**

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { createWords, wordsOf as wordsOfLocale } from "../../../src/languages/words";
 import { confirmationLetter } from "../../../src/features/subscribers/mails";
 import {
   createMoments,
@@ -12,7 +13,7 @@ import { parseMails } from "../../support/parsed-mail";
 
 function letterWith(fields: Partial<Letter> = {}): Letter {
   return {
-    locale: "en",
+    words: ENGLISH,
     sender: "Northwind",
     preheader: "Identified",
     tone: "partial",
@@ -43,6 +44,9 @@ function letterWith(fields: Partial<Letter> = {}): Letter {
     ...fields,
   };
 }
+
+const ENGLISH = wordsOfLocale("en");
+const ARABIC = createWords({ language: { name: "العربية", dir: "rtl" }, messages: {} }, "ar");
 
 const URL = "https://status.example.com/status/northwind?a=1&b=2";
 
@@ -91,7 +95,7 @@ describe("a letter", () => {
   });
 
   test("in a language written from right to left has that direction, and keeps names apart", () => {
-    const { text, html } = renderLetter(letterWith({ locale: "ar", sender: "الحالة" }));
+    const { text, html } = renderLetter(letterWith({ words: ARABIC, sender: "الحالة" }));
     expect(html).toContain('<html lang="ar" dir="rtl">');
     expect(html).toContain("<bdi>Payments fail</bdi>");
     expect(text).toContain("- \u2068API\u2069: Operational");
@@ -165,7 +169,7 @@ describe("a letter", () => {
 
   test("fills in the lines of a recipient in both parts", () => {
     const { text, html } = renderLetter(letterWith());
-    const place = renderPlace([{ type: "link", label: "Manage", url: URL }], "en");
+    const place = renderPlace([{ type: "link", label: "Manage", url: URL }], ENGLISH);
     const fill = (part: string, line: string) =>
       encodeShared(part, ["manage"])
         ?.fill({ manage: line })
@@ -178,7 +182,8 @@ describe("a letter", () => {
     const { text } = renderLetter(
       confirmationLetter(
         {
-          page: { name: "Northwind", locale: "en", url: URL, footer: null },
+          words: ENGLISH,
+          page: { name: "Northwind", url: URL, footer: null },
           targets: ["API", "Search"],
           events: ["incidents"],
         },

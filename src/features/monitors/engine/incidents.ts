@@ -28,10 +28,12 @@ import { columnsChanged } from "../../incidents/rules";
 import { findIncident, type IncidentRow } from "../../incidents/store";
 import {
   asMarkdown,
+  wordsForPage,
   isUpdateDue,
   isStillAutomatic,
   writeDueUpdates,
 } from "../../incidents/automatic-updates";
+import type { Words } from "../../../languages/words";
 import { findPage } from "../../pages/store";
 import { listRecoveredMonitors, listUnlinkedMonitors } from "../evaluation-store";
 import { findOutageStart } from "../spans-store";
@@ -138,8 +140,9 @@ function place(
     return (!isDraft || isOwn) && hasRoom(incidentId);
   });
   const isAgain = ended !== undefined && !ended.incident.draft;
-  const sentence = `Automatic checks are failing${isAgain ? " again" : ""}.`;
-  const body = bodyOf(monitor, sentence, failure);
+  const words = wordsForPage(tx, pageId);
+  const sentence = words.t(isAgain ? "written.failing_again" : "written.failing");
+  const body = bodyOf(monitor, sentence, failure, words);
   if (!ended) openAutomatic(ctx, tx, pageId, outage, { isDraft, body });
   else if (ended.incident.draft) moveDraft(ctx, tx, ended.automatic.incidentId, outage, body);
   else reopenAutomatic(ctx, tx, ended.automatic.incidentId, outage, body);
@@ -249,8 +252,14 @@ function repairOutages(ctx: Ctx, tx: Tx, id: string): void {
  * Returns the text of an update, only with publishable text, since a draft may be published
  * unchanged.
  */
-function bodyOf(monitor: MonitorRow, sentence: string, { publicMessage }: Failure): string {
-  const isShown = publicMessage !== null && !probeOf(monitor.type).hasPrivateMessages;
+function bodyOf(
+  monitor: MonitorRow,
+  sentence: string,
+  { publicMessage }: Failure,
+  { isEnglish }: Words,
+): string {
+  // Messages of checks are in English.
+  const isShown = publicMessage !== null && isEnglish && !probeOf(monitor.type).hasPrivateMessages;
   return isShown ? `${sentence} ${asMarkdown(publicMessage)}` : sentence;
 }
 

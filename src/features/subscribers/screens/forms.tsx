@@ -1,6 +1,7 @@
 import { invalidFields } from "../../../base/errors";
 import { SUBSCRIBER_EVENTS, type SubscriberEvent } from "../../../base/mail-address";
 import type { Reader } from "../../../db/statements";
+import { wordsOf } from "../../../languages/words";
 import { EVENT_LABELS } from "../../../public/subscription-form";
 import { CheckboxList, CheckRows, ChoiceField } from "../../../ui/choices";
 import { TextArea } from "../../../ui/form";
@@ -140,9 +141,9 @@ export function choicesOfBody(
   });
   if ("choices" in parsed) return parsed.choices;
   throw invalidFields(
-    parsed.errors.map(({ pointer, detail }) => ({
-      pointer: pointer === "#/events" ? pointer : "#/targets",
-      detail,
+    Object.entries(parsed.errors).map(([name, key]) => ({
+      pointer: name === "events" ? "#/events" : "#/targets",
+      detail: wordsOf("en").t(key),
     })),
   );
 }

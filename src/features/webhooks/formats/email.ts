@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { COMPONENT_STATUSES, STATUS_TONES } from "../../../base/status";
 import type { RecordedEvent } from "../../../events/outbox";
+import { wordsOf } from "../../../languages/words";
 import { headerText } from "../../mail/compose";
 import {
   type Block,
@@ -67,7 +68,7 @@ export function alertLetter(
   const { what, name, title, tone, facts, body, components, url, target, source } = notification;
   const entries = gathered ? [] : entriesOf(event);
   return {
-    locale: "en",
+    words: wordsOf("en"),
     sender: cleanLine(pageName),
     preheader: what,
     tone,

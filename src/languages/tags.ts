@@ -1,0 +1,42 @@
+/** Languages with a catalog, by their tags. English is the first; the others follow in the order of their tags. */
+export const LANGUAGES = ["en", "de"] as const;
+
+export type Language = (typeof LANGUAGES)[number];
+
+/** Catalogs of tags that have none of their own. */
+const OTHER_TAGS: Readonly<Record<string, string>> = { no: "nb", pt: "pt-BR" };
+
+/**
+ * Finds the catalog of a locale by look-up (RFC 4647, 3.4): of `de-AT` that of `de`. Chinese is found by its script, which
+ * regions imply. Undefined without a catalog, and for a text that is no language tag.
+ */
+export function languageOf(locale: string): Language | undefined {
+  const tag = parseTag(locale);
+  if (tag === undefined) return undefined;
+  if (tag.language === "zh") {
+    return catalogOf(tag.maximize().script === "Hant" ? "zh-TW" : "zh-CN");
+  }
+  const subtags = tag.baseName.split("-");
+  while (subtags.length > 0) {
+    const range = subtags.join("-");
+    const found = catalogOf(OTHER_TAGS[range] ?? range);
+    if (found !== undefined) return found;
+    subtags.pop();
+    // A single letter begins an extension, which says nothing without its values.
+    if (subtags.at(-1)?.length === 1) subtags.pop();
+  }
+  return undefined;
+}
+
+function catalogOf(tag: string): Language | undefined {
+  return LANGUAGES.find((language) => language === tag);
+}
+
+/** Parses a language tag; undefined for any other text. */
+function parseTag(text: string): Intl.Locale | undefined {
+  try {
+    return new Intl.Locale(text);
+  } catch {
+    return undefined;
+  }
+}

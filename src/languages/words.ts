@@ -1,0 +1,155 @@
+/*
+ * Words of what visitors read, in the languages of `tags.ts`. English is a part of the program; the other catalogs are files
+ * of the executable, each read when a page first uses its language. Messages are in the ICU format.
+ */
+import { readFileSync } from "node:fs";
+import type {
+  Formatters,
+  FormatXMLElementFn,
+  IntlMessageFormat,
+  PrimitiveType,
+} from "intl-messageformat";
+import { LRUCache } from "lru-cache";
+import { lazy } from "../base/lazy";
+import { type Language, languageOf } from "./tags";
+import de from "./de.json" with { type: "file" };
+import { messages as english } from "./en.json";
+
+/** Name of a message. */
+export type MessageKey = keyof typeof english;
+
+/** Values of a message's placeholders. */
+export type MessageArgs = Readonly<Record<string, string | number>>;
+
+/** A value that is neither text nor number, or the function that makes one of the content of a tag. */
+type Rich<T> = PrimitiveType | T | FormatXMLElementFn<T, T | (string | T)[]>;
+
+/** Words in the language of a locale, or in English for a locale without a catalog. */
+export interface Words {
+  /** Tag for the attribute `lang` of texts with these words. */
+  lang: string;
+  dir: "ltr" | "rtl";
+  /** True for English, also in place of another language. */
+  isEnglish: boolean;
+  /** Locale for the numbers and lists in these words. */
+  locale: string;
+  /** Name of the language in itself. */
+  name: string;
+  /** Returns a message, in English if the catalog lacks it. Throws if a value is missing. */
+  t(key: MessageKey, args?: MessageArgs): string;
+  /** Returns a message in parts, with values that are not text, such as elements. */
+  parts<T>(key: MessageKey, args: Readonly<Record<string, Rich<T>>>): (string | T)[];
+  /** False for a message that is in English because the catalog lacks it. */
+  has(key: MessageKey): boolean;
+}
+
+/** Content of a catalog. */
+export interface Catalog {
+  language: { name: string; dir: "ltr" | "rtl" };
+  messages: Readonly<Partial<Record<MessageKey, string>>>;
+}
+
+const ENGLISH: Catalog = { language: { name: "English", dir: "ltr" }, messages: english };
+
+/** Paths of the other catalogs, on disk or inside the executable. */
+const FILES = { de } as unknown as Readonly<Record<Exclude<Language, "en">, string>>;
+
+/** Number of locales whose words are kept. */
+const LOCALES_MAX = 100;
+
+const wordsByLocale = lazy(() => new LRUCache<string, Words>({ max: LOCALES_MAX }));
+const catalogs = lazy(() => new Map<Language, Catalog>([["en", ENGLISH]]));
+
+/** Returns the words for a locale. */
+export function wordsOf(locale: string): Words {
+  let words = wordsByLocale().get(locale);
+  if (!words) {
+    const language = languageOf(locale);
+    words = createWords(readCatalog(language ?? "en"), language === undefined ? "en" : locale);
+    wordsByLocale().set(locale, words);
+  }
+  return words;
+}
+
+function readCatalog(language: Language): Catalog {
+  let catalog = catalogs().get(language);
+  if (!catalog && language !== "en") {
+    catalog = JSON.parse(readFileSync(FILES[language], "utf8")) as Catalog;
+    catalogs().set(language, catalog);
+  }
+  return catalog ?? ENGLISH;
+}
+
+/** Creates the words of a catalog. Tests pass a catalog of their own. */
+export function createWords(catalog: Catalog, locale: string): Words {
+  const { language, messages } = catalog;
+  const isEnglish = catalog === ENGLISH;
+  // English without a region is written as on the pages: day first.
+  const ownLocale = locale === "en" ? "en-GB" : locale;
+  const formats = new Map<MessageKey, IntlMessageFormat>();
+  const has = (key: MessageKey) => messages[key] !== undefined;
+
+  function formatOf(key: MessageKey): IntlMessageFormat {
+    let format = formats.get(key);
+    if (!format) {
+      const own = messages[key];
+      format = parse(own ?? english[key], own === undefined ? "en-GB" : ownLocale);
+      formats.set(key, format);
+    }
+    return format;
+  }
+
+  return {
+    lang: locale,
+    dir: language.dir,
+    isEnglish,
+    locale: ownLocale,
+    name: language.name,
+    has,
+    t(key, args) {
+      // A message without values is no message of the format, so that it needs no parser.
+      if (args === undefined) return messages[key] ?? english[key];
+      return String(formatOf(key).format(args));
+    },
+    parts<T>(key: MessageKey, args: Readonly<Record<string, Rich<T>>>) {
+      const formatted = formatOf(key).format<T>(args as Record<string, Rich<T>>);
+      return Array.isArray(formatted) ? formatted : [formatted as string | T];
+    },
+  };
+}
+
+/** Library, loaded with the first message that has values. */
+const library = lazy(() => require("intl-messageformat") as typeof import("intl-messageformat"));
+
+function parse(message: string, locale: string): IntlMessageFormat {
+  return new (library().IntlMessageFormat)(message, locale, undefined, {
+    formatters: formatters(),
+  });
+}
+
+/** Formatters of all messages by their options. To make one takes many times as long as to use it. */
+const formatters = lazy((): Formatters => ({
+  getNumberFormat: kept(
+    (...of: Parameters<Formatters["getNumberFormat"]>) =>
+      new Intl.NumberFormat(...(of as ConstructorParameters<typeof Intl.NumberFormat>)),
+  ),
+  getDateTimeFormat: kept(
+    (...of: Parameters<Formatters["getDateTimeFormat"]>) => new Intl.DateTimeFormat(...of),
+  ),
+  getPluralRules: kept(
+    (...of: Parameters<Formatters["getPluralRules"]>) => new Intl.PluralRules(...of),
+  ),
+}));
+
+/** Returns a function that makes a value once for the same arguments. */
+function kept<Of extends unknown[], Made extends object>(
+  make: (...of: Of) => Made,
+): (...of: Of) => Made {
+  const made = new LRUCache<string, Made>({ max: LOCALES_MAX });
+  return (...of) => {
+    const key = JSON.stringify(of);
+    const value = made.get(key) ?? make(...of);
+    made.set(key, value);
+    return value;
+  };
+}
