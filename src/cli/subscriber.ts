@@ -86,6 +86,11 @@ export const subscriberCommands: readonly Command[] = [
         isRepeatable: true,
         help: "Only mails about this component; can be repeated. Default: the whole page.",
       },
+      {
+        name: "language",
+        placeholder: "TAG",
+        help: "Language of the mails, such as de; one that the page offers. Default: that of the page.",
+      },
       CONSENT_FLAG,
     ],
     // Needed to find out if mail can be sent.
@@ -105,7 +110,8 @@ export const subscriberCommands: readonly Command[] = [
   },
   {
     name: "subscriber import",
-    summary: "Import subscribers of a page from a CSV file with email,components,groups,events.",
+    summary:
+      "Import subscribers of a page from a CSV file with email,components,groups,events,language.",
     positionals: ["FILE"],
     flags: [
       REQUIRED_PAGE,
@@ -146,18 +152,24 @@ async function runList(invocation: Invocation): Promise<ExitCode> {
     const now = ctx.clock.now();
     const list = listSubscribersOfPage(ctx.db, page, { status, now });
     if (isSet("json")) printJson(output, list);
-    else printTable(output, ["EMAIL", "STATUS", "FOLLOWS", "EVENTS", "SINCE"], list.map(toRow));
+    else
+      printTable(
+        output,
+        ["EMAIL", "STATUS", "FOLLOWS", "EVENTS", "LANGUAGE", "SINCE"],
+        list.map(toRow),
+      );
   });
 }
 
 function toRow(subscriber: SubscriberLine): string[] {
-  const { email, status, reasons, scope, components, groups, events, since } = subscriber;
+  const { email, status, reasons, scope, components, groups, events, language, since } = subscriber;
   const targets = [...groups.map((ref) => `group ${ref}`), ...components];
   return [
     email ?? "removed",
     reasons.length > 0 ? `${status} (${reasons.join(", ")})` : status,
     scope === "page" ? "everything" : targets.join(", ") || "nothing",
     events.join(", "),
+    language ?? "of the page",
     since,
   ];
 }
@@ -171,7 +183,8 @@ async function runAdd(invocation: Invocation): Promise<ExitCode> {
     const address = requiredAddress(parseMailAddress(invocation.positionals[0] ?? "", rules));
     const page = requiredPage(ctx.db, invocation);
     const components = values("component");
-    const choices = createChoicesReader(ctx.db, page).read({ components, groups: [], events: [] });
+    const written = { components, groups: [], events: [], language: value("language") ?? "" };
+    const choices = createChoicesReader(ctx.db, page).read(written);
     if (typeof choices === "string") throw new UsageError([`${choices}.`]);
     const given = value("consent");
     const consent = given === undefined ? undefined : readConsent(given);

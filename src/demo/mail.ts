@@ -57,7 +57,7 @@ export function subscriberEntries(
         {
           confirmedAt: ctx.clock.now(),
           consentSource: "form",
-          consentText: consentText(page.row),
+          consentText: consentText(page.row, null),
           consentIp: "203.0.113.9",
         },
       );

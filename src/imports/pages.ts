@@ -439,11 +439,12 @@ export class InternalPage {
 /** Returns a checksum of the settings of a page, which is the default page or not without having been edited. */
 export function pageMark(row: PageRow): number {
   const { slug, name, description, timeZone, locale, visibility, theme, accent } = row;
-  const { historyDays, customDomains, logo, compat, mail, joinMinutes } = row;
+  const { historyDays, customDomains, logo, compat, mail, joinMinutes, languages } = row;
   const texts = [slug, name, description, timeZone, locale, visibility, theme, accent, logo];
-  // Checksums of earlier versions do not have the setting.
+  // Checksums of earlier versions do not have these settings.
   const join = joinMinutes === JOIN_MINUTES ? [] : [joinMinutes];
-  return crc32(JSON.stringify([texts, historyDays, customDomains, compat, mail, ...join]));
+  const more = languages.length === 0 ? [] : [languages];
+  return crc32(JSON.stringify([texts, historyDays, customDomains, compat, mail, ...join, ...more]));
 }
 
 /** Returns a checksum of the settings of a group, which is moved without being edited. */

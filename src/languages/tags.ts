@@ -3,6 +3,22 @@ export const LANGUAGES = ["en", "de"] as const;
 
 export type Language = (typeof LANGUAGES)[number];
 
+/** Property with the language of a text that Allclear wrote. It is a symbol, since the API does not show it. */
+export const LANG: unique symbol = Symbol("lang");
+
+/** An object with a text that Allclear may have written. */
+export interface InSomeLanguage {
+  [LANG]?: string;
+}
+
+/** Returns the property with the language of a text; nothing for a text of a person. */
+export function inSomeLanguage(lang: string | null): InSomeLanguage {
+  return lang === null ? {} : { [LANG]: lang };
+}
+
+/** Maximum number of languages of a page. */
+export const LANGUAGES_MAX = 22;
+
 /** Catalogs of tags that have none of their own. */
 const OTHER_TAGS: Readonly<Record<string, string>> = { no: "nb", pt: "pt-BR" };
 
@@ -30,6 +46,11 @@ export function languageOf(locale: string): Language | undefined {
 
 function catalogOf(tag: string): Language | undefined {
   return LANGUAGES.find((language) => language === tag);
+}
+
+/** Returns a language tag as it is written usually, such as `pt-BR` for `PT-br`; undefined for any other text. */
+export function canonicalTag(text: string): string | undefined {
+  return parseTag(text)?.toString();
 }
 
 /** Parses a language tag; undefined for any other text. */

@@ -13,6 +13,7 @@ import type { SentPage } from "../http/answers";
 import { IMMUTABLE, PUBLIC_CACHE, WIDGET_CACHE } from "../http/cdn";
 import { componentBadge, endpointBadge, pageBadge, renderBadge } from "../public/badges";
 import { V2_DOCUMENTS } from "../public/compat/statuspage";
+import { languageRendering } from "../public/chosen-language";
 import { createRowCache } from "../public/component-list";
 import { renderWidget } from "../public/embed";
 import {
@@ -85,7 +86,13 @@ export function createPageDocuments({ ctx, snapshots, readIncidents }: Dependenc
     function page(path: string, render: (snapshot: Snapshot, more: Rendering) => SentPage) {
       const snapshot = read();
       const at = (madeAt: number) =>
-        bytesOf(render(snapshot, { ...rendering, copy: { ...copy, madeAt } }).html);
+        bytesOf(
+          render(snapshot, {
+            ...rendering,
+            ...languageRendering(snapshot),
+            copy: { ...copy, madeAt },
+          }).html,
+        );
       return {
         path,
         mediaType: "text/html;charset=utf-8",
@@ -188,7 +195,7 @@ export function createPageDocuments({ ctx, snapshots, readIncidents }: Dependenc
     yield fixed(`${root}/badge.svg`, renderBadge(pageBadge(document)), SVG);
     yield fixed(
       `${root}/widget.js`,
-      renderWidget(document, snapshot.openIncidentCount),
+      renderWidget(snapshot),
       "text/javascript;charset=utf-8",
       WIDGET_CACHE,
     );
@@ -211,7 +218,7 @@ export function createPageDocuments({ ctx, snapshots, readIncidents }: Dependenc
     yield WHOLE_TURN;
     for (const { ending, mediaType, write } of FEEDS) {
       const rendered = yield* renderEntries(entries, renderText);
-      const feed = write(read().document.page, rendered);
+      const feed = write(read(), rendered);
       for (const name of FEED_NAMES) {
         yield fixed(`${root}/${name}.${ending}`, feed, `${mediaType};charset=utf-8`);
       }
@@ -219,7 +226,7 @@ export function createPageDocuments({ ctx, snapshots, readIncidents }: Dependenc
     }
     const snapshot = read();
     const planned = listCalendar(ctx.db, snapshot, ctx.baseUrl);
-    const calendar = writeCalendar(snapshot.document.page, planned);
+    const calendar = writeCalendar(snapshot, planned);
     yield fixed(`${root}/calendar.ics`, calendar, "text/calendar;charset=utf-8");
   }
 }

@@ -2,9 +2,9 @@ import { renderToString } from "preact-render-to-string";
 import { sha256Base64 } from "../base/hash";
 import { lazy } from "../base/lazy";
 import { listedTone, TONE_FILLS } from "../base/status";
-import type { StatusDocument } from "../features/status/wire";
 import { toneOf } from "../features/status/rules";
 import type { Snapshot } from "../features/status/snapshots";
+import { LANG } from "../languages/tags";
 import { wordsOf } from "../languages/words";
 import base from "../ui/base.css" with { type: "text" };
 import { Shape } from "../ui/blocks";
@@ -14,6 +14,7 @@ import { minifyCss } from "../ui/style-sheet";
 import { InWords, useWords } from "../ui/words";
 import tokens from "../ui/tokens.css" with { type: "text" };
 import { OUTLINES, shorten } from "./badges";
+import { chosenLanguage, withLanguage } from "./chosen-language";
 import style from "./css/embed.css" with { type: "text" };
 import { contextOf, type PageContext, type Rendering } from "./page-context";
 import { accentCss, CopyAge, PageScript } from "./page-document";
@@ -72,7 +73,7 @@ export function renderEmbed(
             ) : null}
             <Entries snapshot={snapshot} context={context} />
             <p class="embed-foot">
-              <a href={page.url}>
+              <a href={withLanguage(page.url, context.language)}>
                 {words.say("embed.open", {
                   page: page.name,
                   unseen: (text) => <span class="unseen">{text}</span>,
@@ -89,7 +90,7 @@ export function renderEmbed(
 
 /** Open incidents and maintenance, at most three, and the number of the others. */
 function Entries({ snapshot, context }: { snapshot: Snapshot; context: PageContext }) {
-  const { t, say, isEnglish } = useWords();
+  const { t, say, langOf, isEnglish } = useWords();
   const { incidents, maintenance, page } = snapshot.document;
   const count = snapshot.openIncidentCount + maintenance.length;
   if (count === 0) return null;
@@ -98,10 +99,10 @@ function Entries({ snapshot, context }: { snapshot: Snapshot; context: PageConte
   const others = count - shownIncidents.length - shownMaintenance.length;
   return (
     <ul class="embed-list">
-      {shownIncidents.map(({ id, name, status, impact, url }) => (
+      {shownIncidents.map(({ id, name, status, impact, url, [LANG]: lang = null }) => (
         <li key={id}>
           <Shape tone={listedTone({ status, impact })} />
-          <a dir="auto" href={url}>
+          <a dir="auto" lang={langOf(lang)} href={withLanguage(url, context.language)}>
             {name}
           </a>
           <span>
@@ -115,7 +116,7 @@ function Entries({ snapshot, context }: { snapshot: Snapshot; context: PageConte
       {shownMaintenance.map(({ id, name, status, scheduled_for: from, url }) => (
         <li key={id}>
           <Shape tone={listedTone({ status })} />
-          <a dir="auto" href={url}>
+          <a dir="auto" href={withLanguage(url, context.language)}>
             {name}
           </a>
           <span>
@@ -129,7 +130,9 @@ function Entries({ snapshot, context }: { snapshot: Snapshot; context: PageConte
       ))}
       {others > 0 ? (
         <li>
-          <a href={page.url}>{say("list.more", { count: others })}</a>
+          <a href={withLanguage(page.url, context.language)}>
+            {say("list.more", { count: others })}
+          </a>
         </li>
       ) : null}
     </ul>
@@ -140,7 +143,8 @@ function Entries({ snapshot, context }: { snapshot: Snapshot; context: PageConte
  * Returns the script that shows a page's state on other sites. It contains the state, so it sends no
  * request. It names an open incident if there is only one, else it shows the headline.
  */
-export function renderWidget(document: StatusDocument, openIncidentCount: number): string {
+export function renderWidget(snapshot: Snapshot): string {
+  const { document, openIncidentCount } = snapshot;
   const { page, incidents } = document;
   const words = wordsOf(page.locale);
   const tone = toneOf(document);
@@ -149,8 +153,8 @@ export function renderWidget(document: StatusDocument, openIncidentCount: number
   const state = {
     name: shorten(page.name),
     text: isNamed ? shorten(incident.name) : words.t(headlineKey(document)),
-    lang: isNamed ? undefined : words.lang,
-    url: isNamed ? incident.url : page.url,
+    lang: isNamed ? incident[LANG] : words.lang,
+    url: withLanguage(isNamed ? incident.url : page.url, chosenLanguage(snapshot)),
     isWell: tone === "ok" || tone === "none",
     fill: TONE_FILLS[tone],
     shape: OUTLINES[tone],

@@ -110,14 +110,14 @@ function EntryRow({ entry: { subject }, context }: { entry: HistoryEntry; contex
 }
 
 function IncidentRow({ incident, context }: { incident: IncidentSummary; context: PageContext }) {
-  const { say, lasting } = useWords();
+  const { say, lasting, langOf } = useWords();
   const { id, name, impact, status, startedAt, resolvedAt, postmortemPublishedAt } = incident;
   const href = context.paths.incident(id);
   return (
     <>
       <Shape tone={listedTone({ status, impact })} />
       <span class="entry">
-        <a dir="auto" href={href}>
+        <a dir="auto" lang={langOf(incident.nameLang)} href={href}>
           {name}
         </a>
         <span class="what">
@@ -313,7 +313,7 @@ export function UpdateList(props: UpdateListProps) {
               <ClockTime at={update.display_at} times={times} />
             </span>
           </p>
-          <Text text={text} href={`${href}#${update.id}`} />
+          <Text text={text} of={update} href={`${href}#${update.id}`} />
           {"components" in update ? (
             <Named components={update.components} max={named} isTruncated={isTruncated} />
           ) : null}

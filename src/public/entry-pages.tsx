@@ -46,7 +46,9 @@ export function renderIncidentPage(
     children: (
       <article>
         <header class="title">
-          <h1 dir="auto">{incident.name}</h1>
+          <h1 dir="auto" lang={words.langOf(incident)}>
+            {incident.name}
+          </h1>
           <p>
             <IncidentState incident={incident} />
           </p>

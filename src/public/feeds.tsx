@@ -16,10 +16,12 @@ import { listMaintenance, listPendingMaintenance } from "../features/maintenance
 import { type Maintenance, presentMaintenance } from "../features/maintenance/wire";
 import type { Page } from "../features/pages/wire";
 import type { Snapshot, Snapshots } from "../features/status/snapshots";
+import type { InSomeLanguage } from "../languages/tags";
 import { declareRoutes } from "../http/elysia";
 import { representOnce } from "../http/representation";
 import { exactTime } from "../ui/times";
 import { InWords, type PageWords, pageWordsOf, useWords } from "../ui/words";
+import { chosenLanguage, withLanguage } from "./chosen-language";
 import { createPageTimes } from "./page-times";
 import {
   createMarkdownCache,
@@ -60,6 +62,11 @@ export const FEEDS = [
 /** Names of a page's feed without its ending: that of Statuspage, and ours. */
 export const FEED_NAMES = ["history", "feed"] as const;
 
+/** What feeds and calendars show of a snapshot. */
+interface Shown {
+  document: { page: Page };
+}
+
 /** An entry of a feed with its content as HTML. */
 interface RenderedEntry {
   entry: Entry;
@@ -81,8 +88,8 @@ export function* renderEntries(
 }
 
 /** Writes the entries of a page as Atom (RFC 4287). Ids are `urn:uuid:` and never change. */
-function writeAtom(page: Page, rendered: readonly RenderedEntry[]): string {
-  const feed = createFeed(page, rendered, "feed.atom");
+function writeAtom(snapshot: Shown, rendered: readonly RenderedEntry[]): string {
+  const feed = createFeed(snapshot, rendered, "feed.atom");
   for (const { entry, html } of rendered) {
     feed.addItem({
       ...common(entry),
@@ -99,8 +106,8 @@ function writeAtom(page: Page, rendered: readonly RenderedEntry[]): string {
  * Writes the entries of a page as RSS 2.0. Readers find news by the single date of an entry, which is
  * therefore the time of its last update.
  */
-function writeRss(page: Page, rendered: readonly RenderedEntry[]): string {
-  const feed = createFeed(page, rendered, "feed.rss");
+function writeRss(snapshot: Shown, rendered: readonly RenderedEntry[]): string {
+  const feed = createFeed(snapshot, rendered, "feed.rss");
   for (const { entry, html } of rendered) {
     feed.addItem({
       ...common(entry),
@@ -131,15 +138,16 @@ function common(entry: Entry) {
 }
 
 /** Creates a feed. `updated` depends only on the entries, so that the bytes stay without a change. */
-function createFeed(page: Page, rendered: readonly RenderedEntry[], file: string): Feed {
+function createFeed(snapshot: Shown, rendered: readonly RenderedEntry[], file: string): Feed {
+  const { page } = snapshot.document;
   const words = pageWordsOf(page.locale);
   const changes = rendered.map(({ entry }) => entry.changedAt);
   return new (library().Feed)({
     id: urnOf(page.id),
     title: asText(page.name),
     description: asText(page.description ?? words.t("feed.description", { page: page.name })),
-    link: page.url,
-    feed: `${page.url}/${file}`,
+    link: inOwnLanguage(page.url, snapshot),
+    feed: inOwnLanguage(`${page.url}/${file}`, snapshot),
     updated: new Date(changes.reduce((a, b) => (a < b ? b : a), page.created_at)),
     author: { name: asText(page.name) },
     language: words.lang,
@@ -195,12 +203,12 @@ export function feedRoutes(
       const rendered = yield* renderEntries(entries, renderText);
       // The page may have become private or public meanwhile.
       visitors.readAgain(current);
-      return represent(write(current.document.page, rendered), feed.mediaType);
+      return represent(write(current, rendered), feed.mediaType);
     }),
   }));
   const calendarOf = representOnce((snapshot: Snapshot) => {
     const maintenances = listCalendar(ctx.db, snapshot, ctx.baseUrl);
-    return represent(writeCalendar(snapshot.document.page, maintenances), CALENDAR);
+    return represent(writeCalendar(snapshot, maintenances), CALENDAR);
   });
   const serve = createFileServer(ctx, snapshots, visitors);
   const send = createDocumentSender(ctx, snapshots, visitors);
@@ -309,10 +317,13 @@ export function listEntries(
   );
   const entries = [
     ...[...incidents, ...newestIncidents].map((one) =>
-      ofIncident({ ...one, url: `${page.url}/incidents/${one.id}` }, written),
+      ofIncident(
+        { ...one, url: inOwnLanguage(`${page.url}/incidents/${one.id}`, snapshot) },
+        written,
+      ),
     ),
     ...[...maintenance, ...newestMaintenance].map((one) =>
-      ofMaintenance({ ...one, url: maintenanceUrl(page, one) }, written),
+      ofMaintenance({ ...one, url: maintenanceUrl(snapshot, one) }, written),
     ),
   ];
   return [...new Map(entries.map((entry) => [entry.id, entry])).values()]
@@ -320,8 +331,13 @@ export function listEntries(
     .slice(0, ENTRIES_MAX);
 }
 
-function maintenanceUrl({ url }: Pick<Page, "url">, { id }: Pick<Maintenance, "id">): string {
-  return `${url}/maintenance/${id}`;
+function maintenanceUrl(snapshot: Shown, { id }: Pick<Maintenance, "id">): string {
+  return inOwnLanguage(`${snapshot.document.page.url}/maintenance/${id}`, snapshot);
+}
+
+/** Returns an address of a page in the language of a snapshot. */
+function inOwnLanguage(url: string, snapshot: Shown): string {
+  return withLanguage(url, chosenLanguage(snapshot));
 }
 
 /** Words and times in the language of the page. */
@@ -379,7 +395,7 @@ const NAMES_SHOWN = 24;
 
 type TimeOf = Written["timeOf"];
 
-interface Update {
+interface Update extends InSomeLanguage {
   id: string;
   status: IncidentStatus | MaintenanceStatus;
   body: string;
@@ -468,6 +484,7 @@ function Updates<T extends Update>(props: {
           key={update.id}
           title={say(updateKey(update.status))}
           at={update.display_at}
+          of={update}
           text={text}
           url={url}
           timeOf={props.timeOf}
@@ -488,13 +505,15 @@ function Updates<T extends Update>(props: {
 function FeedText(props: {
   title: ComponentChildren;
   at: string;
+  /** The update that has the text. */
+  of?: InSomeLanguage;
   text: ShownText;
   url: string;
   timeOf: TimeOf;
   children?: ComponentChildren;
 }) {
-  const { say } = useWords();
-  const { text } = props;
+  const { say, langOf } = useWords();
+  const { text, of = null } = props;
   return (
     <>
       <p>
@@ -505,7 +524,7 @@ function FeedText(props: {
         <strong>{props.title}</strong>
       </p>
       {"html" in text ? (
-        <div dangerouslySetInnerHTML={{ __html: text.html }} />
+        <div lang={langOf(of)} dangerouslySetInnerHTML={{ __html: text.html }} />
       ) : (
         <p dir="auto">
           {text.words} <a href={props.url}>{say("updates.read_on")}</a>
@@ -575,7 +594,7 @@ export function listCalendar(reader: Reader, snapshot: Snapshot, baseUrl: string
     ...listMaintenance(reader, { pageId: page.id, isUpcoming: 0, limit: NEWEST_MAX }),
   ];
   const all = [...maintenance, ...records.map((record) => presentMaintenance(record, baseUrl))].map(
-    (one) => ({ ...one, url: maintenanceUrl(page, one) }),
+    (one) => ({ ...one, url: maintenanceUrl(snapshot, one) }),
   );
   return [...new Map(all.map((one) => [one.id, one])).values()].sort((a, b) =>
     a.scheduled_for + a.id < b.scheduled_for + b.id ? -1 : 1,
@@ -587,7 +606,8 @@ export function listCalendar(reader: Reader, snapshot: Snapshot, baseUrl: string
  * of the maintenance, so that calendars follow every change. Cancelled maintenance keeps its event. If all
  * descriptions are too long, those of the earliest maintenance are left out but for their links.
  */
-export function writeCalendar(page: Page, maintenances: readonly Maintenance[]): string {
+export function writeCalendar(snapshot: Shown, maintenances: readonly Maintenance[]): string {
+  const { page } = snapshot.document;
   const words = pageWordsOf(page.locale);
   const timeOf = words.isEnglish
     ? exactTime
@@ -596,7 +616,7 @@ export function writeCalendar(page: Page, maintenances: readonly Maintenance[]):
     prodId: { company: "Allclear", product: "Maintenance", language: words.lang.toUpperCase() },
     // The library does not escape the texts of the calendar itself.
     name: escapeText(lineOf(page.name)),
-    source: `${page.url}/calendar.ics`,
+    source: inOwnLanguage(`${page.url}/calendar.ics`, snapshot),
     ttl: HOUR_MS / SECOND_MS,
   });
   let left = DESCRIPTIONS_MAX_BYTES;

@@ -17,6 +17,7 @@ import { Representation, representOnce } from "../http/representation";
 import { type Assets, createAssets, UI_ASSETS } from "../ui/assets";
 import { ringIcon } from "../ui/pictures";
 import { type Badge, componentBadge, endpointBadge, pageBadge, renderBadge } from "./badges";
+import { languageOfRequest, withLanguage } from "./chosen-language";
 import { DOCS_ASSETS } from "./docs";
 import { renderWidget } from "./embed";
 import { PAGE_SCRIPT, PREVIEW_PICTURES, STATIC_COPY_SCRIPT } from "./page-document";
@@ -206,8 +207,8 @@ export function badgeRoutes(ctx: Ctx, snapshots: Snapshots, visitors: Visitors) 
   const badgeOf = representOnce((snapshot: Snapshot) => picture(pageBadge(snapshot.document)));
   const endpointOf = publicJson((snapshot) => endpointBadge(pageBadge(snapshot.document)));
   const widgetOf = representOnce(
-    ({ document: page, openIncidentCount }: Snapshot) =>
-      new Representation(renderWidget(page, openIncidentCount), {
+    (snapshot: Snapshot) =>
+      new Representation(renderWidget(snapshot), {
         mediaType: "text/javascript;charset=utf-8",
         cacheControl: WIDGET_CACHE,
         isCrossOrigin: true,
@@ -255,14 +256,15 @@ export function badgeRoutes(ctx: Ctx, snapshots: Snapshots, visitors: Visitors) 
         snapshots.whenReady(params.slug, requestContext.now, () => {
           const snapshot = visitors.getForPrograms(params.slug, requestContext);
           const { page, components } = snapshot.document;
+          const language = languageOfRequest(request, page);
           // The parameter is the whole segment, including its ending.
           const [, reference = ""] = /^(.+)\.svg$/.exec(params["id.svg"]) ?? [];
           const componentId = resolveComponentId(ctx.db, reference);
           const component = components.find(({ id }) => id === componentId);
           if (!component) throw notFound("component");
           return page.slug === params.slug
-            ? componentBadgeOf(component, page.locale).respond(request, requestContext)
-            : moved(page.slug, `badge/${component.id}.svg`);
+            ? componentBadgeOf(component, language ?? page.locale).respond(request, requestContext)
+            : moved(page.slug, withLanguage(`badge/${component.id}.svg`, language));
         }),
       document(
         "getComponentBadge",

@@ -9,6 +9,7 @@ import type { Ctx } from "../context";
 import type { Reader } from "../db/statements";
 import type { RequestedChoices } from "../db/tables/mail";
 import { logoPath } from "../features/pages/addresses";
+import { languageFor, languageTagsOf } from "../features/pages/rules";
 import { findDefaultPage, type PageRow } from "../features/pages/store";
 import { type HistoryEntry, readOpenIncidents } from "../features/status/entries";
 import {
@@ -43,7 +44,7 @@ import { type Form, formBody } from "../http/form-body";
 import { type FindLink, type Operation, operation } from "../http/operation";
 import { NO_STORE } from "../http/representation";
 import type { RequestContext } from "../http/request-context";
-import { type MessageKey, wordsOf } from "../languages/words";
+import type { MessageKey } from "../languages/words";
 import type { HtmlDocument } from "../ui/documents";
 import { ringIconUrl } from "../ui/pictures";
 import { minifyCss } from "../ui/style-sheet";
@@ -51,6 +52,7 @@ import { type PageWords, pageWordsOf, useWords } from "../ui/words";
 import input from "../ui/css/input.css" with { type: "text" };
 import forms from "./css/forms.css" with { type: "text" };
 import style from "./css/mail.css" with { type: "text" };
+import { offeredLanguages } from "./chosen-language";
 import { pathsOf } from "./page-context";
 import { Logo, renderFramed } from "./page-document";
 import { createPageTimes } from "./page-times";
@@ -105,10 +107,14 @@ export function mailRoutes(ctx: Ctx) {
     { typed, errors = {} }: { typed?: TypedChoices; errors?: InputErrors } = {},
   ): Response {
     const choosable = readChoosable(db, page.id);
-    const { targets, events, scope } = existingChoices(choicesOf(db, subscriber), choosable);
+    const { targets, events, scope, language } = existingChoices(
+      choicesOf(db, subscriber),
+      choosable,
+    );
     const stored = {
       scope,
       events,
+      language: language ?? "",
       components: targets.filter((id) => id.startsWith("cmp_")),
       groups: targets.filter((id) => id.startsWith("grp_")),
     };
@@ -125,7 +131,10 @@ export function mailRoutes(ctx: Ctx) {
       const found = openManagement(tx, token, useOf(call));
       if (!isOpen(found.page)) throw deadLink();
       const choosable = readChoosable(tx, found.page.id);
-      const parsed = parseChoices(typed, choosable, { needsEvents: true });
+      const parsed = parseChoices(typed, choosable, {
+        needsEvents: true,
+        languages: languageTagsOf(found.page),
+      });
       if ("choices" in parsed) changeChoices(ctx, tx, found.subscriber, parsed.choices);
       return { link: found, errors: "errors" in parsed ? parsed.errors : {} };
     });
@@ -138,27 +147,28 @@ export function mailRoutes(ctx: Ctx) {
     const action = form.text("action");
     if (action === "save") return save(call, form);
     if (action !== "unsubscribe" && action !== "erase") throw unknownAction();
-    const page = await db.write((tx) => {
+    const { page, subscriber } = await db.write((tx) => {
       const found = openManagement(tx, params.token, useOf(call));
       const end = action === "erase" ? eraseSubscriber : unsubscribe;
       end(ctx, tx, found.subscriber);
-      return found.page;
+      return found;
     });
-    return sendHtml(request, renderEnd(page, action === "erase" ? ERASED : UNSUBSCRIBED));
+    const words = wordsFor(page, subscriber.language);
+    return sendHtml(request, renderEnd(page, action === "erase" ? ERASED : UNSUBSCRIBED, words));
   }
 
   async function unsubscribeBy(call: Call & { body: Form }): Promise<Response> {
     const { body: form, params, request } = call;
     const isOneClick = form.text("List-Unsubscribe") === "One-Click";
     if (!isOneClick && form.text("action") !== "unsubscribe") throw unknownAction();
-    const page = await db.write((tx) => {
+    const link = await db.write((tx) => {
       const found = openUnsubscribing(tx, params.token, useOf(call));
       if (found) unsubscribe(ctx, tx, found.subscriber);
-      return found?.page;
+      return found;
     });
-    if (!isOneClick) return sendHtml(request, renderEnd(page, UNSUBSCRIBED));
-    const said = wordsOf(page?.locale ?? "en").t("mail.unsubscribed");
-    return new Response(`${said}\n`, {
+    const words = wordsFor(link?.page, link?.subscriber.language);
+    if (!isOneClick) return sendHtml(request, renderEnd(link?.page, UNSUBSCRIBED, words));
+    return new Response(`${words.t("mail.unsubscribed")}\n`, {
       headers: { "Content-Type": "text/plain;charset=utf-8", "Cache-Control": NO_STORE },
     });
   }
@@ -208,7 +218,10 @@ export function mailRoutes(ctx: Ctx) {
       "/mail/unsubscribe/:token",
       (call) => {
         const found = openUnsubscribing(db, call.params.token, useOf(call));
-        return sendHtml(call.request, renderUnsubscribing(found?.page));
+        return sendHtml(
+          call.request,
+          renderUnsubscribing(found?.page, wordsFor(found?.page, found?.subscriber.language)),
+        );
       },
       link("showUnsubscribing", "Ask to unsubscribe from e-mail", openUnsubscribing),
     )
@@ -225,19 +238,21 @@ export function mailRoutes(ctx: Ctx) {
       "/mail/decline/:token",
       (call) => {
         const { request: signUp, page } = openDecline(db, call.params.token, useOf(call));
-        return sendHtml(call.request, renderDecline(page, signUp.address));
+        const words = wordsFor(page, signUp.choices.language);
+        return sendHtml(call.request, renderDecline(page, signUp.address, words));
       },
       link("showDecline", "Ask to decline sign-up mails", openDecline),
     )
     .post(
       "/mail/decline/:token",
       async (call) => {
-        const page = await db.write((tx) => {
+        const { page, request } = await db.write((tx) => {
           const found = openDecline(tx, call.params.token, useOf(call));
           declineSignUps(ctx, tx, found.request);
-          return found.page;
+          return found;
         });
-        return sendHtml(call.request, renderEnd(page, DECLINED));
+        const words = wordsFor(page, request.choices.language);
+        return sendHtml(call.request, renderEnd(page, DECLINED, words));
       },
       {
         ...formBody(),
@@ -292,7 +307,7 @@ function renderConfirmation(props: {
   isConfirmed: boolean;
 }): HtmlDocument {
   const { page, address, choices, choosable, isConfirmed } = props;
-  const words = wordsOfPage(page);
+  const words = wordsFor(page, choices.language);
   const { t, say } = words;
   const title = t(isConfirmed ? "confirm.done" : "confirm.title");
   return renderMailDocument({
@@ -331,7 +346,7 @@ interface ManageProps {
 function renderManagement(props: ManageProps): HtmlDocument {
   const { page, subscriber } = props;
   const isEditable = isOpen(page);
-  const words = wordsOfPage(page);
+  const words = wordsFor(page, subscriber.language);
   const { t, say } = words;
   return renderMailDocument({
     page,
@@ -350,9 +365,10 @@ function renderManagement(props: ManageProps): HtmlDocument {
             <div>
               <dt>{say("manage.changed")}</dt>
               <dd>
-                {createPageTimes({ locale: page.locale, time_zone: page.timeZone }).moment(
-                  toIso(subscriber.updatedAt),
-                )}
+                {createPageTimes({
+                  locale: languageFor(page, subscriber.language),
+                  time_zone: page.timeZone,
+                }).moment(toIso(subscriber.updatedAt))}
               </dd>
             </div>
           </dl>
@@ -396,7 +412,7 @@ function OpenIncidents({ page, open }: ManageProps) {
   );
 }
 
-function Choices({ typed, choosable, errors }: ManageProps) {
+function Choices({ page, typed, choosable, errors }: ManageProps) {
   const { say } = useWords();
   const chosen = [...typed.components, ...typed.groups];
   const isEmpty = typed.scope === "selection" && chosen.length === 0;
@@ -407,7 +423,12 @@ function Choices({ typed, choosable, errors }: ManageProps) {
       {isEmpty && !errors["component"] ? <p role="status">{say("manage.empty")}</p> : null}
       <form class="form" method="post" noValidate>
         <input type="hidden" name="action" value="save" />
-        <SubscriptionFields typed={typed} choosable={choosable} errors={errors} />
+        <SubscriptionFields
+          typed={typed}
+          choosable={choosable}
+          languages={offeredLanguages(page)}
+          errors={errors}
+        />
         <div class="actions">
           <button class="button primary">{say("manage.save")}</button>
         </div>
@@ -417,8 +438,7 @@ function Choices({ typed, choosable, errors }: ManageProps) {
 }
 
 /** Renders the page that asks to unsubscribe. */
-function renderUnsubscribing(page: PageRow | undefined): HtmlDocument {
-  const words = wordsOfPage(page);
+function renderUnsubscribing(page: PageRow | undefined, words: PageWords): HtmlDocument {
   const { t, say } = words;
   return renderMailDocument({
     page,
@@ -439,8 +459,7 @@ function renderUnsubscribing(page: PageRow | undefined): HtmlDocument {
 }
 
 /** Renders the page that asks to decline all further sign-up mails. */
-function renderDecline(page: PageRow, address: string): HtmlDocument {
-  const words = wordsOfPage(page);
+function renderDecline(page: PageRow, address: string, words: PageWords): HtmlDocument {
   const { t, say } = words;
   return renderMailDocument({
     page,
@@ -465,7 +484,7 @@ function renderDecline(page: PageRow, address: string): HtmlDocument {
 function renderEnd(
   page: PageRow | undefined,
   { title, text }: End,
-  words = wordsOfPage(page),
+  words: PageWords,
 ): HtmlDocument {
   const { t, say } = words;
   return renderMailDocument({
@@ -478,7 +497,7 @@ function renderEnd(
         <p>{say(text)}</p>
         {page && isOpen(page) ? (
           <p class="actions">
-            <a class="button" href={pathsOf(page.slug).home}>
+            <a class="button" href={pathsOf(page.slug).page}>
               {say("manage.to_page")}
             </a>
             <a class="button" href={pathsOf(page.slug).subscribe}>
@@ -527,9 +546,9 @@ interface MailDocumentProps {
 
 const NO_PAGE = { theme: "system", accent: null } as const;
 
-/** Returns the words for a page; English for one that is not known any more. */
-function wordsOfPage(page: PageRow | undefined): PageWords {
-  return pageWordsOf(page?.locale ?? "en");
+/** Returns the words for a person who has a link about a page; English for a page that is not known any more. */
+function wordsFor(page: PageRow | undefined, language: string | null | undefined): PageWords {
+  return pageWordsOf(page === undefined ? "en" : languageFor(page, language));
 }
 
 /**
@@ -566,7 +585,7 @@ function Brand({ page }: { page: PageRow }) {
   if (!isOpen(page)) return <span class="brand">{page.name}</span>;
   const logo = logoPath(page);
   return (
-    <a class="brand" href={pathsOf(page.slug).home}>
+    <a class="brand" href={pathsOf(page.slug).page}>
       {logo === null ? page.name : <Logo page={page} path={logo} />}
     </a>
   );
@@ -627,7 +646,7 @@ export function alertRoutes(ctx: Ctx) {
   /** Alerts belong to no page. The words are those of the default page, unless it is private. */
   const words = () => {
     const page = findDefaultPage(db, {});
-    return wordsOfPage(page?.visibility === "public" ? page : undefined);
+    return wordsFor(page?.visibility === "public" ? page : undefined, null);
   };
 
   return declareRoutes()

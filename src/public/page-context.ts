@@ -5,6 +5,7 @@ import type { StatusDocument } from "../features/status/wire";
 import { toneOf } from "../features/status/rules";
 import type { SummaryCursor } from "../features/timeline/store";
 import { type PageWords, pageWordsOf } from "../ui/words";
+import { type OfferedLanguage, withLanguage } from "./chosen-language";
 import { createPageTimes, type PageTimes, type TimesOf } from "./page-times";
 import { headlineKey } from "./state";
 import { type RenderText, renderText as renderTextUncached } from "./text";
@@ -25,6 +26,10 @@ export interface PageContext {
   copy: StaticCopy | undefined;
   /** Set if the data is old. */
   delay: Delay | undefined;
+  /** Language that the visitor has chosen; undefined for that of the page. */
+  language: string | undefined;
+  /** Languages among which visitors choose; none if the page has a single one. */
+  languages: readonly OfferedLanguage[];
   /** Renders Markdown as HTML. */
   renderText: RenderText;
 }
@@ -37,6 +42,9 @@ export interface Rendering {
   version?: string;
   copy?: StaticCopy;
   delay?: Delay;
+  /** Language that the visitor has chosen, which the paths keep. */
+  language?: string | undefined;
+  languages?: readonly OfferedLanguage[];
 }
 
 /** Time of old data, and the present, in unix ms. */
@@ -54,11 +62,13 @@ export function contextOf(
     version,
     copy,
     delay,
+    language,
+    languages = [],
   }: Rendering = {},
 ): PageContext {
   const { page } = document;
   const words = pageWordsOf(page.locale);
-  const paths = pathsOf(page.slug);
+  const paths = pathsOf(page.slug, language);
   return {
     page,
     headline: words.t(headlineKey(document)),
@@ -69,6 +79,8 @@ export function contextOf(
     version,
     copy,
     delay,
+    language,
+    languages,
     renderText,
   };
 }
@@ -79,8 +91,11 @@ export function originOf({ url, slug }: Pick<StatusDocument["page"], "url" | "sl
 }
 
 /** Returns the address of a live document; without a path, that of the status page. */
-export function liveUrl({ page }: Pick<PageContext, "page">, path: string | undefined): string {
-  return path === undefined ? page.url : originOf(page) + path;
+export function liveUrl(
+  { page, paths }: Pick<PageContext, "page" | "paths">,
+  path: string | undefined = paths.page,
+): string {
+  return originOf(page) + path;
 }
 
 /** A copy of a status page that is sent without a server. */
@@ -99,6 +114,8 @@ export interface StaticCopy {
  */
 export interface PagePaths {
   home: string;
+  /** Path of the status page in the language of these paths. All others but `home` and `json` are in it, too. */
+  page: string;
   history: string;
   /** Path of a month of the history: its newest entries, or those after the cursor `before`. */
   month(month: string, before?: string): string;
@@ -111,27 +128,34 @@ export interface PagePaths {
   group(id: string): string;
   /** Path of the page that lists all ways to subscribe; only of public pages. */
   subscribe: string;
+  /** Path of the page after a sign-up. */
+  subscribed: string;
   atom: string;
   rss: string;
   calendar: string;
+  badge: string;
   json: string;
 }
 
-/** Returns the paths of the page with this slug. */
-export function pathsOf(slug: string): PagePaths {
+/** Returns the paths of the page with this slug, in a language that a visitor has chosen. */
+export function pathsOf(slug: string, language?: string): PagePaths {
   const home = `/status/${slug}`;
+  const below = (rest: string) => withLanguage(home + rest, language);
   return {
     home,
-    history: `${home}/history`,
-    month: (month, before) => `${home}/history?month=${month}${before ? `&before=${before}` : ""}`,
-    open: (before) => `${home}/incidents${beforeQuery(before)}`,
-    incident: (id, before) => `${home}/incidents/${id}${beforeQuery(before)}`,
-    maintenance: (id, before) => `${home}/maintenance/${id}${beforeQuery(before)}`,
-    group: (id) => `${home}/groups/${id}`,
-    subscribe: `${home}/subscribe`,
-    atom: `${home}/feed.atom`,
-    rss: `${home}/feed.rss`,
-    calendar: `${home}/calendar.ics`,
+    page: below(""),
+    history: below("/history"),
+    month: (month, before) => below(`/history?month=${month}${before ? `&before=${before}` : ""}`),
+    open: (before) => below(`/incidents${beforeQuery(before)}`),
+    incident: (id, before) => below(`/incidents/${id}${beforeQuery(before)}`),
+    maintenance: (id, before) => below(`/maintenance/${id}${beforeQuery(before)}`),
+    group: (id) => below(`/groups/${id}`),
+    subscribe: below("/subscribe"),
+    subscribed: below("/subscribe/sent"),
+    atom: below("/feed.atom"),
+    rss: below("/feed.rss"),
+    calendar: below("/calendar.ics"),
+    badge: below("/badge.svg"),
     json: `${home}/summary.json`,
   };
 }

@@ -31,6 +31,7 @@ import sections from "./css/sections.css" with { type: "text" };
 import updates from "./css/updates.css" with { type: "text" };
 import filter from "./filter.js" with { type: "text" };
 import live from "./live.js" with { type: "text" };
+import { withLanguage, withoutLanguage } from "./chosen-language";
 import { type Delay, liveUrl, originOf, type PageContext, type StaticCopy } from "./page-context";
 import degraded from "./pictures/preview-degraded.png" with { type: "file" };
 import maint from "./pictures/preview-maint.png" with { type: "file" };
@@ -149,7 +150,7 @@ export function renderPage(props: PageDocumentProps): HtmlDocument {
         {context.delay ? <DelayLine context={context} delay={context.delay} /> : null}
         <Header context={context} isPublic={isPublic} current={current} />
         <main id="main">{children}</main>
-        <Footer context={context} isPublic={isPublic} />
+        <Footer context={context} isPublic={isPublic} path={path} />
       </div>
     ),
     head: (
@@ -188,7 +189,7 @@ function Header(props: FrameProps & { current: PageDocumentProps["current"] }) {
     current === name ? ({ "aria-current": "page" } as const) : {};
   return (
     <header class="top">
-      <a class="brand" href={paths.home}>
+      <a class="brand" href={paths.page}>
         {page.logo ? (
           <Logo page={page} path={page.logo.slice(page.logo.indexOf(paths.home))} />
         ) : (
@@ -199,7 +200,7 @@ function Header(props: FrameProps & { current: PageDocumentProps["current"] }) {
         )}
       </a>
       <nav aria-label={t("page.nav")}>
-        <a href={paths.home} {...currentIf("status")}>
+        <a href={paths.page} {...currentIf("status")}>
           {say("page.status")}
         </a>
         <a href={paths.history} {...currentIf("history")}>
@@ -216,13 +217,13 @@ function Header(props: FrameProps & { current: PageDocumentProps["current"] }) {
   );
 }
 
-function Footer({ context, isPublic }: FrameProps) {
+function Footer({ context, isPublic, path }: FrameProps & { path: string | undefined }) {
   const { paths, times } = context;
   const { t, say } = useWords();
   return (
     <footer class="foot">
       <nav aria-label={t("page.more")}>
-        <a href={paths.home}>{say("page.status")}</a>
+        <a href={paths.page}>{say("page.status")}</a>
         <a href={paths.history}>{say("page.history")}</a>
         {isPublic ? (
           <>
@@ -234,6 +235,7 @@ function Footer({ context, isPublic }: FrameProps) {
           </>
         ) : null}
       </nav>
+      <Languages context={context} path={path} />
       <p>
         <span data-zones>
           {times.zone === undefined
@@ -243,6 +245,35 @@ function Footer({ context, isPublic }: FrameProps) {
         {say("page.foot")}
       </p>
     </footer>
+  );
+}
+
+/** Links to the document in the other languages of the page; nothing if it has a single one. */
+function Languages({
+  context: { languages, page, paths, copy },
+  path = paths.page,
+}: {
+  context: PageContext;
+  path: string | undefined;
+}) {
+  const { t } = useWords();
+  if (languages.length === 0) return null;
+  // A copy has one language only.
+  const address = `${copy ? originOf(page) : ""}${withoutLanguage(path)}`;
+  return (
+    <nav class="languages" aria-label={t("page.language")}>
+      {languages.map(({ chosen, tag, name, dir }) => (
+        <a
+          lang={tag}
+          dir={dir}
+          hreflang={tag}
+          href={withLanguage(address, chosen)}
+          aria-current={tag === page.locale ? "true" : undefined}
+        >
+          {name}
+        </a>
+      ))}
+    </nav>
   );
 }
 
@@ -402,6 +433,16 @@ function PageMeta({ context, title, path, ...props }: PageMetaProps) {
       {page.visibility === "public" ? (
         <>
           <link rel="canonical" href={url} />
+          {context.languages.map(({ chosen, tag }) => (
+            <link
+              rel="alternate"
+              hreflang={tag}
+              href={withLanguage(withoutLanguage(url), chosen)}
+            />
+          ))}
+          {context.languages.length === 0 ? null : (
+            <link rel="alternate" hreflang="x-default" href={withoutLanguage(url)} />
+          )}
           <link rel="alternate" type="application/atom+xml" href={paths.atom} />
           <link rel="alternate" type="application/rss+xml" href={paths.rss} />
           <meta property="og:type" content="website" />

@@ -8,6 +8,7 @@ import type { SentPage } from "../http/answers";
 import { declareRoutes } from "../http/elysia";
 import { operation } from "../http/operation";
 import { splitUrl } from "../http/request-context";
+import { languageRendering } from "./chosen-language";
 import { createRowCache, findListedGroup } from "./component-list";
 import { EMBED_THEMES } from "./embed";
 import { CURSOR_PATTERN, MONTH_PATTERN, type Rendering } from "./page-context";
@@ -94,7 +95,8 @@ export function publicRoutes(ctx: Ctx, snapshots: Snapshots, visitors: Visitors)
   const stepsRendering = { ...rendering, prepareRow: rows.prepare, readNames };
 
   function statusPageStepsOf(snapshot: Snapshot): Generator<number, void> {
-    return statusPageSteps(ctx.db, snapshot, timeOf(snapshot), stepsRendering);
+    const steps = { ...stepsRendering, ...languageRendering(snapshot) };
+    return statusPageSteps(ctx.db, snapshot, timeOf(snapshot), steps);
   }
 
   /** Throws `not_found` for a group that has no components to show. */
@@ -114,7 +116,8 @@ export function publicRoutes(ctx: Ctx, snapshots: Snapshots, visitors: Visitors)
 
   function groupPageStepsOf(id: string, snapshot: Snapshot): Generator<number, void> {
     const group = getGroup(snapshot, id);
-    return groupPageSteps(ctx.db, snapshot, group, timeOf(snapshot), stepsRendering);
+    const steps = { ...stepsRendering, ...languageRendering(snapshot) };
+    return groupPageSteps(ctx.db, snapshot, group, timeOf(snapshot), steps);
   }
 
   /** Returns functions that render a page, with the version of its content. */
@@ -122,7 +125,12 @@ export function publicRoutes(ctx: Ctx, snapshots: Snapshots, visitors: Visitors)
     const now = ctx.clock.now();
     const { shownAsOf } = ctx;
     const delay = shownAsOf === undefined ? undefined : { asOf: shownAsOf, now };
-    return { ...rendering, version: versionOf(snapshot, now, shownAsOf), ...(delay && { delay }) };
+    return {
+      ...rendering,
+      ...languageRendering(snapshot),
+      version: versionOf(snapshot, now, shownAsOf),
+      ...(delay && { delay }),
+    };
   }
 
   const { incidentPage, maintenancePage, historyPage, openPage, embedPage } = createDocuments(

@@ -17,6 +17,13 @@ import { type Operation, operation } from "../http/operation";
 import { Representation, representOnce } from "../http/representation";
 import type { RequestContext } from "../http/request-context";
 import type { HtmlDocument } from "../ui/documents";
+import {
+  chosenLanguage,
+  inLanguage,
+  languageOfRequest,
+  originalOf,
+  withLanguage,
+} from "./chosen-language";
 import { type EmbedTheme, renderEmbed } from "./embed";
 import { DaySections, groupByDay, UPDATES_MAX } from "./entries";
 import {
@@ -138,18 +145,32 @@ export function createSite(ctx: Ctx, snapshots: Snapshots, visitors: Visitors): 
     const { snapshot, isAdmitted } = found;
     if (isAdmitted) return snapshot;
     if (!visitors.hasPassword(snapshot.document.page)) throw notFound("status page");
-    const { locale } = snapshot.document.page;
-    if (isHome) return passwordPage(request, { locale, action: HOME_ACCESS_PATH, next: "/" });
+    const language = languageOfRequest(request, snapshot.document.page);
+    const locale = language ?? snapshot.document.page.locale;
+    if (isHome)
+      return passwordPage(request, {
+        locale,
+        action: HOME_ACCESS_PATH,
+        next: withLanguage("/", language),
+      });
     // With the slug that was asked for: of a page with another one, a stranger must not learn it.
     const path = `/status/${slug}`;
     const next = path + (rest.length < NEXT_MAX_LENGTH - path.length ? rest : "");
-    return passwordPage(request, { locale, action: accessPath(slug), next });
+    return passwordPage(request, {
+      locale,
+      action: accessPath(slug),
+      next: withLanguage(next, language),
+    });
   }
 
   /** Returns the redirect from an earlier slug; undefined for the current one. */
-  function moveFrom({ slug, rest }: PageRequest, { document }: Snapshot): Response | undefined {
-    const current = document.page.slug;
-    return current === slug ? undefined : movedTo(`/status/${current}${rest}`, PUBLIC_CACHE);
+  function moveFrom(
+    { slug, rest, request }: PageRequest,
+    { document: { page } }: Snapshot,
+  ): Response | undefined {
+    if (page.slug === slug) return undefined;
+    const path = withLanguage(`/status/${page.slug}${rest}`, languageOfRequest(request, page));
+    return movedTo(path, PUBLIC_CACHE);
   }
 
   return {
@@ -158,7 +179,7 @@ export function createSite(ctx: Ctx, snapshots: Snapshots, visitors: Visitors): 
       const { now } = requestContext;
       const cacheKey = variant === "" ? rest : `${rest} ${variant}`;
       const current = snapshots.current(slug, now);
-      const held = current && cache.get(current)?.get(cacheKey);
+      const held = current && cache.get(shownIn(current, request))?.get(cacheKey);
       // Pages are cached under their current slug. Who sees a private one is decided at each request.
       if (held && current.document.page.visibility === "public") {
         requestContext.shownPageId = current.document.page.id;
@@ -168,10 +189,11 @@ export function createSite(ctx: Ctx, snapshots: Snapshots, visitors: Visitors): 
       let preparationsLeft = PREPARATIONS_MAX;
       /** Answers as of `now`, in unix ms. */
       function answerAt(now: number): Response | Promise<Response> {
-        const snapshot = open(pageRequest, now);
-        if (snapshot instanceof Response) return snapshot;
-        const moved = moveFrom(pageRequest, snapshot);
+        const found = open(pageRequest, now);
+        if (found instanceof Response) return found;
+        const moved = moveFrom(pageRequest, found);
         if (moved) return moved;
+        const snapshot = shownIn(found, request);
         const isReady = snapshot === prepared || cache.get(snapshot)?.has(cacheKey);
         if (stepsOf && preparationsLeft > 0 && !isReady) {
           prepared = snapshot;
@@ -206,6 +228,11 @@ export function createSite(ctx: Ctx, snapshots: Snapshots, visitors: Visitors): 
       });
     },
   };
+}
+
+/** Returns a snapshot in the language that a request chooses. */
+function shownIn(snapshot: Snapshot, request: Request): Snapshot {
+  return inLanguage(snapshot, languageOfRequest(request, snapshot.document.page));
 }
 
 /** Number of entries of one page of a month's history. */
@@ -451,9 +478,10 @@ export function createFileServer(ctx: Ctx, snapshots: Snapshots, visitors: Visit
     (call: Call) => {
       const { params, requestContext } = call;
       return snapshots.whenReady(params.slug, requestContext.now, () => {
-        const snapshot = get(params.slug, requestContext);
+        const found = get(params.slug, requestContext);
+        const snapshot = shownIn(found, call.request);
         const { slug } = snapshot.document.page;
-        if (slug !== params.slug) return moved(slug, file);
+        if (slug !== params.slug) return moved(slug, withLanguage(file, chosenLanguage(snapshot)));
         return respond(representationOf(snapshot), call, () =>
           get(slug, requestContext, ctx.clock.now()),
         );
@@ -467,7 +495,9 @@ export function createDocumentSender(ctx: Ctx, snapshots: Snapshots, visitors: V
     const { requestContext } = call;
     const look = (now: number) => visitors.getForPrograms(slug, requestContext, now);
     return snapshots.whenReady(slug, requestContext.now, () =>
-      respond(representationOf(look(requestContext.now)), call, () => look(ctx.clock.now())),
+      respond(representationOf(shownIn(look(requestContext.now), call.request)), call, () =>
+        look(ctx.clock.now()),
+      ),
     );
   };
 }
@@ -526,7 +556,8 @@ const versions = new WeakMap<Snapshot, string>();
  * and if the data is old (`shownAsOf`). It is computed once per snapshot; snapshots with the same content have
  * the same one. `now` is in unix ms.
  */
-export function versionOf(snapshot: Snapshot, now: number, shownAsOf?: number): string {
+export function versionOf(shown: Snapshot, now: number, shownAsOf?: number): string {
+  const snapshot = originalOf(shown);
   let version = versions.get(snapshot);
   if (version === undefined) {
     const facts = [

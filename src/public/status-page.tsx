@@ -478,7 +478,7 @@ function worstFirst(incidents: readonly Incident[]): Incident[] {
 
 function OpenIncident(props: { incident: Incident; context: PageContext; budget: TextBudget }) {
   const words = useWords();
-  const { say } = words;
+  const { say, langOf } = words;
   const { incident, context, budget } = props;
   const { paths, times } = context;
   const href = paths.incident(incident.id);
@@ -492,7 +492,7 @@ function OpenIncident(props: { incident: Incident; context: PageContext; budget:
     // The refresh of an open page identifies the incident by this id, since names can be equal.
     <article class={`card story t-${tone}`} id={id}>
       <div class="story-head">
-        <h3 dir="auto">
+        <h3 dir="auto" lang={langOf(incident)}>
           <a href={href}>{name}</a>
         </h3>
         <span class={`chip t-${tone}`}>
@@ -506,7 +506,7 @@ function OpenIncident(props: { incident: Incident; context: PageContext; budget:
       <Phases status={status} />
       {newest ? (
         <div class="newest" id={newest.update.id}>
-          <Text text={newest.text} href={`${href}#${newest.update.id}`} />
+          <Text text={newest.text} of={newest.update} href={`${href}#${newest.update.id}`} />
           <p class="meta">
             <ClockTime at={newest.update.display_at} hasAge times={times} />
           </p>
@@ -595,13 +595,13 @@ function AffectedChips({ components, more, isOpen }: AffectedChipsProps) {
 }
 
 function IncidentLine({ incident, context }: { incident: Incident; context: PageContext }) {
-  const { say } = useWords();
+  const { say, langOf } = useWords();
   const { id, name, status, impact, started_at, components, truncated } = incident;
   return (
     <li class="line">
       <Shape tone={IMPACT_TONES[impact]} />
       <div>
-        <h3 dir="auto">
+        <h3 dir="auto" lang={langOf(incident)}>
           <a href={context.paths.incident(id)}>{name}</a>
         </h3>
         <p class="meta">
@@ -685,7 +685,7 @@ function MaintenanceRow(props: {
       {isUnderWay(maintenance.status) ? (
         <UpdateList shown={shown} times={times} named={0} href={href} />
       ) : (
-        shown.map(({ text }) => <Text text={text} href={href} />)
+        shown.map(({ update, text }) => <Text text={text} of={update} href={href} />)
       )}
     </li>
   );

@@ -6,6 +6,7 @@ import { parseMailAddress } from "../base/mail-address";
 import type { Ctx } from "../context";
 import { mailReadiness, relayTakesUtf8 } from "../features/mail/settings";
 import { takesSubscribers } from "../features/pages/mail";
+import { languageTagsOf } from "../features/pages/rules";
 import { findPageBySlug, type PageRow } from "../features/pages/store";
 import type { StatusDocument } from "../features/status/wire";
 import type { Snapshot, Snapshots } from "../features/status/snapshots";
@@ -26,6 +27,7 @@ import copyScript from "./copy.js" with { type: "text" };
 import input from "../ui/css/input.css" with { type: "text" };
 import forms from "./css/forms.css" with { type: "text" };
 import style from "./css/subscribe.css" with { type: "text" };
+import { inLanguage, languageOfRequest, languageRendering } from "./chosen-language";
 import { contextOf, liveUrl, pathsOf, type Rendering } from "./page-context";
 import { renderPage, withEnglishWords } from "./page-document";
 import { createSite, HTML_ANSWER, MOVED } from "./site";
@@ -67,7 +69,10 @@ export function subscribeRoutes(ctx: Ctx, snapshots: Snapshots, visitors: Visito
       snapshots.read(page.slug, now),
     );
     if (!snapshot) throw notFound("status page");
-    return sendHtml(call.request, renderSubscribePage(snapshot.document, form), more);
+    const language = languageOfRequest(call.request, snapshot.document.page);
+    const shown = inLanguage(snapshot, language);
+    const html = renderSubscribePage(shown.document, form, languageRendering(shown));
+    return sendHtml(call.request, html, more);
   }
 
   async function signUp(call: {
@@ -83,7 +88,10 @@ export function subscribeRoutes(ctx: Ctx, snapshots: Snapshots, visitors: Visito
     const email = form.text("email");
     const typed = readTypedChoices(form);
     const address = parseMailAddress(email, { allowUtf8Local: relayTakesUtf8(ctx) });
-    const parsed = parseChoices(typed, readChoosable(ctx.db, page.id), { needsEvents: false });
+    const parsed = parseChoices(typed, readChoosable(ctx.db, page.id), {
+      needsEvents: false,
+      languages: page.languages.length === 0 ? [] : languageTagsOf(page),
+    });
     if ("error" in address || "errors" in parsed) {
       const errors = {
         ...("error" in address ? { email: `form.wrong.${address.reason}` as const } : {}),
@@ -107,7 +115,7 @@ export function subscribeRoutes(ctx: Ctx, snapshots: Snapshots, visitors: Visito
       const { status, headers } = failure;
       return answerRejected(call, page, { email, typed, errors: {}, notice }, { status, headers });
     }
-    return seeOther(`${pathsOf(page.slug).subscribe}/sent`);
+    return seeOther(pathsOf(page.slug, languageOfRequest(call.request, page)).subscribed);
   }
 
   function formOf(snapshot: Snapshot): SubscribeFormState | undefined {
@@ -126,7 +134,7 @@ export function subscribeRoutes(ctx: Ctx, snapshots: Snapshots, visitors: Visito
           { slug, rest: "/subscribe", variant, isPublicOnly: true, request, requestContext },
           (snapshot) => {
             const form = variant === "" ? undefined : formOf(snapshot);
-            return renderSubscribePage(snapshot.document, form);
+            return renderSubscribePage(snapshot.document, form, languageRendering(snapshot));
           },
         );
       },
@@ -165,7 +173,7 @@ export function subscribeRoutes(ctx: Ctx, snapshots: Snapshots, visitors: Visito
       ({ params: { slug }, request, requestContext }) =>
         site.answer(
           { slug, rest: "/subscribe/sent", isPublicOnly: true, request, requestContext },
-          ({ document }) => renderSentPage(document),
+          (snapshot) => renderSentPage(snapshot.document, languageRendering(snapshot)),
         ),
       operation({
         ...PAGE,
@@ -230,6 +238,7 @@ export function renderSubscribePage(
             <SubscribeForm
               action={paths.subscribe}
               choosable={choosableOf(document)}
+              languages={context.languages}
               state={form}
             />
           ) : null}
@@ -276,7 +285,7 @@ export function renderSubscribePage(
             <Address
               label={say("subscribe.badge")}
               name={say("subscribe.what.badge")}
-              text={`${page.url}/badge.svg`}
+              text={at(paths.badge)}
             />
           </Way>
         </div>
@@ -287,13 +296,13 @@ export function renderSubscribePage(
 }
 
 /** Renders the page after a sign-up, which is the same for every address. */
-function renderSentPage(document: StatusDocument): HtmlDocument {
-  const context = contextOf(document);
+function renderSentPage(document: StatusDocument, rendering: Rendering): HtmlDocument {
+  const context = contextOf(document, rendering);
   const { t, say } = context.words;
   return renderPage({
     context,
     title: t("page.subscribe"),
-    path: `${context.paths.subscribe}/sent`,
+    path: context.paths.subscribed,
     current: "subscribe",
     css: subscribeCss(),
     children: (
@@ -308,7 +317,7 @@ function renderSentPage(document: StatusDocument): HtmlDocument {
           </div>
         </div>
         <p>
-          <a class="button" href={context.paths.home}>
+          <a class="button" href={context.paths.page}>
             {say("sent.back")}
           </a>
         </p>

@@ -6,6 +6,7 @@ import { type Choosable, namesOfTargets, type TypedChoices } from "../features/s
 import type { Form } from "../http/form-body";
 import type { MessageKey } from "../languages/words";
 import { Icon } from "../ui/icons";
+import type { OfferedLanguage } from "./chosen-language";
 import { englishWords, useWords } from "../ui/words";
 
 /** English labels of the kinds of messages, for the dashboard. */
@@ -30,6 +31,9 @@ export const ChoiceFields = {
   component: Type.Optional(Type.Array(Type.String({ description: "Ids of components." }))),
   group: Type.Optional(Type.Array(Type.String({ description: "Ids of groups." }))),
   events: Type.Optional(Type.Array(OneOf(SUBSCRIBER_EVENTS))),
+  language: Type.Optional(
+    Type.String({ description: "Tag of a language of the page. Default: that of the page." }),
+  ),
 };
 
 /** Reads the choices of a form as they were typed. A form without a scope is for the whole page. */
@@ -39,6 +43,7 @@ export function readTypedChoices(form: Form): TypedChoices {
     components: form.all("component"),
     groups: form.all("group"),
     events: form.all("events"),
+    language: form.text("language"),
   };
 }
 
@@ -64,12 +69,14 @@ export function InputErrorList({ errors }: { errors: InputErrors }) {
 interface ChoiceFieldsProps {
   typed: TypedChoices;
   choosable: Choosable;
+  /** Languages among which the person chooses. */
+  languages: readonly OfferedLanguage[];
   errors: InputErrors;
 }
 
 /** Fields for the components and the kinds of messages of a subscription. */
-export function SubscriptionFields({ typed, choosable, errors }: ChoiceFieldsProps) {
-  const { say } = useWords();
+export function SubscriptionFields({ typed, choosable, languages, errors }: ChoiceFieldsProps) {
+  const { say, lang } = useWords();
   const hasComponents = choosable.components.length > 0;
   return (
     <>
@@ -123,12 +130,32 @@ export function SubscriptionFields({ typed, choosable, errors }: ChoiceFieldsPro
         ))}
         <InputError name="events" errors={errors} />
       </fieldset>
+      {languages.length === 0 ? null : (
+        <div class="field">
+          <label class="label" for="field-language">
+            {say("form.language")}
+          </label>
+          <select class="input" id="field-language" name="language">
+            {languages.map(({ tag, name, dir }) => (
+              <option
+                key={tag}
+                value={tag}
+                lang={tag}
+                dir={dir}
+                selected={tag === (typed.language || lang)}
+              >
+                {name}
+              </option>
+            ))}
+          </select>
+        </div>
+      )}
     </>
   );
 }
 
 /** Components without a group, then each group with its components. */
-function Components({ typed, choosable }: Omit<ChoiceFieldsProps, "errors">) {
+function Components({ typed, choosable }: Pick<ChoiceFieldsProps, "typed" | "choosable">) {
   const { say } = useWords();
   const byGroup = Map.groupBy(choosable.components, ({ groupId }) => groupId);
   const chosen = new Set([...typed.components, ...typed.groups]);
@@ -254,11 +281,12 @@ export const EMPTY_FORM: SubscribeFormState = { email: "", typed: INITIAL_CHOICE
 interface SubscribeFormProps {
   action: string;
   choosable: Choosable;
+  languages: readonly OfferedLanguage[];
   state: SubscribeFormState;
 }
 
 /** Card with the form for messages by e-mail. */
-export function SubscribeForm({ action, choosable, state }: SubscribeFormProps) {
+export function SubscribeForm({ action, choosable, languages, state }: SubscribeFormProps) {
   const { t, say } = useWords();
   const { email, typed, errors, notice } = state;
   const isOpen = state !== EMPTY_FORM;
@@ -314,7 +342,12 @@ export function SubscribeForm({ action, choosable, state }: SubscribeFormProps) 
             {say("form.choose")}
           </summary>
           <div class="fold-body">
-            <SubscriptionFields typed={typed} choosable={choosable} errors={errors} />
+            <SubscriptionFields
+              typed={typed}
+              choosable={choosable}
+              languages={languages}
+              errors={errors}
+            />
           </div>
         </details>
       </form>

@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { beginningOf, plainText, renderingWork, renderMarkdown } from "../base/markdown";
+import type { InSomeLanguage } from "../languages/tags";
 import type { Words } from "../languages/words";
 import { useWords } from "../ui/words";
 
@@ -10,18 +11,26 @@ export function MarkdownText({ source, topHeading }: { source: string; topHeadin
 }
 
 /** User text, whole or as an excerpt with a link to the whole. */
-export function Text({ text, href }: { text: ShownText; href: string }) {
-  const { say } = useWords();
-  if ("html" in text) return text.html === "" ? null : <Html html={text.html} />;
+export function Text(props: {
+  text: ShownText;
+  href: string;
+  /** The update or other object that has the text. */
+  of?: InSomeLanguage;
+}) {
+  const { say, langOf } = useWords();
+  const { text, href, of = null } = props;
+  const lang = langOf(of);
+  if ("html" in text) return text.html === "" ? null : <Html html={text.html} lang={lang} />;
   return (
     <p class="text" dir="auto">
-      {text.words} <a href={href}>{say("updates.read_on")}</a>
+      {lang === undefined ? text.words : <span lang={lang}>{text.words}</span>}{" "}
+      <a href={href}>{say("updates.read_on")}</a>
     </p>
   );
 }
 
-function Html({ html }: { html: string }) {
-  return <div class="text" dangerouslySetInnerHTML={{ __html: html }} />;
+function Html({ html, lang }: { html: string; lang?: string | undefined }) {
+  return <div class="text" lang={lang} dangerouslySetInnerHTML={{ __html: html }} />;
 }
 
 interface NamesProps {

@@ -9,6 +9,7 @@ import type { Snapshot, Snapshots } from "../features/status/snapshots";
 import { findFullSession } from "../http/cookies";
 import { isOwnHost, readGrants, visitorAddress } from "../http/visitor";
 import type { RequestContext } from "../http/request-context";
+import { chosenLanguage, inLanguage, originalOf } from "./chosen-language";
 
 /** A page as a visitor finds it. */
 interface FoundPage {
@@ -105,8 +106,9 @@ export function createVisitors(
       const { slug, visibility } = snapshot.document.page;
       const current = snapshots.read(slug, ctx.clock.now());
       if (current?.document.page.visibility !== visibility) throw notFound("status page");
-      const token = linked.tokenOf(snapshot);
-      return token === undefined ? current : linked.of(current, token);
+      const token = linked.tokenOf(originalOf(snapshot));
+      const again = token === undefined ? current : linked.of(current, token);
+      return inLanguage(again, chosenLanguage(snapshot));
     },
     hasPassword: visits.hasPassword,
     homeSlug(context) {

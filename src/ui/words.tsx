@@ -7,6 +7,7 @@ import { useContext } from "preact/hooks";
 import { lazy } from "../base/lazy";
 import { percent } from "../base/numbers";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../base/time";
+import { type InSomeLanguage, LANG } from "../languages/tags";
 import { type MessageKey, type Words, wordsOf } from "../languages/words";
 import { duration, lasting, latencyText } from "./times";
 
@@ -19,6 +20,8 @@ type SaidArgs = Readonly<
 export interface PageWords extends Words {
   /** Returns a message as content of an element, in an element of its own if it is English in place of the language. */
   say(key: MessageKey, args?: SaidArgs): ComponentChildren;
+  /** Returns the tag of a text in another language than these words; undefined for one in theirs, or of a person. */
+  langOf(text: InSomeLanguage | string | null): string | undefined;
   /** "99.98 %", rounded down. */
   percent(share: number): string;
   /** "1 h 10 min" for a number of minutes. */
@@ -42,7 +45,15 @@ export function pageWordsOf(locale: string): PageWords {
 export function withFormats(words: Words): PageWords {
   let result = made().get(words);
   if (!result) {
-    result = { ...words, say: createSay(words), ...formatsOf(words) };
+    result = {
+      ...words,
+      say: createSay(words),
+      langOf(text) {
+        const lang = typeof text === "string" ? text : text?.[LANG];
+        return lang === words.lang ? undefined : lang;
+      },
+      ...formatsOf(words),
+    };
     made().set(words, result);
   }
   return result;
@@ -60,7 +71,7 @@ function createSay(words: Words): PageWords["say"] {
   };
 }
 
-type Formats = Omit<PageWords, keyof Words | "say">;
+type Formats = Omit<PageWords, keyof Words | "say" | "langOf">;
 
 /** Formats of English, which the dashboard has too. */
 const ENGLISH_FORMATS = {

@@ -105,9 +105,8 @@ describe.each(SEPARATORS)("the separator %s", (_, separator) => {
       { body: `One${separator}ATTENDEE:mailto:x@example.com${separator}${"ü".repeat(100)}` },
     );
     const { page } = (await site.document()) as { page: Page };
-    const calendar = writeCalendar({ ...page, name: `Acme${separator}X-EVIL:1` }, [
-      { ...maintenance, name },
-    ]);
+    const shown = { document: { page: { ...page, name: `Acme${separator}X-EVIL:1` } } };
+    const calendar = writeCalendar(shown, [{ ...maintenance, name }]);
     const lines = calendar.split(LINE_END);
     expect(lines.filter((line) => line !== "" && !/^(?: |[A-Z-]+[:;])/.test(line))).toEqual([]);
     expect(lines.filter((line) => /^(?:ATTENDEE|X-EVIL)/.test(line))).toEqual([]);

@@ -30,6 +30,7 @@ export function subscriberRow(
     consentIp: null,
     softFailures: 0,
     softSince: null,
+    language: null,
     version: 1,
     createdAt: confirmedAt,
     updatedAt: confirmedAt,

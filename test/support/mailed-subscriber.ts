@@ -40,7 +40,10 @@ export function storeSubscriber(
     seq: (findLastSeq(tx, {})?.seq ?? 0) + 1,
     addressHmac: addressHmac(ensureMailKey(ctx, tx), fields.address.toLowerCase()),
     confirmedAt: ctx.clock.now(),
-    consentText: consentText(findPage(tx, { id: fields.pageId }) ?? { name: "", locale: "en" }),
+    consentText: consentText(
+      findPage(tx, { id: fields.pageId }) ?? { name: "", locale: "en", languages: [] },
+      fields.language,
+    ),
     consentIp: "203.0.113.9",
     ...fields,
   });

@@ -28,6 +28,7 @@ export const incidents = sqliteTable("incidents", {
   updatedAt: integer("updated_at").notNull(),
   deletedAt: integer("deleted_at"),
   postmortemFirstPublishedAt: integer("postmortem_first_published_at"),
+  nameLang: text("name_lang"),
 });
 
 export const incidentUpdates = sqliteTable("incident_updates", {
@@ -40,6 +41,7 @@ export const incidentUpdates = sqliteTable("incident_updates", {
   createdAt: integer("created_at").notNull(),
   updatedAt: integer("updated_at").notNull(),
   isAutomatic: integer("is_automatic", { mode: "boolean" }).notNull().default(false),
+  lang: text(),
 });
 
 export const incidentUpdateComponents = sqliteTable(

@@ -33,6 +33,7 @@ export const subscribers = sqliteTable("subscribers", {
   version: integer().notNull(),
   createdAt: integer("created_at").notNull(),
   updatedAt: integer("updated_at").notNull(),
+  language: text(),
 });
 
 export const subscriberChoices = sqliteTable(
@@ -59,6 +60,8 @@ export interface RequestedChoices {
   scope: SubscriberScope;
   targets: string[];
   events: SubscriberEvent[];
+  /** Tag of a language of the page; null or absent for that of the page. */
+  language?: string | null;
 }
 
 export const mailRequests = sqliteTable("mail_requests", {
@@ -83,6 +86,7 @@ export const mailThreads = sqliteTable("mail_threads", {
   subject: text().notNull(),
   reach: text({ mode: "json" }).$type<string[]>().notNull(),
   lastBeganAt: integer("last_began_at"),
+  subjects: text({ mode: "json" }).$type<Record<string, string>>().notNull().default({}),
 });
 
 export const mailings = sqliteTable("mailings", {

@@ -43,6 +43,7 @@ export const maintenanceUpdates = sqliteTable("maintenance_updates", {
   displayAt: integer("display_at").notNull(),
   notify: integer({ mode: "boolean" }).notNull(),
   createdAt: integer("created_at").notNull(),
+  lang: text(),
 });
 
 export const maintenanceSchedules = sqliteTable("maintenance_schedules", {

@@ -32,6 +32,7 @@ export const pages = sqliteTable("pages", {
   networks: text({ mode: "json" }).$type<string[]>().notNull().default([]),
   passwordId: text("password_id"),
   hasLinks: integer("has_links", { mode: "boolean" }).notNull().default(false),
+  languages: text({ mode: "json" }).$type<string[]>().notNull().default([]),
 });
 
 /** The columns that links to a page are built from, to be read with what belongs to it. */

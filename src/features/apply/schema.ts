@@ -50,7 +50,8 @@ export const DESCRIPTIONS: Readonly<Record<string, Readonly<Record<string, strin
   page: {
     slug: "Name in the address: /status/{slug}.",
     time_zone: "IANA time zone in which the page shows times. Default: UTC.",
-    locale: "Language of times and numbers, such as en or de-CH. Default: en.",
+    locale: "Language of the page, such as en or de-CH. Default: en.",
+    languages: "Languages that visitors choose in addition, such as [de, fr].",
     visibility:
       "public, or private for signed-in users, API keys and visitors by the rules of access. Default: public.",
     access:

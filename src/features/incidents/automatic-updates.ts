@@ -7,8 +7,7 @@ import { badnessOf, type ComponentStatus } from "../../base/status";
 import { MINUTE_MS, toIso } from "../../base/time";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
-import { type Words, wordsOf } from "../../languages/words";
-import { getPage } from "../pages/pages";
+import type { Words } from "../../languages/words";
 import { NAMED_COMPONENTS_MAX, UPDATE_TEXT_MAX, UPDATES_MAX } from "../timeline/updates";
 import {
   type AutomaticRow,
@@ -30,7 +29,7 @@ import {
   countNamings,
   NAMINGS_MAX,
 } from "./rules";
-import { appendUpdate, prepareUpdate } from "./save";
+import { appendUpdate, prepareUpdate, wordsForPage } from "./save";
 import { findIncident, type IncidentRow } from "./store";
 import type { AddUpdateBody } from "./wire";
 
@@ -202,11 +201,6 @@ export function listInWords(
   const others = count - shown.length;
   const all = others > 0 ? [...shown, t("list.others", { count: others })] : shown;
   return new Intl.ListFormat(locale, { type: "conjunction" }).format(all);
-}
-
-/** Returns the words in which Allclear writes to a page. */
-export function wordsForPage(reader: Reader, pageId: string): Words {
-  return wordsOf(getPage(reader, pageId).locale);
 }
 
 /** Escapes a text for Markdown, on one line. */

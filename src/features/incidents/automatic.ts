@@ -21,7 +21,6 @@ import {
   displayTime,
   isStillAutomatic,
   listInWords,
-  wordsForPage,
   planWaitingUpdate,
   resolveIfOver,
   writeWaitingUpdate,
@@ -56,7 +55,7 @@ import {
   listUpdateSummaries,
 } from "./records";
 import { causesOfOutages, impactOf } from "./rules";
-import { prepareUpdate, saveIncident, writeUpdate } from "./save";
+import { prepareUpdate, saveIncident, wordsForPage, writeUpdate } from "./save";
 import { deleteUpdates, findIncident, type IncidentRow, updateIncidentRow } from "./store";
 import type { CreateIncidentBody, SplitOffBody } from "./wire";
 
@@ -207,7 +206,7 @@ export function moveDraft(
   });
   const change = {
     before: incident,
-    row: { ...incident.row, name, startedAt },
+    row: { ...incident.row, name, nameLang: wordsForPage(tx, incident.row.pageId).lang, startedAt },
     updates: [moved],
     input: {},
   };
@@ -375,9 +374,11 @@ function saveFacts(
   const isRenamed = before.name !== automatic.name;
   const name = isRenamed || worst === undefined ? automatic.name : titleOfIncident(tx, before);
   const impacts = [before.impact, impactOf(worst ? [worst] : [], before.impactOverride)];
+  const isSame = name === before.name;
   const row: IncidentRow = {
     ...before,
     name: isRenamed ? before.name : name,
+    nameLang: isRenamed || isSame ? before.nameLang : wordsForPage(tx, before.pageId).lang,
     startedAt,
     impact: IMPACTS.findLast((impact) => impacts.includes(impact)) ?? before.impact,
     version: before.version + 1,

@@ -47,6 +47,7 @@ export function importIncident(
     id: incidentId,
     pageId,
     name: input.name,
+    nameLang: null,
     status,
     impact: impactOf(namedStatuses(updates), input.impact_override),
     impactOverride: input.impact_override,
@@ -127,6 +128,7 @@ function readUpdates(
       body,
       notify: false,
       isAutomatic: false,
+      lang: null,
       ...times,
       components: named,
     };

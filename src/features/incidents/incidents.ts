@@ -51,6 +51,7 @@ import {
   recordIncidentEvent,
   requireRoomToReopen,
   saveIncident,
+  wordsForPage,
   writeUpdate,
 } from "./save";
 import {
@@ -93,7 +94,9 @@ export function createIncident(
   if (!page) throw new Error("an unknown page has an error");
   const id = ctx.newId("inc");
   const displayAt = resolvedAt ?? startedAt;
-  const effect = { status, displayAt, isAutomatic: source === "monitor" };
+  const isAutomatic = source === "monitor";
+  const lang = isAutomatic ? wordsForPage(tx, page.id).lang : null;
+  const effect = { status, displayAt, isAutomatic, lang };
   const update = buildUpdate(ctx, id, named, input, effect);
   const { draft = false, impact_override: impactOverride = null } = input;
   const timeline = timelineOf({ startedAt, draft, resolvedAt }, [update], undefined);
@@ -102,6 +105,7 @@ export function createIncident(
     id,
     pageId: page.id,
     name: input.name,
+    nameLang: lang,
     status,
     impact: impactOf(namedStatuses([update]), impactOverride),
     impactOverride,
@@ -244,6 +248,7 @@ function desiredRow(before: IncidentRow, input: UpdateIncidentBody): IncidentRow
   return {
     ...before,
     name: input.name ?? before.name,
+    nameLang: (input.name ?? before.name) === before.name ? before.nameLang : null,
     impactOverride:
       input.impact_override === undefined ? before.impactOverride : input.impact_override,
     externalRef: input.external_ref === undefined ? before.externalRef : input.external_ref,
@@ -350,6 +355,7 @@ export function editUpdate(
   const update: UpdateRecord = {
     ...current,
     body: input.body ?? current.body,
+    lang: (input.body ?? current.body) === current.body ? current.lang : null,
     displayAt: input.display_at === undefined ? current.displayAt : toMs(input.display_at),
     updatedAt: now,
   };

@@ -426,6 +426,8 @@ export interface IncidentSummary {
   impact: Impact;
   startedAt: number;
   resolvedAt: number | null;
+  /** Language of the name if Allclear wrote it; null for a name of a person. */
+  nameLang: string | null;
   /** Time at which its post-mortem was published; null without one. */
   postmortemPublishedAt: number | null;
   /** Last names of all components that it ever named. */

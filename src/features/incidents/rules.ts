@@ -38,6 +38,7 @@ const CHANGED_BY_PERSON = {
   createdAt: null,
   updatedAt: null,
   deletedAt: null,
+  nameLang: null,
 } as const satisfies Record<keyof IncidentRow, "taken over" | "kept" | null>;
 
 /** Returns the columns whose change by a person has the effect. */

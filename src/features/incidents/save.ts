@@ -12,7 +12,8 @@ import { audit } from "../../events/audit";
 import type { EventType, OutboxEvent } from "../../events/outbox";
 import { type ResolvedComponent, resolveNamedComponents } from "../components/references";
 import { type ComponentCause, replaceCauses } from "../components/statuses";
-import { touchPage } from "../pages/pages";
+import { type Words, wordsOf } from "../../languages/words";
+import { getPage, touchPage } from "../pages/pages";
 import { toMs, UPDATES_MAX } from "../timeline/updates";
 import { automationOf } from "./outage-store";
 import {
@@ -42,6 +43,11 @@ import {
 } from "./store";
 import { type AddUpdateBody, eventData, type EventRecord } from "./wire";
 
+/** Returns the words in which Allclear writes to a page. */
+export function wordsForPage(reader: Reader, pageId: string): Words {
+  return wordsOf(getPage(reader, pageId).locale);
+}
+
 /** Columns of a new incident that nothing has set. */
 export const NEW_INCIDENT = {
   impactOverride: null,
@@ -52,6 +58,7 @@ export const NEW_INCIDENT = {
   postmortemFirstPublishedAt: null,
   version: 1,
   deletedAt: null,
+  nameLang: null,
 } satisfies Partial<IncidentRow>;
 
 /** A change of an incident, with the body of its request. */
@@ -196,7 +203,8 @@ export function prepareUpdate(
   const { displayAt, named } = readUpdate(tx, incident, input, errors, ctx.clock.now());
   errors.throwIfAny();
   const status = input.status ?? statusAt(updates, displayAt) ?? row.status;
-  const update = buildUpdate(ctx, row.id, named, input, { status, displayAt, isAutomatic });
+  const lang = isAutomatic ? wordsForPage(tx, row.pageId).lang : null;
+  const update = buildUpdate(ctx, row.id, named, input, { status, displayAt, isAutomatic, lang });
   if (!isAutomatic) requireRoom(updates, update);
   return { incident, update };
 }
@@ -239,7 +247,7 @@ export function buildUpdate(
   incidentId: string,
   named: readonly ResolvedComponent[],
   { body, components: statuses = {}, notify = true }: AddUpdateBody,
-  effect: Pick<UpdateRecord, "displayAt" | "isAutomatic"> & { status: IncidentStatus },
+  effect: Pick<UpdateRecord, "displayAt" | "isAutomatic" | "lang"> & { status: IncidentStatus },
 ): UpdateRecord {
   const now = ctx.clock.now();
   const updateId = ctx.newId("upd");

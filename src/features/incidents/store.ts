@@ -306,6 +306,7 @@ const SUMMARY = {
   startedAt: incidents.startedAt,
   resolvedAt: incidents.resolvedAt,
   postmortemPublishedAt: incidents.postmortemPublishedAt,
+  nameLang: incidents.nameLang,
 };
 
 /** Lists published incidents that started within a span, newest start first. */

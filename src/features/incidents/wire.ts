@@ -3,6 +3,7 @@ import { Instant, InstantText, Nullable, OneOf, Text } from "../../base/schema";
 import { IMPACTS, INCIDENT_STATUSES } from "../../base/status";
 import { LineText, NameText } from "../../base/texts";
 import { toIso, toIsoOrNull } from "../../base/time";
+import { type InSomeLanguage, inSomeLanguage } from "../../languages/tags";
 import { Status } from "../components/wire";
 import { pageUrl } from "../pages/addresses";
 import {
@@ -53,7 +54,7 @@ const UpdateFields = {
 };
 
 export const IncidentUpdate = Type.Object(UpdateFields, { title: "IncidentUpdate" });
-export type IncidentUpdate = Static<typeof IncidentUpdate>;
+export type IncidentUpdate = Static<typeof IncidentUpdate> & InSomeLanguage;
 
 /** An update with its incident's id and version. */
 export const SingleUpdate = Type.Object(
@@ -126,7 +127,9 @@ export const Incident = Type.Object(
   },
   { title: "Incident" },
 );
-export type Incident = Static<typeof Incident>;
+export type Incident = Omit<Static<typeof Incident>, "updates"> & {
+  updates: IncidentUpdate[];
+} & InSomeLanguage;
 
 export function presentUpdate(update: UpdateRecord): IncidentUpdate {
   return {
@@ -141,6 +144,7 @@ export function presentUpdate(update: UpdateRecord): IncidentUpdate {
     })),
     display_at: toIso(update.displayAt),
     created_at: toIso(update.createdAt),
+    ...inSomeLanguage(update.lang),
   };
 }
 
@@ -194,6 +198,7 @@ function presentWithoutUpdates(
     version: row.version,
     created_at: toIso(row.createdAt),
     updated_at: toIso(row.updatedAt),
+    ...inSomeLanguage(row.nameLang),
   };
 }
 

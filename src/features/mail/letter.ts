@@ -12,8 +12,11 @@ import { zoneNameAt } from "../../base/zones";
 import { type Words, wordsOf } from "../../languages/words";
 import { encodeText, placeLine, withoutControl } from "./compose";
 
-/** Part of a line: text, or a name that people chose, which is kept apart from the direction of its line. */
-export type Inline = string | { name: string };
+/**
+ * Part of a line: text, or a name that people chose, which is kept apart from the direction of its line. `lang` is the
+ * language of a name in another one than the words of the letter.
+ */
+export type Inline = string | { name: string; lang?: string | undefined };
 
 /** Paragraph of a letter. Each is rendered as text and as HTML. */
 export type Block =
@@ -23,7 +26,7 @@ export type Block =
   | { type: "heading"; text: readonly Inline[] }
   | { type: "paragraph"; text: readonly Inline[]; isMuted?: boolean }
   /** User text. A cut text ends with a link to `url`. */
-  | { type: "markdown"; source: string; url: string }
+  | { type: "markdown"; source: string; url: string; lang?: string | undefined }
   | { type: "components"; entries: readonly ComponentEntry[] }
   /** The main action of the letter. */
   | { type: "button"; label: string; url: string }
@@ -277,7 +280,7 @@ function renderBlock(block: Block, layout: Layout): string {
     case "paragraph":
       return `<p dir="auto"${block.isMuted ? styled("muted", "margin:0 0 12px;font-size:14px") : styled("ink", "margin:0 0 12px")}>${inlineHtml(block.text)}</p>`;
     case "markdown":
-      return markdownHtml(block.source, block.url, layout);
+      return markdownHtml(block, layout);
     case "components":
       return componentsHtml(block, layout);
     case "button":
@@ -291,7 +294,10 @@ function renderBlock(block: Block, layout: Layout): string {
   }
 }
 
-function markdownHtml(source: string, url: string, layout: Layout): string {
+function markdownHtml(
+  { source, url, lang }: Extract<Block, { type: "markdown" }>,
+  layout: Layout,
+): string {
   const { text, isCut } = cutText(withoutControl(source), layout.text);
   const html = styleMarkdown(
     renderMarkdown(isCut ? `${text} …` : text, { topHeading: 2 }),
@@ -299,7 +305,7 @@ function markdownHtml(source: string, url: string, layout: Layout): string {
   const rest = isCut
     ? `\n<p dir="auto" style="margin:0 0 12px">${linkHtml(layout.words.t("mail.read_on"), url)}</p>`
     : "";
-  return `<div${styled("ink", "margin:16px 0 4px;text-align:start")}>\n${html}${rest}\n</div>`;
+  return `<div${langAttribute(lang)}${styled("ink", "margin:16px 0 4px;text-align:start")}>\n${html}${rest}\n</div>`;
 }
 
 function componentsHtml(
@@ -328,8 +334,16 @@ function linkHtml(label: string, url: string): string {
 
 function inlineHtml(parts: readonly Inline[]): string {
   return parts
-    .map((part) => (typeof part === "string" ? escape(part) : `<bdi>${escape(part.name)}</bdi>`))
+    .map((part) =>
+      typeof part === "string"
+        ? escape(part)
+        : `<bdi${langAttribute(part.lang)}>${escape(part.name)}</bdi>`,
+    )
     .join("");
+}
+
+function langAttribute(lang: string | undefined): string {
+  return lang === undefined ? "" : ` lang="${escape(lang)}"`;
 }
 
 function escape(text: string): string {

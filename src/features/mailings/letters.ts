@@ -48,6 +48,7 @@ import { findMailKey, type MailKey, tokenOf } from "../mail/tokens";
 import { getMaintenanceRecord } from "../maintenance/records";
 import { mailSettingsOf } from "../pages/mail";
 import { pageUrl } from "../pages/addresses";
+import { languageFor } from "../pages/rules";
 import { findPage, type PageRow } from "../pages/store";
 import { mailLink } from "../subscribers/links";
 import { reachOf, REPLY_PREFIX, subjectLine, targetsOf } from "./lists";
@@ -81,6 +82,8 @@ interface LetterUpdate {
   body: string;
   /** Unix ms. */
   at: number;
+  /** Language of a text that Allclear wrote. */
+  lang?: string | null;
 }
 
 /** Name of the place with the lines for one recipient. */
@@ -96,6 +99,8 @@ interface Common {
 
 interface IncidentFacts extends Common {
   name: string;
+  /** Language of a name that Allclear wrote. */
+  nameLang?: string | null;
   status: IncidentStatus;
   impact: Impact;
   components: readonly { name: string; status: ComponentStatus }[];
@@ -114,6 +119,7 @@ export function incidentLetter(page: LetterPage, facts: IncidentFacts, moments: 
   const isOver = facts.status === "resolved";
   const { postmortem, update } = facts;
   const written = postmortem ?? update;
+  const lang = postmortem ? null : update?.lang;
   const entries = facts.components.map(({ name, status }) => ({
     name,
     status: t(`status.${status}`),
@@ -123,8 +129,10 @@ export function incidentLetter(page: LetterPage, facts: IncidentFacts, moments: 
     tone: messageTone(facts),
     first: `${incidentWords(page.words, facts)} · ${t(`impact.${facts.impact}`)}`,
     name: facts.name,
+    nameLang: facts.nameLang,
     when: written && moments.moment(written.at),
     body: written?.body,
+    bodyLang: lang,
     entries,
     entriesHeading: isOver ? "mail.components" : "affected.title",
     facts,
@@ -156,6 +164,7 @@ function maintenanceLetter(page: LetterPage, facts: MaintenanceFacts, moments: M
     name: facts.name,
     when: moments.range(facts.from, facts.until),
     body: facts.update?.body,
+    bodyLang: facts.update?.lang,
     entries: facts.components.map(({ name }) => ({ name, status: "", tone: "maint" })),
     entriesHeading: "mail.components",
     facts,
@@ -206,8 +215,10 @@ interface Parts {
   tone: Tone;
   first: string;
   name: string;
+  nameLang?: string | null | undefined;
   when: string | undefined;
   body: string | undefined;
+  bodyLang?: string | null | undefined;
   lines?: readonly Block[];
   entries: readonly ComponentEntry[];
   entriesHeading: MessageKey;
@@ -218,24 +229,28 @@ interface Parts {
 
 function letterOf(page: LetterPage, parts: Parts): Letter {
   const { tone, first, name, when, body, entries, facts, moments } = parts;
-  const { t } = page.words;
+  const { t, lang: own } = page.words;
+  const langOf = (lang: string | null | undefined) =>
+    lang === own ? undefined : (lang ?? undefined);
+  const markdown = (source: string, lang: string | null | undefined): Block => {
+    return { type: "markdown", source, url: facts.url, lang: langOf(lang) };
+  };
   const blocks: Block[] = [
     { type: "status", tone, text: [first] },
-    title({ name }),
+    title({ name, lang: langOf(parts.nameLang) }),
     ...(when === undefined ? [] : [muted({ name: when })]),
-    ...(body === undefined ? [] : [{ type: "markdown", source: body, url: facts.url } as const]),
+    ...(body === undefined ? [] : [markdown(body, parts.bodyLang)]),
     ...(parts.lines ?? []),
   ];
   if (entries.length > 0) {
     blocks.push(heading(t(parts.entriesHeading)), { type: "components", entries });
   }
-  for (const [index, { status, body: source, at }] of facts.earlier.entries()) {
+  for (const [index, { status, body: source, at, lang }] of facts.earlier.entries()) {
     if (index === 0) blocks.push(heading(t("updates.earlier")));
-    blocks.push(muted(`${t(updateKey(status))} · `, { name: moments.moment(at) }), {
-      type: "markdown",
-      source,
-      url: facts.url,
-    });
+    blocks.push(
+      muted(`${t(updateKey(status))} · `, { name: moments.moment(at) }),
+      markdown(source, lang),
+    );
   }
   blocks.push(button(t(parts.button), facts.url));
   return {
@@ -340,6 +355,7 @@ function readContent(
   const facts = {
     ...texts,
     name: row.name,
+    nameLang: row.nameLang,
     status,
     impact: row.impact,
     components: status === "resolved" ? withPresentStatus(reader, components) : components,
@@ -370,10 +386,11 @@ interface Update {
   status: string;
   body: string;
   displayAt: number;
+  lang: string | null;
 }
 
-function toLetterUpdate({ status, body, displayAt }: Update): LetterUpdate {
-  return { status, body, at: displayAt };
+function toLetterUpdate({ status, body, displayAt, lang }: Update): LetterUpdate {
+  return { status, body, at: displayAt, lang };
 }
 
 /** Returns the update that a mailing is about. Reminders and post-mortems have no update of their own. */
@@ -419,8 +436,10 @@ export function createMailingTemplate(): MailTemplate<ComposedMail | "unwanted">
     if (subscriber.status !== "active" || !choice || !subscriber.events.includes(choice)) {
       return "unwanted";
     }
-    const words = wordsOf(page.locale);
-    const composed = compose(ctx, mailing, page, words, earlierMailings(db, mail, facts));
+    const language = languageFor(page, subscriber.language);
+    const words = wordsOf(language);
+    const shown = { ...page, locale: language };
+    const composed = compose(ctx, mailing, shown, words, earlierMailings(db, mail, facts));
     if (!composed) return "unwanted";
     if (
       subscriber.scope === "selection" &&
@@ -444,7 +463,7 @@ export function createMailingTemplate(): MailTemplate<ComposedMail | "unwanted">
     return composeMail(mail, env, {
       fromName: own.from_name ?? page.name,
       replyTo: own.reply_to,
-      subject: subjectOf(page, thread.subject, content, isFirst),
+      subject: subjectOf(page, subjectIn(thread, page, language), content, isFirst),
       ...body,
       headers: {
         "List-Id": `${displayPhrase(page.name)} <${page.id}.${thread.domain}>`,
@@ -469,7 +488,7 @@ export function createMailingTemplate(): MailTemplate<ComposedMail | "unwanted">
     earlier: readonly MailingRow[],
   ): Composed | undefined {
     const ids = [mailing, ...earlier].map(({ id }) => id).join(" ");
-    const cacheKey = `${ids} ${page.contentVersion} ${page.version} ${baseUrl}`;
+    const cacheKey = `${ids} ${page.contentVersion} ${page.version} ${page.locale} ${baseUrl}`;
     const cached = cache.get(cacheKey);
     if (cached) return cached;
     const reach = reachOf(db, mailing);
@@ -530,6 +549,11 @@ function createFactsReader(): (db: Db, mailingId: string) => MailingFacts | unde
     }
     return { mailing, page, thread, key, all: listMailingsOfSubject(reader, mailing) };
   }
+}
+
+/** Returns the subject line of a thread in a language, in which the name is the one that it was first mailed with. */
+function subjectIn({ subject, subjects }: ThreadRow, page: PageRow, language: string): string {
+  return language === page.locale ? subject : (subjects[language] ?? subject);
 }
 
 /** Returns the mailings whose texts a mail contains besides its own, oldest first. */

@@ -256,13 +256,17 @@ function growReach(tx: Tx, { subjectId, pageId, data }: RecordedEvent & { pageId
       subject: "",
       reach: named,
       lastBeganAt: null,
+      subjects: {},
     });
     return;
   }
   const reach = new Set(thread.reach);
   const before = reach.size;
   for (const id of named) reach.add(id);
-  if (reach.size > before) setThread(tx, { ...thread, reach: JSON.stringify([...reach]) });
+  if (reach.size > before) {
+    const subjects = JSON.stringify(thread.subjects);
+    setThread(tx, { ...thread, reach: JSON.stringify([...reach]), subjects });
+  }
 }
 
 /** Number of held mailings that one transaction releases. */
@@ -413,15 +417,24 @@ function begin(
   const { subjectId, pageId } = mailing;
   const thread = findThread(tx, { subjectId });
   if (!thread) {
-    insertThread(tx, { subjectId, pageId, domain: "", subject: "", reach: [], lastBeganAt: null });
+    const empty = { domain: "", subject: "", reach: [], lastBeganAt: null, subjects: {} };
+    insertThread(tx, { subjectId, pageId, ...empty });
   }
-  // Domain and subject stay those of the first mailing.
+  // Domain and subjects stay those of the first mailing. A language that the page has had only since gets one now.
   const isFirst = !thread || thread.lastBeganAt === null;
+  const subjects = Object.fromEntries(
+    page.languages.map((locale) => [
+      locale,
+      (isFirst ? undefined : thread.subjects[locale]) ??
+        subjectLineOf(tx, mailing, { ...page, locale }),
+    ]),
+  );
   setThread(tx, {
     subjectId,
     domain: isFirst ? domain : thread.domain,
     subject: isFirst ? subjectLineOf(tx, mailing, page) : thread.subject,
     reach: JSON.stringify(reach),
+    subjects: JSON.stringify(subjects),
     lastBeganAt: now,
   });
   const begun = { ...mailing, cursor: 0 };

@@ -152,7 +152,10 @@ export const insertThread = insertInto(mailThreads);
 export const setThread = mutate(
   (
     orm,
-    $: Pick<ThreadRow, "subjectId" | "domain" | "subject" | "lastBeganAt"> & { reach: string },
+    $: Pick<ThreadRow, "subjectId" | "domain" | "subject" | "lastBeganAt"> & {
+      reach: string;
+      subjects: string;
+    },
   ) =>
     orm
       .update(mailThreads)
@@ -161,6 +164,7 @@ export const setThread = mutate(
         subject: $.subject,
         lastBeganAt: $.lastBeganAt,
         reach: sql`${$.reach}`,
+        subjects: sql`${$.subjects}`,
       })
       .where(eq(mailThreads.subjectId, $.subjectId)),
 );

@@ -192,9 +192,11 @@ function takeStep(ctx: Ctx, tx: Tx, step: Step, now: number): number {
   const isStarting = isStart(step);
   const status = isStarting ? "in_progress" : "completed";
   const after = withStatus(row, status, at);
+  const { t, lang } = wordsOf(getPage(tx, row.pageId).locale);
   const update = {
     status,
-    body: wordsOf(getPage(tx, row.pageId).locale).t(TEXTS[status]),
+    body: t(TEXTS[status]),
+    lang,
     displayAt: Math.max(at, updates[0]?.displayAt ?? at),
     notify,
   } as const;

@@ -101,7 +101,7 @@ export function importMaintenance(
   for (const update of updates) {
     const createdAt = update.displayAt;
     const ids = { id: ctx.newId("upd"), maintenanceId };
-    insertMaintenanceUpdate(tx, { ...ids, ...update, notify: false, createdAt });
+    insertMaintenanceUpdate(tx, { ...ids, ...update, notify: false, createdAt, lang: null });
   }
   const { startedAt } = row;
   const affected = startedAt === null ? [] : chosen;

@@ -403,7 +403,7 @@ export function cancelMaintenanceOfPage(ctx: Ctx, tx: Tx, pageId: string, actor:
   });
   if (pending.length === 0) return;
   const now = ctx.clock.now();
-  const { t } = wordsOf(getPage(tx, pageId).locale);
+  const { t, lang } = wordsOf(getPage(tx, pageId).locale);
   const ids = JSON.stringify(pending.map(({ row }) => row.id));
   const planned = new Map(
     listFirstUpdates(tx, { ids }).map(({ maintenanceId, notify }) => [maintenanceId, notify]),
@@ -418,6 +418,7 @@ export function cancelMaintenanceOfPage(ctx: Ctx, tx: Tx, pageId: string, actor:
       displayAt: Math.max(now, updates[0]?.displayAt ?? 0),
       notify: isAnnounced(row) || (planned.get(row.id) ?? true),
       createdAt: now,
+      lang,
     };
     const after = {
       ...withStatus(row, "cancelled", now),

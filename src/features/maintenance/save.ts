@@ -53,12 +53,20 @@ export interface NewUpdate {
   /** Unix ms. */
   displayAt: number;
   notify: boolean;
+  /** Language of a text that Allclear wrote. */
+  lang?: string;
 }
 
 /** Writes an update. */
-export function addUpdateRow(ctx: Ctx, tx: Tx, maintenanceId: string, update: NewUpdate): void {
+export function addUpdateRow(
+  ctx: Ctx,
+  tx: Tx,
+  maintenanceId: string,
+  { lang, ...update }: NewUpdate,
+): void {
+  const ids = { id: ctx.newId("upd"), maintenanceId };
   const createdAt = ctx.clock.now();
-  insertMaintenanceUpdate(tx, { id: ctx.newId("upd"), maintenanceId, ...update, createdAt });
+  insertMaintenanceUpdate(tx, { ...ids, ...update, createdAt, lang: lang ?? null });
 }
 
 /** Returns the row of a maintenance after a change of its status at `at` (unix ms). */

@@ -3,6 +3,7 @@ import { Instant, InstantText, Nullable, OneOf, Text } from "../../base/schema";
 import { MAINTENANCE_STATUSES } from "../../base/status";
 import { NameText } from "../../base/texts";
 import { toIso, toIsoOrNull } from "../../base/time";
+import { type InSomeLanguage, inSomeLanguage } from "../../languages/tags";
 import { ComponentReference } from "../components/references";
 import { pageUrl } from "../pages/addresses";
 import {
@@ -163,7 +164,7 @@ const updateFields = {
 
 export const MaintenanceUpdate = Type.Object(updateFields, { title: "MaintenanceUpdate" });
 
-export type MaintenanceUpdate = Static<typeof MaintenanceUpdate>;
+export type MaintenanceUpdate = Static<typeof MaintenanceUpdate> & InSomeLanguage;
 
 /** An update with its maintenance's id and version. */
 export const SingleMaintenanceUpdate = Type.Object(
@@ -226,7 +227,9 @@ export const Maintenance = Type.Object(
   { title: "Maintenance" },
 );
 
-export type Maintenance = Static<typeof Maintenance>;
+export type Maintenance = Omit<Static<typeof Maintenance>, "updates"> & {
+  updates: MaintenanceUpdate[];
+};
 
 function presentMaintenanceUpdate(row: MaintenanceUpdateRow): MaintenanceUpdate {
   return {
@@ -235,6 +238,7 @@ function presentMaintenanceUpdate(row: MaintenanceUpdateRow): MaintenanceUpdate 
     body: row.body,
     display_at: toIso(row.displayAt),
     created_at: toIso(row.createdAt),
+    ...inSomeLanguage(row.lang),
   };
 }
 

@@ -30,7 +30,7 @@ import {
   setPagePassword,
 } from "./access";
 import { toDomain } from "./addresses";
-import { compatOf, JOIN_MINUTES } from "./rules";
+import { compatOf, JOIN_MINUTES, languagesOf } from "./rules";
 import { findPagePassword } from "./access-store";
 import { findPageByRef, findPageBySlug, type PageRow } from "./store";
 import { PageInput, PartialPageInput } from "./wire";
@@ -285,6 +285,7 @@ function desiredPage(
     description: page.description ?? null,
     time_zone: page.time_zone ?? "UTC",
     locale: page.locale ?? "en",
+    languages: languagesOf(page.languages ?? []),
     visibility: page.visibility ?? "public",
     theme: page.theme ?? "system",
     accent: page.accent ?? null,
@@ -306,6 +307,7 @@ function presentPageFields(row: PageRow): Required<PageInput> {
     description: row.description,
     time_zone: row.timeZone,
     locale: row.locale,
+    languages: row.languages,
     visibility: row.visibility,
     theme: row.theme,
     accent: row.accent,

@@ -15,9 +15,10 @@ import { isTimeZone } from "../../base/zones";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { audit } from "../../events/audit";
+import { languageOf } from "../../languages/tags";
 import { hostNameOf, toDomain, validateDomains } from "./addresses";
 import { fullMailSettings, type PageMailInput } from "./mail";
-import { compatOf, isReservedSlug, JOIN_MINUTES } from "./rules";
+import { compatOf, isReservedSlug, JOIN_MINUTES, languagesOf } from "./rules";
 import { deletePageLinks, deletePagePassword } from "./access-store";
 import {
   clearDefault,
@@ -78,6 +79,7 @@ export function createPage(
     description: input.description ?? null,
     timeZone: input.time_zone ?? "UTC",
     locale: input.locale ?? "en",
+    languages: languagesOf(input.languages ?? []),
     visibility: input.visibility ?? "public",
     theme: input.theme ?? "system",
     accent: input.accent ?? null,
@@ -138,6 +140,7 @@ export function updatePage(
     description: input.description === undefined ? before.description : input.description,
     timeZone: input.time_zone ?? before.timeZone,
     locale: input.locale ?? before.locale,
+    languages: input.languages === undefined ? before.languages : languagesOf(input.languages),
     visibility: input.visibility ?? before.visibility,
     theme: input.theme ?? before.theme,
     accent: input.accent === undefined ? before.accent : input.accent,
@@ -197,7 +200,13 @@ export function validatePageInput(input: PageInput): FieldError[] {
 
 /** Adds the errors of a page's valid fields that the schema cannot express. Forms and files pass it to `validate`. */
 export function addPageErrors(
-  { slug = "", time_zone: timeZone, locale, custom_domains: domains = [] }: Partial<PageInput>,
+  {
+    slug = "",
+    time_zone: timeZone,
+    locale,
+    languages = [],
+    custom_domains: domains = [],
+  }: Partial<PageInput>,
   errors: FieldErrors,
 ): void {
   if (isReservedSlug(slug)) errors.add(["slug"], "is reserved");
@@ -206,6 +215,11 @@ export function addPageErrors(
   }
   if (locale !== undefined && !isLocale(locale)) {
     errors.add(["locale"], "must be a language tag, such as en or pt-BR");
+  }
+  for (const [index, language] of languages.entries()) {
+    if (languageOf(language) === undefined) {
+      errors.add(["languages", index], "must be a language with a catalog, such as de or pt-BR");
+    }
   }
   // An invalid list has its errors already.
   if (errors.all.some(({ pointer }) => pointer.startsWith("#/custom_domains"))) return;

@@ -1,4 +1,5 @@
 import { COMPAT_PRODUCTS, type CompatProduct } from "../../base/compat";
+import { canonicalTag } from "../../languages/tags";
 
 /** Time after the start of an automatic incident in which outages join it, in minutes, by default. */
 export const JOIN_MINUTES = 10;
@@ -34,6 +35,27 @@ const RESERVED_SLUGS: ReadonlySet<string> = new Set([
 
 export function isReservedSlug(slug: string): boolean {
   return RESERVED_SLUGS.has(slug);
+}
+
+/** Returns languages in the form that is stored: each once, by its canonical tag. */
+export function languagesOf(tags: readonly string[]): string[] {
+  return [...new Set(tags.map((tag) => canonicalTag(tag) ?? tag))];
+}
+
+/** Languages of a page: its own one, and those that visitors choose. */
+interface PageLanguages {
+  locale: string;
+  languages: readonly string[];
+}
+
+/** Returns the tags of a page's languages, its own first unless the list has it in another place. */
+export function languageTagsOf({ locale, languages }: PageLanguages): readonly string[] {
+  return languages.includes(locale) ? languages : [locale, ...languages];
+}
+
+/** Returns the language in which a subscriber of a page gets mails: that of the page for one that it lacks. */
+export function languageFor(page: PageLanguages, language: string | null | undefined): string {
+  return language != null && languageTagsOf(page).includes(language) ? language : page.locale;
 }
 
 /** Returns products in the order in which they are stored. */

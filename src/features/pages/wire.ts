@@ -5,6 +5,7 @@ import { DescriptionText, NameText, RefText } from "../../base/texts";
 import { toIso } from "../../base/time";
 import { DOMAINS_MAX, logoPath, pageBaseUrl, pageUrl } from "./addresses";
 import { PageMailInput } from "./mail";
+import { LANGUAGES_MAX } from "../../languages/tags";
 import { ACCESS_KINDS, accessKindsOf } from "./rules";
 import type { PageRow } from "./store";
 
@@ -22,6 +23,8 @@ const Slug = Text({ maxLength: 63, pattern: SLUG_PATTERN });
 
 const Accent = Text({ maxLength: 7, pattern: "^#[0-9a-fA-F]{6}$" });
 
+const Locale = Text({ minLength: 2, maxLength: 35 });
+
 /** Fields of a page; only slug and name are required. */
 export const PageInput = Type.Object(
   {
@@ -30,7 +33,8 @@ export const PageInput = Type.Object(
     ref: Type.Optional(RefText),
     description: Type.Optional(Nullable(DescriptionText)),
     time_zone: Type.Optional(Text({ minLength: 1, maxLength: 64 })),
-    locale: Type.Optional(Text({ minLength: 2, maxLength: 35 })),
+    locale: Type.Optional(Locale),
+    languages: Type.Optional(Type.Array(Locale, { maxItems: LANGUAGES_MAX, uniqueItems: true })),
     visibility: Type.Optional(OneOf(VISIBILITIES)),
     theme: Type.Optional(OneOf(THEMES)),
     accent: Type.Optional(Nullable(Accent)),
@@ -77,7 +81,14 @@ export const Page = Type.Object(
       description: "For times and the days of lists of the past. Bars and uptime count UTC days.",
       examples: ["Europe/Berlin"],
     }),
-    locale: Type.String({ examples: ["en"] }),
+    locale: Type.String({
+      description: "Language of the page, and of the formats of its times and numbers.",
+      examples: ["en"],
+    }),
+    languages: Type.Array(Type.String({ examples: ["de"] }), {
+      description:
+        "Languages that visitors and subscribers choose in addition to that of `locale`, each with a catalog.",
+    }),
     visibility: OneOf(VISIBILITIES),
     access_kinds: Type.Array(OneOf(ACCESS_KINDS), {
       description:
@@ -126,6 +137,7 @@ export function presentPage(row: PageRow, baseUrl: string): Page {
     subscribe_url: row.visibility === "public" ? `${pageUrl(baseUrl, row)}/subscribe` : null,
     time_zone: row.timeZone,
     locale: row.locale,
+    languages: row.languages,
     visibility: row.visibility,
     access_kinds: accessKindsOf(row),
     theme: row.theme,

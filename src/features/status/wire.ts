@@ -59,4 +59,7 @@ export const StatusDocument = Type.Object(
   },
   { title: "StatusDocument" },
 );
-export type StatusDocument = Static<typeof StatusDocument>;
+export type StatusDocument = Omit<Static<typeof StatusDocument>, "incidents" | "maintenance"> & {
+  incidents: Incident[];
+  maintenance: Maintenance[];
+};

@@ -12,6 +12,7 @@ import {
   listGroups,
 } from "../components/store";
 import type { MessageKey } from "../../languages/words";
+import { languageTagsOf } from "../pages/rules";
 import { findPageBySlug, type PageRow } from "../pages/store";
 import { listChoices, type SubscriberRow } from "./store";
 
@@ -27,6 +28,8 @@ export interface TypedChoices {
   components: readonly string[];
   groups: readonly string[];
   events: readonly string[];
+  /** Tag of a language; empty for that of the page. */
+  language?: string;
 }
 
 /** Components and groups of a page that can be chosen. */
@@ -44,12 +47,12 @@ export function readChoosable(reader: Reader, pageId: string): Choosable {
 
 /**
  * Returns the choices of a form, or its errors. `needsEvents` is true where a form without any event is an
- * error, and not one that leaves the choice to the default.
+ * error, and not one that leaves the choice to the default. A language that is not one of `languages` is left out.
  */
 export function parseChoices(
   typed: TypedChoices,
   { components, groups }: Choosable,
-  { needsEvents }: { needsEvents: boolean },
+  { needsEvents, languages }: { needsEvents: boolean; languages: readonly string[] },
 ): { choices: RequestedChoices } | { errors: ChoiceErrors } {
   const errors: ChoiceErrors = {};
   const { scope } = typed;
@@ -74,6 +77,7 @@ export function parseChoices(
       scope: scope as RequestedChoices["scope"],
       targets: [...new Set(targets)],
       events: events.length > 0 ? events : [...DEFAULT_EVENTS],
+      language: languages.find((tag) => tag === typed.language) ?? null,
     },
   };
 }
@@ -99,10 +103,10 @@ export function namesOfTargets(
 /** Returns the current choices of a subscriber. */
 export function choicesOf(
   reader: Reader,
-  { id, scope, events }: Pick<SubscriberRow, "id" | "scope" | "events">,
+  { id, scope, events, language }: Pick<SubscriberRow, "id" | "scope" | "events" | "language">,
 ): RequestedChoices {
   const targets = listChoices(reader, { subscriberId: id }).map(({ targetId }) => targetId);
-  return { scope, targets, events };
+  return { scope, targets, events, language };
 }
 
 /** Maximum length of a text that an error repeats. */
@@ -116,6 +120,8 @@ interface WrittenChoices {
   components: readonly string[];
   groups: readonly string[];
   events: readonly string[];
+  /** Tag of a language; empty for that of the page. */
+  language: string;
 }
 
 /** Reads choices of one page. */
@@ -169,12 +175,19 @@ export function createChoicesReader(reader: Reader, page: PageRow): ChoicesReade
       if (unknown !== undefined) {
         return `events: ${shown(unknown)} is none of ${SUBSCRIBER_EVENTS.join(", ")}`;
       }
+      const language = languageTagsOf(page).find(
+        (tag) => tag.toLowerCase() === written.language.toLowerCase(),
+      );
+      if (language === undefined && written.language !== "") {
+        return `language: ${shown(written.language)} is none of ${languageTagsOf(page).join(", ")}`;
+      }
       const targets = [...new Set([...ofGroups.ids, ...ofComponents.ids])];
       const events = SUBSCRIBER_EVENTS.filter((event) => written.events.includes(event));
       return {
         scope: targets.length > 0 ? "selection" : "page",
         targets,
         events: events.length > 0 ? events : [...DEFAULT_EVENTS],
+        language: language ?? null,
       };
     },
   };

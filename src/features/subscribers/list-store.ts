@@ -24,6 +24,7 @@ const SHOWN = {
   address: sql<string | null>`s.address`,
   scope: sql<SubscriberScope>`s.scope`,
   events: sql`s.events`.mapWith(subscribers.events) as SQL<SubscriberEvent[]>,
+  language: sql<string | null>`s.language`,
   status: sql<"active" | "unsubscribed">`s.status`,
   confirmedAt: sql<number>`s.confirmed_at`,
   unsubscribedAt: sql<number | null>`s.unsubscribed_at`,

@@ -264,6 +264,8 @@ export interface SubscriberLine {
   components: string[];
   groups: string[];
   events: SubscriberEvent[];
+  /** Language of the mails; null for that of the page. */
+  language: string | null;
   /** Time of the consent; of the sign-up if it is not confirmed. */
   since: string;
 }
@@ -280,10 +282,11 @@ export function listSubscribersOfPage(
   function toLine(
     { id, address: email }: { id: string; address: string | null },
     facts: Pick<SubscriberLine, "status" | "reasons">,
-    { scope, targets, events }: RequestedChoices,
+    { scope, targets, events, language = null }: RequestedChoices,
     since: number,
   ): SubscriberLine {
-    return { id, email, ...facts, scope, ...refsOf(targets, refs), events, since: toIso(since) };
+    const choices = { scope, ...refsOf(targets, refs), events, language };
+    return { id, email, ...facts, ...choices, since: toIso(since) };
   }
 
   function confirmed(view: "active" | "unsubscribed"): SubscriberLine[] {

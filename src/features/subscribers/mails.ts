@@ -26,6 +26,7 @@ import { findSuppression } from "../mail/suppressions";
 import { addressHmac, findMailKey, type LinkPurpose, tokenOf } from "../mail/tokens";
 import { mailSettingsOf, takesSubscribers } from "../pages/mail";
 import { pageUrl } from "../pages/addresses";
+import { languageFor } from "../pages/rules";
 import { findPage, type PageRow } from "../pages/store";
 import { existingChoices, namesOfTargets, readChoosable } from "./choices";
 import { mailLink } from "./links";
@@ -78,14 +79,14 @@ function findOpenSignUp(mail: MailRow, { ctx }: TemplateEnvironment): OpenSignUp
   if (!request || !page || !key || !takesSubscribers(page)) return undefined;
   if (request.state !== "sent" || clock.now() >= request.expiresAt) return undefined;
   const choosable = readChoosable(db, page.id);
-  const { scope, targets, events } = existingChoices(request.choices, choosable);
+  const { scope, targets, events, language } = existingChoices(request.choices, choosable);
   const { footer } = mailSettingsOf(page);
   const { name } = page;
   return {
     request,
     page,
     signUp: {
-      words: wordsOf(page.locale),
+      words: wordsOf(languageFor(page, language)),
       page: { name, url: pageUrl(baseUrl, page), footer },
       targets: scope === "page" ? null : namesOfTargets(targets, choosable),
       events,

@@ -27,6 +27,7 @@ import { addressHmac, ensureMailKey, type MailKey } from "../mail/tokens";
 import { startWaitingRows } from "../sending/waiting-rows";
 import { takesSubscribers } from "../pages/mail";
 import { getPage } from "../pages/pages";
+import { languageFor } from "../pages/rules";
 import { findPage, type PageRow } from "../pages/store";
 import { existingChoices, readChoosable } from "./choices";
 import { deadLink, type RequestLink } from "./links";
@@ -184,8 +185,11 @@ function tooMany(reason: string, waitMs: number): Problem {
 }
 
 /** Returns the text to which a person agrees by confirming, as it is shown and stored. */
-export function consentText({ name, locale }: Pick<PageRow, "name" | "locale">): string {
-  return wordsOf(locale).t("confirm.consent", { page: name });
+export function consentText(
+  page: Pick<PageRow, "name" | "locale" | "languages">,
+  language: string | null | undefined,
+): string {
+  return wordsOf(languageFor(page, language)).t("confirm.consent", { page: page.name });
 }
 
 /**
@@ -219,7 +223,7 @@ export function confirmSignUp(
     {
       confirmedAt: ctx.clock.now(),
       consentSource: source,
-      consentText: consentText(page),
+      consentText: consentText(page, choices.language),
       consentIp: ip,
     },
   );

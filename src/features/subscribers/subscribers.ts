@@ -109,6 +109,7 @@ export function enrol(
     consentIp,
     softFailures: 0,
     softSince: null,
+    language: choices.language ?? null,
     version: (current?.version ?? 0) + 1,
     createdAt: current?.createdAt ?? now,
     updatedAt: now,
@@ -135,9 +136,9 @@ export function changeChoices(
   ctx: Ctx,
   tx: Tx,
   subscriber: SubscriberRow,
-  { scope, events, targets }: RequestedChoices,
+  { scope, events, targets, language = subscriber.language }: RequestedChoices,
 ): void {
-  updateSubscriberRow(tx, { ...changedRow(ctx, subscriber), scope, events });
+  updateSubscriberRow(tx, { ...changedRow(ctx, subscriber), scope, events, language });
   storeTargets(tx, subscriber.id, targets);
 }
 
@@ -372,7 +373,8 @@ export function updateSubscriber(
   const isSame =
     current.scope === choices.scope &&
     Bun.deepEquals(current.targets.toSorted(), choices.targets.toSorted()) &&
-    Bun.deepEquals(current.events.toSorted(), choices.events.toSorted());
+    Bun.deepEquals(current.events.toSorted(), choices.events.toSorted()) &&
+    (choices.language === undefined || choices.language === subscriber.language);
   if (isSame) return false;
   changeChoices(ctx, tx, subscriber, choices);
   auditSubscriber(ctx, tx, actor, subscriber, {

@@ -236,7 +236,7 @@ export const RESULT_WORDS: Readonly<Record<ImportResult, string>> = {
 };
 
 /** Columns of a file with subscribers, of which only the first is required. */
-export const IMPORT_COLUMNS = ["email", "components", "groups", "events"] as const;
+export const IMPORT_COLUMNS = ["email", "components", "groups", "events", "language"] as const;
 type ImportColumn = (typeof IMPORT_COLUMNS)[number];
 
 /** Columns that an export adds. An import reads `page` and `scope`, and ignores the others. */
@@ -361,6 +361,7 @@ function createRowReader(reader: Reader, page: PageRow, allowUtf8Local: boolean)
       components: listIn(cell("components")),
       groups: listIn(cell("groups")),
       events: listIn(cell("events")),
+      language: cell("language"),
     });
     if (typeof choices === "string") return choices;
     // Such a selection gets no mail, and not all of them.
@@ -586,7 +587,7 @@ function subscriberLine(
   page: PageRow,
   refs: RefsOfPage,
 ): string {
-  const { scope, targets, events } = choicesOf(reader, subscriber);
+  const { scope, targets, events, language } = choicesOf(reader, subscriber);
   const { components, groups } = refsOf(targets, refs);
   const { address, addressHmac, confirmedAt, consentSource, consentText } = subscriber;
   const suppressions = listSuppressionsOf(reader, { addressHmac, pageId: page.id }).filter(
@@ -597,6 +598,7 @@ function subscriberLine(
     components.join(";"),
     groups.join(";"),
     events.join(";"),
+    language ?? "",
     page.slug,
     scope,
     toIso(confirmedAt),

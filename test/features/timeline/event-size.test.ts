@@ -64,6 +64,7 @@ function incident({ components, name, text, postmortem }: Size) {
     createdAt: AT,
     updatedAt: AT,
     isAutomatic: false,
+    lang: null,
     components: named,
   };
   const record: Omit<IncidentRecord, "updates"> = {
@@ -71,6 +72,7 @@ function incident({ components, name, text, postmortem }: Size) {
       id: "inc_1",
       pageId: "page_1",
       name,
+      nameLang: null,
       status: "identified",
       impact: "critical",
       impactOverride: null,

@@ -38,7 +38,7 @@ describe("a feed of 50 incidents with long texts", () => {
       const snapshot = site.snapshot();
       const entries = listEntries(ctx.db, snapshot, ctx.baseUrl);
       for (const { write: writeFeed } of FEEDS) {
-        writeFeed(snapshot.document.page, runAtOnce(renderEntries(entries, render)));
+        writeFeed(snapshot, runAtOnce(renderEntries(entries, render)));
       }
       return rendered.splice(0).length;
     };

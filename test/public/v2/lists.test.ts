@@ -138,7 +138,10 @@ describe("Statuspage's lists", () => {
     const first: Maintenance = await site.plan(inDays(1), inDays(2), { body: "ü".repeat(10_000) });
     const { page } = (await site.document()) as { page: Page };
     const all = Array.from({ length: 300 }, () => first);
-    const events = writeCalendar(page, all).replaceAll("\r\n ", "").split("BEGIN:VEVENT").slice(1);
+    const events = writeCalendar({ document: { page } }, all)
+      .replaceAll("\r\n ", "")
+      .split("BEGIN:VEVENT")
+      .slice(1);
     const lengths = events.map((event) => event.match(/ü/g)?.length ?? 0);
     expect(lengths).toHaveLength(300);
     expect(lengths[0]).toBe(0);

@@ -25,10 +25,10 @@ import {
   listReopenable,
 } from "../../incidents/outage-store";
 import { columnsChanged } from "../../incidents/rules";
+import { wordsForPage } from "../../incidents/save";
 import { findIncident, type IncidentRow } from "../../incidents/store";
 import {
   asMarkdown,
-  wordsForPage,
   isUpdateDue,
   isStillAutomatic,
   writeDueUpdates,

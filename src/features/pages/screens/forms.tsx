@@ -1,5 +1,6 @@
 import { COMPAT_PRODUCTS, type CompatProduct } from "../../../base/compat";
 import { toRef } from "../../../base/text";
+import { LANGUAGES, LANGUAGES_MAX } from "../../../languages/tags";
 import { CheckboxList } from "../../../ui/choices";
 import { FileField, TextArea, TextField } from "../../../ui/form";
 import {
@@ -162,6 +163,37 @@ function compatField(): Field<readonly string[], CompatProduct[]> {
   };
 }
 
+/** Returns the English name of a language with its tag: "German (de)". */
+export function languageName(tag: string): string {
+  const name = new Intl.DisplayNames("en", { type: "language" }).of(tag);
+  return name === undefined || name === tag ? tag : `${name} (${tag})`;
+}
+
+/** Field for the languages that visitors choose. Languages with a region, which the API sets, are kept. */
+function languagesField(): Field<readonly string[], string[]> {
+  const label = "Further languages";
+  return {
+    label,
+    initial: [],
+    read: (sent, name) => sent.all(name),
+    toBody: (typed) => typed.slice(0, LANGUAGES_MAX + 1),
+    fromStored: (languages) => languages,
+    Input: ({ name, value, errors }) => (
+      <CheckboxList
+        legend={label}
+        name={name}
+        hint="Visitors choose one at the foot of the page, and subscribers for their mails. Texts that people write are not translated."
+        error={errors[name]}
+        options={[...new Set([...LANGUAGES, ...value])].map((tag) => ({
+          value: tag,
+          label: languageName(tag),
+          isChecked: value.includes(tag),
+        }))}
+      />
+    ),
+  };
+}
+
 /** Field for the image file of a logo. */
 function logoField(): Field<Uint8Array | undefined, Uint8Array> {
   const label = "Logo";
@@ -249,7 +281,7 @@ const FIELDS = {
   locale: textField({
     label: "Language",
     initial: "en",
-    hint: "Language tag, such as en or pt-BR, for the format of dates and for screen readers.",
+    hint: "Language tag, such as en or pt-BR, for words, dates and numbers.",
     isShort: true,
     isRequired: true,
   }),
@@ -318,6 +350,7 @@ export const GENERAL_FORM = defineSettings({
   description: FIELDS.description,
   time_zone: FIELDS.time_zone,
   locale: FIELDS.locale,
+  languages: languagesField(),
   history_days: FIELDS.history_days,
   join_minutes: FIELDS.join_minutes,
 });
@@ -340,6 +373,7 @@ export function pageResource(page: PageRow) {
     visibility: page.visibility,
     time_zone: page.timeZone,
     locale: page.locale,
+    languages: page.languages,
     history_days: page.historyDays,
     join_minutes: page.joinMinutes,
     theme: page.theme,

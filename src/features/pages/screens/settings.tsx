@@ -56,6 +56,7 @@ import {
   pageVersion,
   SLUG_FORM,
   THEME_OPTIONS,
+  languageName,
 } from "./forms";
 import { Share } from "./share";
 
@@ -385,6 +386,10 @@ function PageFacts({ page, oldSlugs, now }: PageFactsProps) {
           { label: "Description", value: <bdi>{page.description ?? NONE}</bdi>, isWide: true },
           { label: "Time zone", value: page.timeZone },
           { label: "Language", value: page.locale },
+          {
+            label: "Further languages",
+            value: page.languages.map(languageName).join(", ") || NONE,
+          },
           { label: "Days of history", value: page.historyDays },
           {
             label: "Outages join",

@@ -1,5 +1,6 @@
 import type { SuppressionReason } from "../../../base/mail-address";
 import { toIso } from "../../../base/time";
+import { languageName } from "../../pages/screens/forms";
 import { EVENT_LABELS } from "../../../public/subscription-form";
 import { Facts, FormNotice, Notice } from "../../../ui/blocks";
 import { ButtonLink, PostButton } from "../../../ui/buttons";
@@ -196,6 +197,9 @@ function SubscriptionFacts({ view, now }: { view: SubscriberView; now: number })
           isWide: true,
           value: row.events.map((event) => EVENT_LABELS[event]).join(", "),
         },
+        ...(row.language === null
+          ? []
+          : [{ label: "Language", value: languageName(row.language) }]),
         { label: "Subscribed", value: <RelativeTime at={toIso(confirmedAt)} now={now} /> },
         ...(unsubscribedAt === null
           ? []

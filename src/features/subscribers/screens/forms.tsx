@@ -3,10 +3,12 @@ import { SUBSCRIBER_EVENTS, type SubscriberEvent } from "../../../base/mail-addr
 import type { Reader } from "../../../db/statements";
 import { wordsOf } from "../../../languages/words";
 import { EVENT_LABELS } from "../../../public/subscription-form";
-import { CheckboxList, CheckRows, ChoiceField } from "../../../ui/choices";
+import { CheckboxList, CheckRows, ChoiceField, SelectField } from "../../../ui/choices";
 import { TextArea } from "../../../ui/form";
 import { textAreaField, textField } from "../../../ui/forms/fields";
-import { defineForm, type Field } from "../../../ui/forms/form";
+import { defineForm, type Field, optional } from "../../../ui/forms/form";
+import { languageTagsOf } from "../../pages/rules";
+import { languageName } from "../../pages/screens/forms";
 import type { PageRow } from "../../pages/store";
 import { type Choosable, parseChoices, readChoosable } from "../choices";
 import { NOTE_MAX } from "../subscribers";
@@ -21,6 +23,8 @@ interface Selection {
 interface ChoicesBody {
   targets: Selection;
   events: readonly SubscriberEvent[];
+  /** Tag of a language of the page; empty for that of the page. */
+  language?: string;
 }
 
 /** Screen data of a form with choices. */
@@ -113,7 +117,36 @@ const eventsField: Field<readonly string[], readonly SubscriberEvent[]> = {
   ),
 };
 
-const CHOICE_FIELDS = { targets: selectionField(), events: eventsField };
+/** Field for the language of the mails, on pages with several. */
+function languageField(): Field<string, string, ChoicesContext> {
+  const label = "Language";
+  return {
+    label,
+    initial: "",
+    read: (sent, name) => sent.text(name),
+    toBody: (typed) => typed,
+    fromStored: (language) => language,
+    Input: ({ name, value, errors, context: { page } }) =>
+      page.languages.length === 0 ? null : (
+        <SelectField
+          label={label}
+          name={name}
+          options={[
+            { value: "", label: "That of the page" },
+            ...languageTagsOf(page).map((tag) => ({ value: tag, label: languageName(tag) })),
+          ]}
+          value={value}
+          error={errors[name]}
+        />
+      ),
+  };
+}
+
+const CHOICE_FIELDS = {
+  targets: selectionField(),
+  events: eventsField,
+  language: optional(languageField()),
+};
 
 /** Form for the choices of a subscriber. */
 export const CHOICES_FORM = defineForm<ChoicesBody, ChoicesContext>()(CHOICE_FIELDS);
@@ -131,13 +164,14 @@ export const ADD_FORM = defineForm<ChoicesBody & { email: string }, ChoicesConte
 
 /** Returns the choices of a form. Throws `validation_failed`. */
 export function choicesOfBody(
-  { targets: { scope, targets }, events }: ChoicesBody,
-  choosable: Choosable,
+  { targets: { scope, targets }, events, language = "" }: ChoicesBody,
+  { choosable, page }: ChoicesContext,
 ) {
   const components = targets.filter((id) => !id.startsWith("grp_"));
   const groups = targets.filter((id) => id.startsWith("grp_"));
-  const parsed = parseChoices({ scope, components, groups, events }, choosable, {
+  const parsed = parseChoices({ scope, components, groups, events, language }, choosable, {
     needsEvents: true,
+    languages: languageTagsOf(page),
   });
   if ("choices" in parsed) return parsed.choices;
   throw invalidFields(

@@ -130,12 +130,13 @@ export function subscriberAdminRoutes(deps: AdminDependencies) {
         ),
       };
     },
-    submit(tx, body, actor, _at, { page, choosable }) {
+    submit(tx, body, actor, _at, context) {
+      const { page } = context;
       const address = parseMailAddress(body.email, { allowUtf8Local: relayTakesUtf8(ctx) });
       if ("error" in address) throw invalidFields([{ pointer: "#/email", detail: address.error }]);
       const closed = closedText(page, isMailReady());
       if (closed !== undefined) throw new Problem("conflict", closed);
-      const choices = choicesOfBody(body, choosable);
+      const choices = choicesOfBody(body, context);
       const invitation = { pageId: page.id, address, choices, source: "dashboard" as const };
       const { result } = inviteSubscriber(ctx, tx, invitation, actor);
       if (result !== "invited") throw new Problem("conflict", REJECTIONS[result]);
@@ -195,8 +196,10 @@ function addSubscriberRoutes(area: Area, { ctx }: AdminDependencies): void {
     load(reader, { params }) {
       const row = activeOf(reader, params.id);
       const context = { ...readChoicesContext(reader, getPage(reader, row.pageId)), row };
-      const { scope, targets, events } = existingChoices(choicesOf(reader, row), context.choosable);
-      return { resource: { targets: { scope, targets }, events }, version: row.version, context };
+      const choices = existingChoices(choicesOf(reader, row), context.choosable);
+      const { scope, targets, events, language } = choices;
+      const resource = { targets: { scope, targets }, events, language: language ?? "" };
+      return { resource, version: row.version, context };
     },
     show: ({ context: { row, page } }) => ({
       title: `Edit ${titleOf(row)}`,
@@ -207,11 +210,12 @@ function addSubscriberRoutes(area: Area, { ctx }: AdminDependencies): void {
       ],
       button: "Save changes",
     }),
-    update(tx, changes, actor, { params }, { row, choosable }) {
-      const { scope, targets, events } = existingChoices(choicesOf(tx, row), choosable);
-      const body = { targets: { scope, targets }, events, ...changes };
+    update(tx, changes, actor, { params }, context) {
+      const choices = existingChoices(choicesOf(tx, context.row), context.choosable);
+      const { scope, targets, events, language } = choices;
+      const body = { targets: { scope, targets }, events, language: language ?? "", ...changes };
       const current = getSubscriber(tx, params.id);
-      return updateSubscriber(ctx, tx, current, choicesOfBody(body, choosable), actor);
+      return updateSubscriber(ctx, tx, current, choicesOfBody(body, context), actor);
     },
     done: ({ params }) => ({
       path: subscriberPath(params.id),
