@@ -6,7 +6,7 @@ const SRC = join(import.meta.dir, "..", "src");
 
 /** Layers from the lowest to the highest, as patterns of paths below src/. Imports never go up. */
 const LAYERS: readonly { name: string; files: RegExp }[] = [
-  { name: "base", files: /^base\/|^version\.ts$|\.d\.ts$/ },
+  { name: "base", files: /^(base|languages)\/|^version\.ts$|\.d\.ts$/ },
   {
     name: "db, events, egress, object-store, context",
     files: /^(db|events|egress|object-store)\/|^context\.ts$/,

@@ -22,7 +22,7 @@ export interface AddressError {
   error: string;
 }
 
-/** Why a text is not an address, with a name for the reason. */
+/** Reason why a text is not an address, with its name. */
 interface InvalidAddress extends AddressError {
   reason: "address" | "address_ascii" | "address_long" | "address_start";
 }

@@ -22,7 +22,7 @@ function localise(root) {
       : format.format(from);
   }
   for (const zones of root.querySelectorAll("[data-zones]")) {
-    zones.textContent = words["page.zone_own"].replace("{zone}", () => timeZone);
+    zones.textContent = words.zone.replace("{zone}", () => timeZone);
   }
 }
 

@@ -39,9 +39,9 @@ function showAge() {
     madeAt.title = asWritten;
     setCopyText(
       madeAt,
-      words["copy.age"].replace("{age}", () => ageOf(age)),
+      words.age.replace("{age}", () => ageOf(age)),
     );
-    setCopyText(warning, isOld ? words["copy.old"] : "");
+    setCopyText(warning, isOld ? words.old : "");
     strip?.classList.toggle("t-maint", !isOld);
     strip?.classList.toggle("t-degraded", isOld);
   }

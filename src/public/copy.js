@@ -15,10 +15,10 @@ async function copy(button) {
   }
   const word = button.querySelector("[data-word]");
   const usual = (word.dataset.usual ??= word.textContent);
-  word.textContent = said[isCopied ? "subscribe.copied" : "subscribe.selected"];
+  word.textContent = isCopied ? said.copied : said.selected;
   document.querySelector("[data-copied]").textContent = isCopied
-    ? `${said["subscribe.copied"]}${button.querySelector(".unseen").textContent}`
-    : said["subscribe.selected_help"];
+    ? `${said.copied}${button.querySelector(".unseen").textContent}`
+    : said.help;
   setTimeout(() => (word.textContent = usual), 2_000);
 }
 

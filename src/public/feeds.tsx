@@ -62,7 +62,7 @@ export const FEEDS = [
 /** Names of a page's feed without its ending: that of Statuspage, and ours. */
 export const FEED_NAMES = ["history", "feed"] as const;
 
-/** What feeds and calendars show of a snapshot. */
+/** Part of a snapshot that feeds and calendars show. */
 interface Shown {
   document: { page: Page };
 }

@@ -9,8 +9,7 @@ const filterWords = () => (filterField()?.value ?? "").toLowerCase().split(/\s+/
 /** Hides the rows of a document that lack a word of the filter, and the groups without other rows. */
 function filterRows(root) {
   const typed = filterWords();
-  let found = 0;
-  let total = 0;
+  let [found, total] = [0, 0];
   for (const group of root.querySelectorAll(".groups > .group")) {
     const name = group.querySelector("h3").firstChild.textContent;
     let count = 0;
@@ -24,16 +23,13 @@ function filterRows(root) {
     found += count;
   }
   for (const status of root.querySelectorAll(".filter [role=status]")) {
-    status.textContent = typed.length === 0 ? "" : foundText(found, total);
+    status.textContent = typed.length === 0 ? "" : foundText({ count: found, total });
   }
 }
 
-function foundText(count, total) {
-  if (count === 0) return words["filter.none"];
-  const numbers = new Intl.NumberFormat(locale);
-  return words["filter.found"]
-    .replace("{count}", () => numbers.format(count))
-    .replace("{total}", () => numbers.format(total));
+function foundText(numbers) {
+  if (!numbers.count) return words.none;
+  return words.found.replace(/{(\w+)}/g, (_, name) => numbers[name].toLocaleString(locale));
 }
 
 /** Filters the page. Groups with a match are open as long as the field has text. */

@@ -140,7 +140,7 @@ function keepCurrent() {
       setText(time, `${format.format(at)}, ${ageOf(Date.now() - at)}`);
     }
     for (const note of document.querySelectorAll("[data-live-note]")) {
-      setText(note, `· ${words[failures > 0 ? "live.failing" : "live.refreshes"]}`);
+      setText(note, `· ${failures > 0 ? words.failing : words.live}`);
     }
   }
 }

@@ -26,6 +26,7 @@ import copyAge from "./copy-age.js" with { type: "text" };
 import banner from "./css/banner.css" with { type: "text" };
 import components from "./css/components.css" with { type: "text" };
 import frame from "./css/page.css" with { type: "text" };
+import languagesText from "./css/languages.css" with { type: "text" };
 import preferences from "./css/preferences.css" with { type: "text" };
 import sections from "./css/sections.css" with { type: "text" };
 import updates from "./css/updates.css" with { type: "text" };
@@ -40,26 +41,35 @@ import none from "./pictures/preview-none.png" with { type: "file" };
 import ok from "./pictures/preview-ok.png" with { type: "file" };
 import partial from "./pictures/preview-partial.png" with { type: "file" };
 
-/** Words of the scripts. A page in another language than English has its own in an attribute of the script. */
-const SCRIPT_WORDS = [
-  "time.just_now",
-  "page.zone_own",
-  "live.refreshes",
-  "live.failing",
-  "copy.age",
-  "copy.old",
-  "filter.none",
-  "filter.found",
-] as const satisfies readonly MessageKey[];
+/** Messages of a script by the names that it uses. The script fills in their values. */
+export type ScriptWords = Readonly<Record<string, MessageKey>>;
 
-/** Returns the words of a script as JSON. The script fills in their values. */
-export function scriptWords({ t }: Pick<Words, "t">, keys: readonly MessageKey[]): string {
-  return JSON.stringify(Object.fromEntries(keys.map((key) => [key, t(key)])));
+const COMMON_WORDS = {
+  now: "time.just_now",
+  zone: "page.zone_own",
+  none: "filter.none",
+  found: "filter.found",
+} as const satisfies ScriptWords;
+const PAGE_WORDS = {
+  ...COMMON_WORDS,
+  live: "live.refreshes",
+  failing: "live.failing",
+} as const satisfies ScriptWords;
+const COPY_WORDS = {
+  ...COMMON_WORDS,
+  age: "copy.age",
+  old: "copy.old",
+} as const satisfies ScriptWords;
+
+/** Returns the words of a script as JSON: an attribute of the script on pages in other languages than English. */
+function wordsOfScript({ t }: Pick<Words, "t">, keys: ScriptWords): string {
+  const words = Object.entries(keys).map(([name, key]) => [name, t(key)]);
+  return JSON.stringify(Object.fromEntries(words));
 }
 
-/** Returns a script with the English words in place of `WORDS`. */
-export function withEnglishWords(script: string, keys: readonly MessageKey[]): string {
-  return script.replace("WORDS", () => scriptWords(wordsOf("en"), keys));
+/** Returns a script with its English words in place of `WORDS`. */
+export function withEnglishWords(script: string, keys: ScriptWords): string {
+  return script.replace("WORDS", () => wordsOfScript(wordsOf("en"), keys));
 }
 
 /** Script of public pages: local times, days by arrow keys, filter and live refresh. Pages work without it. */
@@ -67,9 +77,8 @@ export const PAGE_SCRIPT: AssetSource & { content: { text: string } } = {
   name: "page.js",
   mediaType: "text/javascript;charset=utf-8",
   content: {
-    text: withEnglishWords(
-      withoutComments([localTimes, days, ages, filter, morph, live].join("\n")),
-      SCRIPT_WORDS,
+    text: withoutComments(
+      withEnglishWords([localTimes, days, ages, filter, morph, live].join("\n"), PAGE_WORDS),
     ),
   },
 };
@@ -79,9 +88,8 @@ export const STATIC_COPY_SCRIPT: AssetSource & { content: { text: string } } = {
   name: "static-copy.js",
   mediaType: "text/javascript;charset=utf-8",
   content: {
-    text: withEnglishWords(
-      withoutComments([localTimes, days, ages, filter, copyAge].join("\n")),
-      SCRIPT_WORDS,
+    text: withoutComments(
+      withEnglishWords([localTimes, days, ages, filter, copyAge].join("\n"), COPY_WORDS),
     ),
   },
 };
@@ -92,7 +100,9 @@ const COPY_SCRIPT_PATH = assetPath(STATIC_COPY_SCRIPT.name, STATIC_COPY_SCRIPT.c
 /** Script of a public page or of its copy. */
 export function PageScript({ context }: { context: PageContext }) {
   const { copy, paths, times, version, words } = context;
-  const ownWords = words.isEnglish ? undefined : scriptWords(words, SCRIPT_WORDS);
+  const ownWords = words.isEnglish
+    ? undefined
+    : wordsOfScript(words, copy ? COPY_WORDS : PAGE_WORDS);
   if (copy) {
     return <script defer src={COPY_SCRIPT_PATH} data-locale={times.locale} data-words={ownWords} />;
   }
@@ -119,7 +129,7 @@ interface PageDocumentProps {
   /** Script added to that of all pages. */
   script?: AssetSource & { content: { text: string } };
   /** Words of that script. */
-  scriptWords?: readonly MessageKey[];
+  scriptWords?: ScriptWords;
   /** Style sheet added to that of all pages. */
   css?: string;
   /** Description for search engines and messengers; by default that of the page. */
@@ -139,6 +149,7 @@ export function renderPage(props: PageDocumentProps): HtmlDocument {
     page,
     words,
     css,
+    hasLanguages: context.languages.length > 0,
     isCopy: copy !== undefined,
     // Cached component rows have no icons.
     body: (
@@ -168,7 +179,7 @@ export function renderPage(props: PageDocumentProps): HtmlDocument {
           <script
             defer
             src={assetPath(script.name, script.content.text)}
-            data-words={words.isEnglish ? undefined : scriptWords(words, props.scriptWords ?? [])}
+            data-words={words.isEnglish ? undefined : wordsOfScript(words, props.scriptWords ?? {})}
           />
         ) : null}
       </>
@@ -306,6 +317,8 @@ const PARTS = [
 
 /** Style sheet of all public pages, without the accent colour. Later files override earlier ones. */
 const pageCss = lazy(() => minifyCss(PARTS.join("\n")));
+/** Style sheet added to that of pages with several languages, or with one that is written from right to left. */
+const languagesCss = lazy(() => minifyCss(languagesText));
 
 interface FramedProps {
   page: Pick<Page, "theme" | "accent">;
@@ -316,6 +329,8 @@ interface FramedProps {
   head: ComponentChildren;
   scripts?: ComponentChildren;
   body: VNode;
+  /** True if visitors choose among languages. */
+  hasLanguages?: boolean;
   /** True if the document contains its policy, since the server of a copy does not know the header. */
   isCopy?: boolean;
 }
@@ -325,14 +340,16 @@ interface FramedProps {
  * its body.
  */
 export function renderFramed(props: FramedProps): HtmlDocument {
-  const { page, words } = props;
-  const style = pageCss() + props.css + accentCss(page.accent);
+  const { page, words, hasLanguages = false } = props;
+  const isRtl = words.dir === "rtl";
+  const more = hasLanguages || isRtl ? languagesCss() : "";
+  const style = pageCss() + more + props.css + accentCss(page.accent);
   const policy = policyFor(style);
   const body = renderToString(<InWords value={words}>{props.body}</InWords>);
   const html = renderToString(
     <html
       lang={words.lang}
-      dir={words.dir === "rtl" ? "rtl" : undefined}
+      dir={isRtl ? "rtl" : undefined}
       {...(page.theme === "system" ? {} : { "data-theme": page.theme })}
     >
       <head>

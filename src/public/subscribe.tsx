@@ -13,7 +13,6 @@ import type { Snapshot, Snapshots } from "../features/status/snapshots";
 import { type Choosable, parseChoices, readChoosable } from "../features/subscribers/choices";
 import { requestSubscription } from "../features/subscribers/sign-up";
 import { seeOther, sendHtml, toProblem } from "../http/answers";
-import type { MessageKey } from "../languages/words";
 import { declareRoutes } from "../http/elysia";
 import { type Form, formBody } from "../http/form-body";
 import { operation } from "../http/operation";
@@ -29,7 +28,7 @@ import forms from "./css/forms.css" with { type: "text" };
 import style from "./css/subscribe.css" with { type: "text" };
 import { inLanguage, languageOfRequest, languageRendering } from "./chosen-language";
 import { contextOf, liveUrl, pathsOf, type Rendering } from "./page-context";
-import { renderPage, withEnglishWords } from "./page-document";
+import { renderPage, type ScriptWords, withEnglishWords } from "./page-document";
 import { createSite, HTML_ANSWER, MOVED } from "./site";
 import {
   ChoiceFields,
@@ -185,11 +184,11 @@ export function subscribeRoutes(ctx: Ctx, snapshots: Snapshots, visitors: Visito
     );
 }
 
-const COPY_WORDS = [
-  "subscribe.copied",
-  "subscribe.selected",
-  "subscribe.selected_help",
-] as const satisfies readonly MessageKey[];
+const COPY_WORDS = {
+  copied: "subscribe.copied",
+  selected: "subscribe.selected",
+  help: "subscribe.selected_help",
+} as const satisfies ScriptWords;
 
 /** Script that copies addresses. */
 export const COPY_SCRIPT: AssetSource & { content: { text: string } } = {

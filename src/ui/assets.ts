@@ -95,12 +95,15 @@ async function read(source: AssetSource): Promise<Loaded> {
   };
 }
 
-/** Returns a script without indentation and comments on lines of their own. No text may span lines. */
+/** Options of the runtime, whose types do not know them. */
+const WITHOUT_SPACE = { loader: "js", target: "browser", minifyWhitespace: true } as const;
+
+/** Returns a script without comments and without space between its parts. Takes a millisecond. */
 export function withoutComments(script: string): string {
-  return script.replace(/^\s*(\/\/.*|\/\*[\s\S]*?\*\/)\n|^\s+/gm, "");
+  return new Bun.Transpiler(WITHOUT_SPACE).transformSync(script);
 }
 
-/** Shortens the scripts of the dashboard to four fifths, compressed. The types of Bun do not know `minify`. */
+/** Shortens the scripts of the dashboard to four fifths, compressed. */
 const MINIFIED = { loader: "js", target: "browser", minify: true } as const;
 
 /** Returns a script of modules in its shortest form, with other names. Takes some milliseconds. */

@@ -19,9 +19,10 @@ document.addEventListener("keydown", (event) => {
   if (key === "Enter") select("focus", day);
   const days = [...day.parentElement.querySelectorAll("[data-day]")];
   const index = days.indexOf(day);
+  const step = document.dir === "rtl" ? -1 : 1;
   const keys = {
-    ArrowLeft: days[index - 1],
-    ArrowRight: days[index + 1],
+    ArrowLeft: days[index - step],
+    ArrowRight: days[index + step],
     Home: days[0],
     End: days.at(-1),
     Enter: noteOf(day)?.querySelector("a"),

@@ -226,7 +226,7 @@ test("a cached page equals a newly rendered one after any series of changes, as 
         const { html } = renderStatusPage(rebuilt, extras, now, { version });
         expect((await app.call("/status/acme")).text).toBe(html);
         for (const id of [...rebuilt.document.groups.map((group) => group.id), "other"]) {
-          const group = findListedGroup(rebuilt, id, pageWordsOf("en"));
+          const group = findListedGroup(rebuilt, id, pageWordsOf(rebuilt.document.page.locale));
           const { text } = await app.call(`/status/acme/groups/${id}`);
           if (group) expect(text).toBe(renderGroupPage(rebuilt, group, extras, { version }).html);
           else expect(text).toContain("not_found");
