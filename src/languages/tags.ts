@@ -1,5 +1,28 @@
 /** Languages with a catalog, by their tags. English is the first; the others follow in the order of their tags. */
-export const LANGUAGES = ["en", "de"] as const;
+export const LANGUAGES = [
+  "en",
+  "ar",
+  "cs",
+  "da",
+  "de",
+  "es",
+  "fi",
+  "fr",
+  "he",
+  "it",
+  "ja",
+  "ko",
+  "nb",
+  "nl",
+  "pl",
+  "pt-BR",
+  "ru",
+  "sv",
+  "tr",
+  "uk",
+  "zh-CN",
+  "zh-TW",
+] as const;
 
 export type Language = (typeof LANGUAGES)[number];
 

@@ -317,7 +317,7 @@ const PARTS = [
 
 /** Style sheet of all public pages, without the accent colour. Later files override earlier ones. */
 const pageCss = lazy(() => minifyCss(PARTS.join("\n")));
-/** Style sheet added to that of pages with several languages, or with one that is written from right to left. */
+/** Style sheet added to that of pages with several languages, or with another one than English. */
 const languagesCss = lazy(() => minifyCss(languagesText));
 
 interface FramedProps {
@@ -342,7 +342,7 @@ interface FramedProps {
 export function renderFramed(props: FramedProps): HtmlDocument {
   const { page, words, hasLanguages = false } = props;
   const isRtl = words.dir === "rtl";
-  const more = hasLanguages || isRtl ? languagesCss() : "";
+  const more = hasLanguages || !words.isEnglish ? languagesCss() : "";
   const style = pageCss() + more + props.css + accentCss(page.accent);
   const policy = policyFor(style);
   const body = renderToString(<InWords value={words}>{props.body}</InWords>);

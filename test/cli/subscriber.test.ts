@@ -181,7 +181,7 @@ describe("allclear subscriber import", () => {
     expect(await run("none.csv", "--consent", CONSENT)).toEqual([1, "There is no file none.csv."]);
     expect(await run(path, "--consent", CONSENT)).toEqual([
       2,
-      "FILE the first line must name the columns: email,components,groups,events.",
+      "FILE the first line must name the columns: email,components,groups,events,language.",
     ]);
   });
 

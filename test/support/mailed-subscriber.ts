@@ -67,7 +67,7 @@ export function storeMail(
   const { subject = "[Acme] Search is slow", ...rest } = more;
   const now = ctx.clock.now();
   const [id, mailingId, subjectId] = [ctx.newId("eml"), ctx.newId("mlg"), ctx.newId("inc")];
-  const thread = { subjectId, pageId, domain: "example.com", subject, reach: [] };
+  const thread = { subjectId, pageId, domain: "example.com", subject, reach: [], subjects: {} };
   insertThread(tx, { ...thread, lastBeganAt: now });
   const eventId = ctx.newId("evt");
   insertEvent(tx, {

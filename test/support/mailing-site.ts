@@ -37,6 +37,7 @@ interface SubscriberInput {
   targets?: string[];
   events?: SubscriberEvent[];
   status?: "active" | "unsubscribed";
+  language?: string;
   pageId?: string;
 }
 
@@ -123,7 +124,10 @@ export async function createMailingSite(
     page,
     ids,
     group,
-    async subscribe(name, { targets, events, status = "active", pageId = page.id } = {}) {
+    async subscribe(
+      name,
+      { targets, events, status = "active", language = undefined, pageId = page.id } = {},
+    ) {
       const id = ctx.newId("sub");
       const now = ctx.clock.now();
       const address = `${name}@example.net`;
@@ -140,6 +144,7 @@ export async function createMailingSite(
           status,
           confirmedAt: now,
           ...(events && { events }),
+          language: language ?? null,
         });
         insertSubscriber(tx, row);
         for (const targetId of targets ?? []) insertChoice(tx, { targetId, subscriberId: id });

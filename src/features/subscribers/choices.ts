@@ -106,7 +106,7 @@ export function choicesOf(
   { id, scope, events, language }: Pick<SubscriberRow, "id" | "scope" | "events" | "language">,
 ): RequestedChoices {
   const targets = listChoices(reader, { subscriberId: id }).map(({ targetId }) => targetId);
-  return { scope, targets, events, language };
+  return { scope, targets, events, ...(language === null ? {} : { language }) };
 }
 
 /** Maximum length of a text that an error repeats. */
@@ -187,7 +187,7 @@ export function createChoicesReader(reader: Reader, page: PageRow): ChoicesReade
         scope: targets.length > 0 ? "selection" : "page",
         targets,
         events: events.length > 0 ? events : [...DEFAULT_EVENTS],
-        language: language ?? null,
+        ...(language === undefined ? {} : { language }),
       };
     },
   };

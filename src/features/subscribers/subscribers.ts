@@ -109,7 +109,7 @@ export function enrol(
     consentIp,
     softFailures: 0,
     softSince: null,
-    language: choices.language ?? null,
+    language: choices.language === undefined ? (active?.language ?? null) : choices.language,
     version: (current?.version ?? 0) + 1,
     createdAt: current?.createdAt ?? now,
     updatedAt: now,

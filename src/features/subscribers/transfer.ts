@@ -239,15 +239,19 @@ export const RESULT_WORDS: Readonly<Record<ImportResult, string>> = {
 export const IMPORT_COLUMNS = ["email", "components", "groups", "events", "language"] as const;
 type ImportColumn = (typeof IMPORT_COLUMNS)[number];
 
-/** Columns that an export adds. An import reads `page` and `scope`, and ignores the others. */
+/** Columns of an export. An import also reads `page` and `scope`, and ignores the others. */
 const EXPORT_COLUMNS = [
-  ...IMPORT_COLUMNS,
+  "email",
+  "components",
+  "groups",
+  "events",
   "page",
   "scope",
   "confirmed_at",
   "consent_source",
   "consent_text",
   "suppressed",
+  "language",
 ] as const;
 
 /** Columns of an export of suppressed addresses. It cannot be imported. */
@@ -598,13 +602,13 @@ function subscriberLine(
     components.join(";"),
     groups.join(";"),
     events.join(";"),
-    language ?? "",
     page.slug,
     scope,
     toIso(confirmedAt),
     consentSource,
     consentText ?? "",
     suppressions.map(({ reason }) => reason).join(";"),
+    language ?? "",
   ]);
 }
 

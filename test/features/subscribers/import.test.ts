@@ -273,9 +273,9 @@ describe("an export", () => {
     await site.app.ctx.db.write((tx) => unsubscribe(site.app.ctx, tx, bob));
     const text = exported(site);
     expect(text.split("\r\n")).toEqual([
-      "email,components,groups,events,page,scope,confirmed_at,consent_source,consent_text,suppressed",
-      `'+ann@example.com,api;web,,incidents;status,acme,selection,2026-03-10T12:00:00.000Z,import,"'=HYPERLINK(""https://x.example"")",`,
-      `''=x@example.com,,,incidents;maintenance,acme,page,2026-03-10T12:00:00.000Z,import,"'=HYPERLINK(""https://x.example"")",`,
+      "email,components,groups,events,page,scope,confirmed_at,consent_source,consent_text,suppressed,language",
+      `'+ann@example.com,api;web,,incidents;status,acme,selection,2026-03-10T12:00:00.000Z,import,"'=HYPERLINK(""https://x.example"")",,`,
+      `''=x@example.com,,,incidents;maintenance,acme,page,2026-03-10T12:00:00.000Z,import,"'=HYPERLINK(""https://x.example"")",,`,
       "",
     ]);
     await using other = await createSubscribingSite();
@@ -308,7 +308,7 @@ describe("an export", () => {
       expect.stringMatching(/^ann@example\.com,acme,bounced,2026-/) as unknown as string,
       "",
     ]);
-    expect(exported(site)).toMatch(/ann@example\.com.*,bounced\r\n/);
+    expect(exported(site)).toMatch(/ann@example\.com.*,bounced,\r\n/);
   });
 
   test("of suppressed addresses lets other work run, although none of many is still known", async () => {

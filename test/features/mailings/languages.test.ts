@@ -1,0 +1,117 @@
+import { describe, expect, test } from "bun:test";
+import { createMailingSite, type MailingSite } from "../../support/mailing-site";
+import { toMessage } from "../../../src/features/mail/compose";
+import { LANGUAGES } from "../../../src/languages/tags";
+import { wordsOf } from "../../../src/languages/words";
+import { parseMails } from "../../support/parsed-mail";
+
+interface Read {
+  subject: string;
+  text: string;
+  html: string;
+}
+
+/** Sends all waiting mails, and returns each as its recipient reads it, by name. */
+async function sendByName(site: MailingSite): Promise<Record<string, Read>> {
+  const sent = await site.send();
+  const parsed = await parseMails(sent.map(toMessage));
+  return Object.fromEntries(
+    parsed.map(({ defects, headers, parts, longestLine }, index) => {
+      expect(defects).toEqual([]);
+      expect(longestLine).toBeLessThanOrEqual(998);
+      for (const name of ["Subject", "From", "To", "List-Id"]) {
+        expect(headers[name]).toHaveLength(1);
+      }
+      const [text = "", html = ""] = parts.map((part) => part.text);
+      return [sent[index]?.name, { subject: headers["Subject"]?.[0] ?? "", text, html }];
+    }),
+  );
+}
+
+describe("mails to the subscribers of a page with several languages", () => {
+  test("are written in the language of each, and in that of the page for all others", async () => {
+    await using site = await createMailingSite();
+    await site.change({ locale: "en", languages: ["de"] });
+    await site.subscribe("ann");
+    await site.subscribe("bea", { language: "de" });
+    await site.subscribe("cem", { language: "hu" });
+    const api = site.ids["API"] ?? "";
+    await site.open({ name: "Payments fail", components: { [api]: "partial_outage" } });
+    const { ann, bea, cem } = await sendByName(site);
+    expect(ann?.html).toContain('<html lang="en" dir="ltr">');
+    expect(ann?.text).toContain("Investigating · Major impact");
+    expect(ann?.text).toContain("Manage or unsubscribe: ");
+    expect(bea?.html).toContain('<html lang="de" dir="ltr">');
+    expect(bea?.text).toContain("In Prüfung · Große Auswirkung");
+    expect(bea?.text).toContain("Betroffene Komponenten");
+    expect(bea?.text).toContain("- API: Teilausfall");
+    expect(bea?.text).toContain("Sie erhalten diese E-Mail, weil Sie Acme abonniert haben.");
+    expect(bea?.text).toContain("Verwalten oder abbestellen: ");
+    // The page does not list the language.
+    expect(cem?.text).toContain("Investigating");
+    // People wrote it.
+    expect(ann?.subject).toBe("[Acme] Payments fail");
+    expect(bea?.subject).toBe("[Acme] Payments fail");
+  });
+
+  test("keep the subject of their thread in each language, with the first name", async () => {
+    await using site = await createMailingSite();
+    await site.change({ locale: "en", languages: ["de"] });
+    await site.subscribe("ann");
+    await site.subscribe("bea", { language: "de" });
+    const id = await site.plan({ name: "Upgrade" });
+    const first = await sendByName(site);
+    const subjects = ["ann", "bea"].map((name) => first[name]?.subject);
+    expect(subjects[0]).toStartWith("[Acme] Maintenance 10 Mar 2026, 14:00 UTC");
+    expect(subjects[1]).toStartWith("[Acme] Wartung 10. März 2026, 14:00 UTC");
+    await site.call(`maintenance/${id}`, { name: "Other" }, "PATCH");
+    await site.call(`maintenance/${id}/updates`, { body: "More." });
+    await site.advance(180_000);
+    const second = await sendByName(site);
+    expect(["ann", "bea"].map((name) => second[name]?.subject)).toEqual(
+      subjects.map((subject) => `Re: ${subject}`),
+    );
+  });
+
+  test("have the status in the subject in their language if the page wants it there", async () => {
+    await using site = await createMailingSite();
+    await site.change({
+      locale: "de",
+      languages: ["en"],
+      mail: {
+        subscriptions: true,
+        from_name: null,
+        reply_to: null,
+        subject: "status",
+        footer: null,
+      },
+    });
+    await site.subscribe("ann", { language: "en" });
+    await site.subscribe("bea");
+    await site.open({ name: "Payments fail" });
+    const mails = await sendByName(site);
+    expect(mails["ann"]?.subject).toBe("[Acme] Investigating: Payments fail");
+    expect(mails["bea"]?.subject).toBe("[Acme] In Prüfung: Payments fail");
+  });
+
+  test("can be read in every language, in both parts and in its direction", async () => {
+    await using site = await createMailingSite();
+    const tags = LANGUAGES.filter((tag) => tag !== "en");
+    await site.change({ name: "État 状態 الحالة", languages: [...tags] });
+    for (const tag of tags) await site.subscribe(tag, { language: tag });
+    await site.plan({ name: "Upgrade of {name} <b>it</b>" });
+    const mails = await sendByName(site);
+    for (const tag of tags) {
+      const { t, dir } = wordsOf(tag);
+      const mail = mails[tag];
+      expect(mail?.html).toContain(`<html lang="${tag}" dir="${dir}">`);
+      for (const part of [mail?.text, mail?.html]) {
+        expect(part).toContain(t("mail.maintenance.scheduled"));
+        expect(part).toContain(t("mail.manage"));
+        expect(part).toContain("A minute without search.");
+      }
+      expect(mail?.subject).toStartWith("[État 状態 الحالة] ");
+      expect(mail?.subject).toEndWith(": Upgrade of {name} <b>it</b>");
+    }
+  });
+});
