@@ -111,7 +111,7 @@ describe("mails to the subscribers of a page with several languages", () => {
         expect(part).toContain("A minute without search.");
       }
       expect(mail?.subject).toStartWith("[État 状態 الحالة] ");
-      expect(mail?.subject).toEndWith(": Upgrade of {name} <b>it</b>");
+      expect(mail?.subject).toEndWith("Upgrade of {name} <b>it</b>");
     }
   });
 });
