@@ -134,13 +134,18 @@ export function createWords(catalog: Catalog, locale: string): Words {
   // English without a region is written as on the pages: day first.
   const ownLocale = locale === "en" ? "en-GB" : locale;
   const formats = new Map<MessageKey, IntlMessageFormat>();
+  const formatters = lazy(() => createFormatters(ownLocale));
+  const inEnglish = lazy(() => createFormatters("en-GB"));
   const has = (key: MessageKey) => messages[key] !== undefined;
 
   function formatOf(key: MessageKey): IntlMessageFormat {
     let format = formats.get(key);
     if (!format) {
-      const own = messages[key];
-      format = parse(own ?? english[key], own === undefined ? "en-GB" : ownLocale);
+      const message = messages[key];
+      format =
+        message === undefined
+          ? parse(english[key], "en-GB", inEnglish())
+          : parse(message, ownLocale, formatters());
       formats.set(key, format);
     }
     return format;
@@ -168,35 +173,30 @@ export function createWords(catalog: Catalog, locale: string): Words {
 /** Library, loaded with the first message that has values. */
 const library = lazy(() => require("intl-messageformat") as typeof import("intl-messageformat"));
 
-function parse(message: string, locale: string): IntlMessageFormat {
-  return new (library().IntlMessageFormat)(message, locale, undefined, {
-    formatters: formatters(),
-  });
+function parse(message: string, locale: string, formatters: Formatters): IntlMessageFormat {
+  return new (library().IntlMessageFormat)(message, locale, undefined, { formatters });
 }
 
-/** Formatters of all messages by their options. To make one takes many times as long as to use it. */
-const formatters = lazy((): Formatters => ({
-  getNumberFormat: kept(
-    (...of: Parameters<Formatters["getNumberFormat"]>) =>
-      new Intl.NumberFormat(...(of as ConstructorParameters<typeof Intl.NumberFormat>)),
-  ),
-  getDateTimeFormat: kept(
-    (...of: Parameters<Formatters["getDateTimeFormat"]>) => new Intl.DateTimeFormat(...of),
-  ),
-  getPluralRules: kept(
-    (...of: Parameters<Formatters["getPluralRules"]>) => new Intl.PluralRules(...of),
-  ),
-}));
+/** Number below which no language groups the digits of an integer. */
+const UNGROUPED = 1_000;
 
-/** Returns a function that makes a value once for the same arguments. */
-function kept<Of extends unknown[], Made extends object>(
-  make: (...of: Of) => Made,
-): (...of: Of) => Made {
-  const made = new LRUCache<string, Made>({ max: LOCALES_MAX });
-  return (...of) => {
-    const key = JSON.stringify(of);
-    const value = made.get(key) ?? make(...of);
-    made.set(key, value);
-    return value;
+/**
+ * Returns the formatters for the messages of a locale. To make one takes many times as long as to use it, and to format
+ * a small integer a hundred times as long as to write its digits.
+ */
+function createFormatters(locale: string): Formatters {
+  const numbers = lazy(() => new Intl.NumberFormat(locale));
+  const hasOtherDigits = lazy(() => numbers().resolvedOptions().numberingSystem !== "latn");
+  const format = (value: number) =>
+    Number.isInteger(value) && value >= 0 && value < UNGROUPED && !hasOtherDigits()
+      ? String(value)
+      : numbers().format(value);
+  const plain = { format } as Intl.NumberFormat;
+  const plurals = lazy(() => new Intl.PluralRules(locale));
+  return {
+    getNumberFormat: () => plain,
+    getDateTimeFormat: (...of) => new Intl.DateTimeFormat(...of),
+    getPluralRules: (_, options) =>
+      options?.type === "ordinal" ? new Intl.PluralRules(locale, options) : plurals(),
   };
 }
