@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Glob } from "bun";
 import { IntlMessageFormat } from "intl-messageformat";
+import { listMissingMessages } from "../../deploy/missing-messages";
 import english from "../../src/languages/en.json";
 import { LANGUAGES } from "../../src/languages/tags";
 
@@ -120,6 +121,16 @@ describe.each(files)("the catalog %s", (file) => {
 function isAmong(categories: readonly string[], name: string): boolean {
   return categories.includes(name);
 }
+
+test("no catalog lacks a message, which a release refuses", async () => {
+  expect(await listMissingMessages()).toEqual([]);
+});
+
+test("the documentation lists every language", async () => {
+  const text = await Bun.file(join(ROOT, "docs", "languages.md")).text();
+  const [, listed = ""] = /<!-- languages -->\s*(.*?)\s*<!--/s.exec(text) ?? [];
+  expect(listed).toBe(LANGUAGES.map((tag) => `\`${tag}\``).join(", "));
+});
 
 test("comments for translators are about messages that exist", () => {
   expect(Object.keys(english.comments).filter((key) => !keys.includes(key))).toEqual([]);

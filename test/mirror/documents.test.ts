@@ -214,3 +214,18 @@ describe("the files of a mirror", () => {
     ]);
   });
 });
+
+test("the mirror has a page in its own language, with a switch that leads to the live page", async () => {
+  await using site = await createMirrorSite();
+  const { page } = await site.app.page({ slug: "shop", locale: "de", languages: ["en"] }, ["API"]);
+  await site.pass(0);
+  const copy = readHtml(site.read("status/shop/index.html"));
+  expect(copy.attributes("html", "lang")).toEqual(["de"]);
+  expect(copy.texts(".strip a")).toEqual(["Aktuelle Seite öffnen"]);
+  expect(copy.attributes(".languages a", "href")).toEqual([
+    `https://status.test/status/${page.slug}`,
+    `https://status.test/status/${page.slug}?lang=en`,
+  ]);
+  expect(site.paths().filter((path) => path.includes("lang"))).toEqual([]);
+  expect(site.read("status/shop/badge.svg")).toContain("Alle Systeme betriebsbereit");
+});
