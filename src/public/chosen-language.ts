@@ -4,7 +4,7 @@
  */
 import { wordsOf } from "../languages/words";
 import type { Snapshot } from "../features/status/snapshots";
-import { languageTagsOf } from "../features/pages/rules";
+import { choosableLanguages } from "../features/pages/rules";
 import type { Page } from "../features/pages/wire";
 import { splitUrl } from "../http/request-context";
 
@@ -77,9 +77,8 @@ export function originalOf(snapshot: Snapshot): Snapshot {
 export function offeredLanguages(
   page: Pick<Page, "locale" | "languages">,
 ): readonly OfferedLanguage[] {
-  const tags = languageTagsOf(page);
+  const tags = choosableLanguages(page);
   const { locale } = page;
-  if (tags.length < 2) return [];
   const names = tags.map((tag) => wordsOf(tag).name);
   return tags.map((tag, index) => {
     const name = names[index] ?? tag;

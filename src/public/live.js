@@ -137,7 +137,7 @@ function keepCurrent() {
   function tick() {
     for (const time of document.querySelectorAll("time[data-age]")) {
       const at = new Date(time.dateTime);
-      setText(time, `${format.format(at)}, ${ageOf(Date.now() - at)}`);
+      setText(time, format.format(at) + words.comma + ageOf(Date.now() - at));
     }
     for (const note of document.querySelectorAll("[data-live-note]")) {
       setText(note, `· ${failures > 0 ? words.failing : words.live}`);

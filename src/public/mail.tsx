@@ -9,7 +9,7 @@ import type { Ctx } from "../context";
 import type { Reader } from "../db/statements";
 import type { RequestedChoices } from "../db/tables/mail";
 import { logoPath } from "../features/pages/addresses";
-import { languageFor, languageTagsOf } from "../features/pages/rules";
+import { choosableLanguages, languageFor } from "../features/pages/rules";
 import { findDefaultPage, type PageRow } from "../features/pages/store";
 import { type HistoryEntry, readOpenIncidents } from "../features/status/entries";
 import {
@@ -133,7 +133,7 @@ export function mailRoutes(ctx: Ctx) {
       const choosable = readChoosable(tx, found.page.id);
       const parsed = parseChoices(typed, choosable, {
         needsEvents: true,
-        languages: languageTagsOf(found.page),
+        languages: choosableLanguages(found.page),
       });
       if ("choices" in parsed) changeChoices(ctx, tx, found.subscriber, parsed.choices);
       return { link: found, errors: "errors" in parsed ? parsed.errors : {} };

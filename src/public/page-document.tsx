@@ -52,6 +52,7 @@ const COMMON_WORDS = {
 } as const satisfies ScriptWords;
 const PAGE_WORDS = {
   ...COMMON_WORDS,
+  comma: "list.separator",
   live: "live.refreshes",
   failing: "live.failing",
 } as const satisfies ScriptWords;

@@ -6,7 +6,7 @@ import { parseMailAddress } from "../base/mail-address";
 import type { Ctx } from "../context";
 import { mailReadiness, relayTakesUtf8 } from "../features/mail/settings";
 import { takesSubscribers } from "../features/pages/mail";
-import { languageTagsOf } from "../features/pages/rules";
+import { choosableLanguages } from "../features/pages/rules";
 import { findPageBySlug, type PageRow } from "../features/pages/store";
 import type { StatusDocument } from "../features/status/wire";
 import type { Snapshot, Snapshots } from "../features/status/snapshots";
@@ -89,7 +89,7 @@ export function subscribeRoutes(ctx: Ctx, snapshots: Snapshots, visitors: Visito
     const address = parseMailAddress(email, { allowUtf8Local: relayTakesUtf8(ctx) });
     const parsed = parseChoices(typed, readChoosable(ctx.db, page.id), {
       needsEvents: false,
-      languages: page.languages.length === 0 ? [] : languageTagsOf(page),
+      languages: choosableLanguages(page),
     });
     if ("error" in address || "errors" in parsed) {
       const errors = {

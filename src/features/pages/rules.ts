@@ -53,6 +53,12 @@ export function languageTagsOf({ locale, languages }: PageLanguages): readonly s
   return languages.includes(locale) ? languages : [locale, ...languages];
 }
 
+/** Returns the tags of the languages among which people choose; none if the page has a single one. */
+export function choosableLanguages(page: PageLanguages): readonly string[] {
+  const tags = languageTagsOf(page);
+  return tags.length < 2 ? [] : tags;
+}
+
 /** Returns the language in which a subscriber of a page gets mails: that of the page for one that it lacks. */
 export function languageFor(page: PageLanguages, language: string | null | undefined): string {
   return language != null && languageTagsOf(page).includes(language) ? language : page.locale;

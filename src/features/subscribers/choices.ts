@@ -77,7 +77,9 @@ export function parseChoices(
       scope: scope as RequestedChoices["scope"],
       targets: [...new Set(targets)],
       events: events.length > 0 ? events : [...DEFAULT_EVENTS],
-      language: languages.find((tag) => tag === typed.language) ?? null,
+      ...(languages.length === 0
+        ? {}
+        : { language: languages.find((tag) => tag === typed.language) ?? null }),
     },
   };
 }

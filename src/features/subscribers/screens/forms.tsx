@@ -7,7 +7,7 @@ import { CheckboxList, CheckRows, ChoiceField, SelectField } from "../../../ui/c
 import { TextArea } from "../../../ui/form";
 import { textAreaField, textField } from "../../../ui/forms/fields";
 import { defineForm, type Field, optional } from "../../../ui/forms/form";
-import { languageTagsOf } from "../../pages/rules";
+import { choosableLanguages } from "../../pages/rules";
 import { languageName } from "../../pages/screens/forms";
 import type { PageRow } from "../../pages/store";
 import { type Choosable, parseChoices, readChoosable } from "../choices";
@@ -127,13 +127,13 @@ function languageField(): Field<string, string, ChoicesContext> {
     toBody: (typed) => typed,
     fromStored: (language) => language,
     Input: ({ name, value, errors, context: { page } }) =>
-      page.languages.length === 0 ? null : (
+      choosableLanguages(page).length === 0 ? null : (
         <SelectField
           label={label}
           name={name}
           options={[
             { value: "", label: "That of the page" },
-            ...languageTagsOf(page).map((tag) => ({ value: tag, label: languageName(tag) })),
+            ...choosableLanguages(page).map((tag) => ({ value: tag, label: languageName(tag) })),
           ]}
           value={value}
           error={errors[name]}
@@ -171,7 +171,7 @@ export function choicesOfBody(
   const groups = targets.filter((id) => id.startsWith("grp_"));
   const parsed = parseChoices({ scope, components, groups, events, language }, choosable, {
     needsEvents: true,
-    languages: languageTagsOf(page),
+    languages: choosableLanguages(page),
   });
   if ("choices" in parsed) return parsed.choices;
   throw invalidFields(
