@@ -53,12 +53,16 @@ describe("a page of a replica without a sign of the primary", () => {
     await using pair = await createReplicaPair();
     await pair.primary.page({ slug: "de", locale: "de-AT" });
     await pair.primary.page({ slug: "fi", locale: "fi" });
+    await pair.primary.page({ slug: "hu", locale: "hu" });
     pair.state.asOf = TEST_START - 3_600_000;
     await pair.primary.clock.advance(1_000);
     const german = (await pair.call("/status/de")).text;
     expect(lineOf(german)).toBe("Stand: 11:00 UTC. Aktualisierungen sind verzögert.");
-    expect(german).toContain('role="status" lang="de"');
-    expect(lineOf((await pair.call("/status/fi")).text)).toContain("Updates are delayed.");
+    expect(german).toContain('<html lang="de-AT"');
+    expect(lineOf((await pair.call("/status/fi")).text)).toContain("viiv");
+    const hungarian = (await pair.call("/status/hu")).text;
+    expect(lineOf(hungarian)).toContain("Updates are delayed.");
+    expect(hungarian).toContain('<html lang="en"');
   });
 
   test("one machine shows no line, however old its data is", async () => {
