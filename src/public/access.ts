@@ -21,6 +21,7 @@ import { answersPrograms, operation } from "../http/operation";
 import { NO_STORE } from "../http/representation";
 import { type RequestContext, segmentsOf, splitUrl } from "../http/request-context";
 import type { RouteTable } from "../http/route-table";
+import { languageOfRequest } from "./chosen-language";
 import {
   accessPath,
   createPasswordPages,
@@ -157,15 +158,10 @@ function createPasswordForm(ctx: Ctx, { snapshots, visits, visitorPasswords }: D
     return undefined;
   }
 
-  function askToWait(
-    request: Request,
-    { locale, action }: AskedPage,
-    next: string,
-    seconds: number,
-  ): Response {
+  function askToWait(request: Request, page: AskedPage, next: string, seconds: number): Response {
     const headers = { "Retry-After": String(seconds) };
     const error = { key: "private.wait", seconds } as const;
-    const form = { locale, action, next, error };
+    const form = { locale: localeOf(page, next), action: page.action, next, error };
     return passwordPage(request, form, { status: 429, headers });
   }
 
@@ -190,8 +186,9 @@ function createPasswordForm(ctx: Ctx, { snapshots, visits, visitorPasswords }: D
     if (!isRight) {
       throttle.failed(account, visitor);
       ctx.log.info({ page: page.id, ip: address.ip }, "the password of a page was wrong");
-      const { locale, action } = page;
-      const form = { locale, action, next, error: { key: "private.wrong" } } as const;
+      const { action } = page;
+      const error = { key: "private.wrong" } as const;
+      const form = { locale: localeOf(page, next), action, next, error };
       return passwordPage(request, form, { status: 422 });
     }
     throttle.succeeded(account, visitor);
@@ -208,6 +205,14 @@ function visitorOf({ id }: PageRow, { ip, network }: ClientAddress): ClientAddre
   return { ip, network: `${id} ${network}` };
 }
 
+/** Returns the language of the path that the form was shown for. */
+function localeOf(page: AskedPage, next: string): string {
+  return languageOfRequest({ url: `http://localhost${next}` }, page) ?? page.locale;
+}
+
+/** Path of the page at `/` in a chosen language. */
+const HOME_IN_LANGUAGE = /^\/\?lang=[\w-]{2,35}$/;
+
 /** Path below a page, with its query: no empty segments, and none that lead up. */
 const BELOW_PAGE = /^(?:\/[\w-][\w.~-]*)*(?:\?[\w.~%=&-]*)?$/;
 
@@ -218,7 +223,7 @@ function nextOf({ home }: AskedPage, next: string): string {
     next.length <= NEXT_MAX_LENGTH &&
     next.startsWith(home) &&
     BELOW_PAGE.test(next.slice(home.length));
-  return isBelow ? next : home;
+  return isBelow || (home === "/" && HOME_IN_LANGUAGE.test(next)) ? next : home;
 }
 
 /** A request by a link. */

@@ -19,6 +19,7 @@ import {
   renderLinkedDocument,
 } from "../ui/documents";
 import { linkedAssets } from "../ui/assets";
+import { languageOfRequest, withLanguage } from "./chosen-language";
 import { type PageWords, pageWordsOf, useWords } from "../ui/words";
 
 /** Screens that are shown instead of those that were requested, by the reason. */
@@ -62,12 +63,12 @@ export function createFailurePage(
 
   function render(failure: Problem, context: RequestContext, path: string): HtmlDocument {
     const { code, message, said, next } = failure;
-    const targets = { ...targetsOf(context, path), next };
     const isCached = code === "rate_limited" || code === "unavailable";
     const isSubmission = !isRead(context.request);
     const requestId = context.shownRequestId(failure.status);
-    const theme = targets.isDashboard ? readTheme(context.request) : "system";
     const locale = localeOf(context, path, next?.path, isCached);
+    const targets = { ...targetsOf(context, path, locale), next };
+    const theme = targets.isDashboard ? readTheme(context.request) : "system";
     const waitSeconds = Number(failure.headers["Retry-After"]) || 1;
     const about = { code, message, said, waitSeconds };
     const props = { ...about, locale, targets, theme, isSubmission };
@@ -105,22 +106,23 @@ const ENGLISH_PATH = /^\/(?:admin|docs)(?:[/?]|$)/;
 
 /** Creates the function that finds the locale of a failure page: that of its status page, or of the default page. */
 export function createLocaleOfFailure(ctx: Ctx, snapshots: Snapshots): LocaleOfFailure {
-  /** Finds the locale of a public page. */
-  function localeOfPage(slug: string, now: number, isCheap: boolean): string | undefined {
-    const page = isCheap
-      ? snapshots.current(slug, now)?.document.page
-      : findPageBySlug(ctx.db, { slug });
-    return page?.visibility === "public" ? page.locale : undefined;
-  }
+  return ({ domain, now, request }, path, nextPath, isCheap) => {
+    /** Finds the locale of a public page, or the language that the visitor has chosen. */
+    function localeOfPage(slug: string): string | undefined {
+      const page = isCheap
+        ? snapshots.current(slug, now)?.document.page
+        : findPageBySlug(ctx.db, { slug });
+      if (page?.visibility !== "public") return undefined;
+      return languageOfRequest(request, page) ?? page.locale;
+    }
 
-  return ({ domain, now }, path, nextPath, isCheap) => {
     if (!domain && ENGLISH_PATH.test(path)) return "en";
     const [, named] = /^\/status\/([a-z0-9-]+)/.exec(nextPath ?? path) ?? [];
     try {
-      const own = named === undefined ? undefined : localeOfPage(named, now, isCheap);
+      const own = named === undefined ? undefined : localeOfPage(named);
       if (own !== undefined) return own;
       const slug = (domain ?? snapshots.defaultPage())?.slug;
-      return (slug === undefined ? undefined : localeOfPage(slug, now, isCheap)) ?? "en";
+      return (slug === undefined ? undefined : localeOfPage(slug)) ?? "en";
     } catch {
       // The database may be the reason for the failure.
       return "en";
@@ -157,11 +159,13 @@ interface LinkTargets {
   next?: Problem["next"];
 }
 
-function targetsOf({ domain }: RequestContext, path: string): LinkTargets {
+function targetsOf({ domain }: RequestContext, path: string, locale: string): LinkTargets {
+  const [, language] = /[?&]lang=([\w-]+)/.exec(path) ?? [];
+  const chosen = language === locale ? locale : undefined;
   // A custom domain has only its status page, not the dashboard.
   return {
     isDashboard: !domain && /^\/admin(?:[/?]|$)/.test(path),
-    statusPage: domain ? "/" : statusPagePath(path),
+    statusPage: withLanguage(domain ? "/" : statusPagePath(path), chosen),
   };
 }
 

@@ -378,7 +378,8 @@ function policyFor(style: string): string {
 
 /** Start of the body of a public page, after which the strip is inserted. */
 const BEGINNING = '<body><div class="column">';
-const STRIP = '<p class="strip t-maint" role="status">Preview. Nothing was published.</p>';
+const STRIP =
+  '<p class="strip t-maint" role="status" lang="en" dir="ltr">Preview. Nothing was published.</p>';
 
 /** Marks a public page as a preview, at its top and in its title. */
 export function asPreview({ html, policy }: HtmlDocument): HtmlDocument {

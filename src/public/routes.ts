@@ -45,7 +45,7 @@ const PAGE = {
 } as const;
 
 const PRIVATE =
-  "A private page is shown to signed-in users and to visitors whom one of its rules admits. All others get the form for its password (401); without a password, it does not exist for them.";
+  "A private page is shown to signed-in users and to visitors whom one of its rules admits. All others get the form for its password (401); without a password, it does not exist for them. On a page with several languages, `?lang=` chooses one of them.";
 
 // Other sites append their own parameters to links. These are ignored.
 const ANY_PARAMETERS = { additionalProperties: true };

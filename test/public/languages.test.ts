@@ -175,6 +175,13 @@ describe("the language of a page", () => {
     expect(english.attributes("input[name=next]", "value")).toEqual([
       "/status/acme/history?lang=en",
     ]);
+    const wrong = await site.app.call("/status/acme/access", {
+      form: { password: "wrong", next: "/status/acme/history?lang=en" },
+    });
+    expect(wrong.status).toBe(422);
+    expect(readHtml(wrong.text).texts("[role=alert]")).toEqual(["The password is wrong."]);
+    const own = await site.app.call("/status/acme/access", { form: { password: "wrong" } });
+    expect(readHtml(own.text).texts("[role=alert]")).toEqual(["Das Passwort ist falsch."]);
   });
 });
 
@@ -188,6 +195,17 @@ describe("an error page", () => {
     expect(page.attributes("html", "lang")).toEqual(["de"]);
     expect(page.texts("h1")).toEqual(["Nicht gefunden"]);
     expect(text).not.toContain("There is no");
+  });
+
+  test("is in the language that the visitor has chosen, with a link that keeps it", async () => {
+    await using site = await createSite();
+    const { text } = await site.app.call("/status/acme/incidents/none?lang=de", { headers });
+    const page = readHtml(text);
+    expect(page.texts("h1")).toEqual(["Nicht gefunden"]);
+    expect(page.attributes("main a", "href")).toEqual(["/status/acme?lang=de"]);
+    const other = readHtml((await site.app.call("/status/acme/x?lang=fr", { headers })).text);
+    expect(other.texts("h1")).toEqual(["Not found"]);
+    expect(other.attributes("main a", "href")).toEqual(["/status/acme"]);
   });
 
   test("does not tell a private page from none by its language", async () => {
