@@ -386,7 +386,7 @@ function Mark({ tone }: { tone: Tone }) {
 
 /** Sentence that names the components with the worst status and counts other affected ones. Includes hidden ones. */
 function Sentence({ snapshot }: { snapshot: Snapshot }) {
-  const { say, list } = useWords();
+  const { say, list, gap } = useWords();
   const { components } = snapshot.document;
   const [worst] = tallyOf(components);
   const count = snapshot.openIncidentCount;
@@ -403,18 +403,21 @@ function Sentence({ snapshot }: { snapshot: Snapshot }) {
   const others = affected - named.length;
   const working = components.length - affected;
   const names = list(named.slice(0, NAMED_IN_BANNER).map(({ name }) => <bdi>{name}</bdi>));
+  const rest =
+    isLarge(snapshot) && working > 0
+      ? say("now.working", { count: working, total: components.length })
+      : others > 0
+        ? say("now.others", { count: others })
+        : working > 0
+          ? say("now.others_fine")
+          : undefined;
   return (
     <>
       {named.length > NAMED_IN_BANNER
         ? say(`now.many.${status}`, { count: named.length })
         : say(`now.${status}`, { count: named.length, names })}
-      {isLarge(snapshot) && working > 0 ? (
-        <> {say("now.working", { count: working, total: components.length })}</>
-      ) : others > 0 ? (
-        <> {say("now.others", { count: others })}</>
-      ) : working > 0 ? (
-        <> {say("now.others_fine")}</>
-      ) : null}
+      {rest === undefined ? "" : gap}
+      {rest}
     </>
   );
 }

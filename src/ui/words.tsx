@@ -20,6 +20,8 @@ type SaidArgs = Readonly<
 export interface PageWords extends Words {
   /** Returns a message as content of an element, in an element of its own if it is English in place of the language. */
   say(key: MessageKey, args?: SaidArgs): ComponentChildren;
+  /** Space between two sentences, which Chinese and Japanese do without. */
+  gap: string;
   /** Returns the tag of a text in another language than these words; undefined for one in theirs, or of a person. */
   langOf(text: InSomeLanguage | string | null): string | undefined;
   /** "99.98 %", rounded down. */
@@ -48,6 +50,7 @@ export function withFormats(words: Words): PageWords {
     result = {
       ...words,
       say: createSay(words),
+      gap: /^(?:ja|zh)\b/.test(words.lang) ? "" : " ",
       langOf(text) {
         const lang = typeof text === "string" ? text : text?.[LANG];
         return lang === words.lang ? undefined : lang;
@@ -71,7 +74,7 @@ function createSay(words: Words): PageWords["say"] {
   };
 }
 
-type Formats = Omit<PageWords, keyof Words | "say" | "langOf">;
+type Formats = Omit<PageWords, keyof Words | "say" | "gap" | "langOf">;
 
 /** Formats of English, which the dashboard has too. */
 const ENGLISH_FORMATS = {
