@@ -4,6 +4,7 @@ import { setMailSettings } from "../../src/features/mail/settings";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { startSignUps } from "../../src/features/subscribers/sign-up";
 import type { Timer } from "../../src/base/clock";
+import { wordsOf } from "../../src/languages/words";
 import { describeWithBrowser } from "../support/browser";
 import { type BrowserSite, HOME_HOST, openSite } from "../support/browser-site";
 import { listSubscribers } from "../support/mail-rows";
@@ -68,26 +69,29 @@ describeWithBrowser("subscribing without JavaScript", (browser) => {
       async () => {
         const { app, origin, visit } = site;
         const { ctx } = app;
+        const { t } = wordsOf(locale);
         await app.page({ slug, name: "Northwind", locale }, ["Web app", "Sign-in", "API"]);
         const email = `${slug}@example.com`;
         const { page } = await visit(`/status/${slug}`, { ...look, javaScriptEnabled: false });
         // The policy of this page does not allow the style of the others.
         const { page: plain } = await visit(`/status/${slug}`, { ...look, bypassCSP: true });
-        await page.getByRole("link", { name: "Subscribe" }).first().click();
+        await page
+          .getByRole("link", { name: t("page.subscribe") })
+          .first()
+          .click();
         await check(page, plain, `${slug}-1-form`);
 
-        await page.getByLabel("Your address").fill("nobody");
-        await page.getByRole("button", { name: "Subscribe" }).click();
+        await page.getByLabel(t("form.address")).fill("nobody");
+        await page.getByRole("button", { name: t("form.submit") }).click();
         await check(page, plain, `${slug}-2-errors`);
-        expect(await page.locator("html").getAttribute("dir")).toBe(
-          locale === "ar" ? "rtl" : "ltr",
-        );
+        const direction = locale === "ar" ? "rtl" : null;
+        expect(await page.locator("html").getAttribute("dir")).toBe(direction);
 
-        await page.getByLabel("Your address").fill(email);
-        await page.getByLabel("Only some components").check();
+        await page.getByLabel(t("form.address")).fill(email);
+        await page.getByLabel(t("form.some")).check();
         await page.getByLabel("Sign-in").check();
         await check(page, plain, `${slug}-3-selection`);
-        await page.getByRole("button", { name: "Subscribe" }).click();
+        await page.getByRole("button", { name: t("form.submit") }).click();
         expect(new URL(page.url()).pathname).toBe(`/status/${slug}/subscribe/sent`);
         await check(page, plain, `${slug}-4-sent`);
 
@@ -97,21 +101,23 @@ describeWithBrowser("subscribing without JavaScript", (browser) => {
         );
         await page.goto(origin + linkPath(ctx, "confirm", request));
         await check(page, plain, `${slug}-5-confirm`);
-        await page.getByRole("button", { name: "Confirm subscription" }).click();
+        await page.getByRole("button", { name: t("confirm.submit") }).click();
         await check(page, plain, `${slug}-6-manage`);
         expect(await page.getByLabel("Sign-in").isChecked()).toBe(true);
-        await page.getByLabel("Everything on this page").check();
-        await page.getByLabel("Maintenance", { exact: true }).uncheck();
-        await page.getByRole("button", { name: "Save choices" }).click();
-        expect(await page.getByLabel("Everything on this page").isChecked()).toBe(true);
-        expect(await page.getByLabel("Maintenance", { exact: true }).isChecked()).toBe(false);
+        await page.getByLabel(t("form.all")).check();
+        await page.getByLabel(t("form.kind.maintenance"), { exact: true }).uncheck();
+        await page.getByRole("button", { name: t("manage.save") }).click();
+        expect(await page.getByLabel(t("form.all")).isChecked()).toBe(true);
+        expect(await page.getByLabel(t("form.kind.maintenance"), { exact: true }).isChecked()).toBe(
+          false,
+        );
 
         const find = () => listSubscribers(ctx.db, {}).find(({ address }) => address === email);
         const subscriber = find();
         if (!subscriber) throw new Error("there is no subscriber");
         await page.goto(origin + linkPath(ctx, "unsubscribe", subscriber));
         await check(page, plain, `${slug}-7-unsubscribe`);
-        await page.getByRole("button", { name: "Unsubscribe" }).click();
+        await page.getByRole("button", { name: t("manage.unsubscribe") }).click();
         await check(page, plain, `${slug}-8-unsubscribed`);
         expect(find()?.status).toBe("unsubscribed");
         await page.goto(origin + linkPath(ctx, "decline", request));

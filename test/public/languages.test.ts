@@ -4,6 +4,9 @@ import { expectProblem } from "../support/app";
 import { readHtml } from "../support/html";
 import { createPageAccess, PAGE_PASSWORD } from "../support/page-access";
 import { createPublicSite, type PublicSite } from "../support/public-site";
+import { wordsOf } from "../../src/languages/words";
+
+const { t: de } = wordsOf("de");
 
 /** Creates a page in English with German and Swiss German to choose. */
 const createSite = (input: Parameters<typeof createPublicSite>[0] = {}): Promise<PublicSite> =>
@@ -60,7 +63,11 @@ describe("a page with several languages", () => {
       expect(answer.status).toBe(200);
       const page = readHtml(answer.text);
       expect(page.attributes("html", "lang")).toEqual(["de"]);
-      expect(page.texts("header nav a")).toEqual(["Status", "Verlauf", "Abonnieren"]);
+      expect(page.texts("header nav a")).toEqual([
+        de("page.status"),
+        de("page.history"),
+        de("page.subscribe"),
+      ]);
       expect(page.attributes("link[rel=canonical]", "href")).toEqual([ORIGIN + address]);
       const links = page
         .attributes("a[href^='/status/'], form, link[rel=alternate][type]", "href")
@@ -69,9 +76,9 @@ describe("a page with several languages", () => {
       expect(own.filter((href) => !href.split("#")[0]?.includes("lang=de"))).toEqual([]);
     }
     const german = readHtml((await site.app.call("/status/acme?lang=de")).text);
-    expect(german.texts("#banner h1")).toEqual(["Schwerer Ausfall"]);
+    expect(german.texts("#banner h1")).toEqual([de("headline.major")]);
     expect(german.texts("#banner .banner-now p")).toEqual([
-      "API ist ausgefallen. Alles andere funktioniert wie gewohnt.",
+      `API ist ausgefallen. ${de("now.others_fine")}`,
     ]);
   });
 
@@ -114,14 +121,14 @@ describe("a page with several languages", () => {
     });
     const read = async (path: string) => (await site.app.call(`/status/acme/${path}?lang=de`)).text;
     const atom = await read("feed.atom");
-    expect(atom).toContain("In Prüfung");
+    expect(atom).toContain(de("incident.investigating"));
     expect(atom).toContain("incidents/");
     expect(atom.match(/<link rel="alternate" href="[^"]*lang=de"/g)).not.toBeNull();
     expect(await read("feed.rss")).toContain("<language>de</language>");
-    expect(await read("calendar.ics")).toContain("Betroffen: Web");
-    expect(await read("badge.svg")).toContain("Schwerer Ausfall");
-    expect(JSON.parse(await read("badge.json")).message).toBe("Schwerer Ausfall");
-    expect(await read(`badge/${site.ids["API"]}.svg`)).toContain("Ausfall");
+    expect(await read("calendar.ics")).toContain(de("list.affected", { names: "Web" }));
+    expect(await read("badge.svg")).toContain(de("headline.major"));
+    expect(JSON.parse(await read("badge.json")).message).toBe(de("headline.major"));
+    expect(await read(`badge/${site.ids["API"]}.svg`)).toContain(de("status.major_outage"));
     expect(await read("embed")).toContain("Statusseite öffnen");
     expect(await read("widget.js")).toMatch(/"url":"[^"]*\?lang=de"/);
     // Other programs read the same in every language.
@@ -169,7 +176,7 @@ describe("the language of a page", () => {
     expect(form.status).toBe(401);
     const page = readHtml(form.text);
     expect(page.attributes("html", "lang")).toEqual(["de"]);
-    expect(page.texts("h1")).toEqual(["Private Statusseite"]);
+    expect(page.texts("h1")).toEqual([de("private.title")]);
     const english = readHtml((await site.app.call("/status/acme/history?lang=en")).text);
     expect(english.texts("h1")).toEqual(["Private status page"]);
     expect(english.attributes("input[name=next]", "value")).toEqual([
@@ -181,7 +188,7 @@ describe("the language of a page", () => {
     expect(wrong.status).toBe(422);
     expect(readHtml(wrong.text).texts("[role=alert]")).toEqual(["The password is wrong."]);
     const own = await site.app.call("/status/acme/access", { form: { password: "wrong" } });
-    expect(readHtml(own.text).texts("[role=alert]")).toEqual(["Das Passwort ist falsch."]);
+    expect(readHtml(own.text).texts("[role=alert]")).toEqual([de("private.wrong")]);
   });
 });
 
@@ -193,7 +200,7 @@ describe("an error page", () => {
     const { text } = await site.app.call("/status/acme/incidents/none", { headers });
     const page = readHtml(text);
     expect(page.attributes("html", "lang")).toEqual(["de"]);
-    expect(page.texts("h1")).toEqual(["Nicht gefunden"]);
+    expect(page.texts("h1")).toEqual([de("failure.not_found")]);
     expect(text).not.toContain("There is no");
   });
 
@@ -201,7 +208,7 @@ describe("an error page", () => {
     await using site = await createSite();
     const { text } = await site.app.call("/status/acme/incidents/none?lang=de", { headers });
     const page = readHtml(text);
-    expect(page.texts("h1")).toEqual(["Nicht gefunden"]);
+    expect(page.texts("h1")).toEqual([de("failure.not_found")]);
     expect(page.attributes("main a", "href")).toEqual(["/status/acme?lang=de"]);
     const other = readHtml((await site.app.call("/status/acme/x?lang=fr", { headers })).text);
     expect(other.texts("h1")).toEqual(["Not found"]);

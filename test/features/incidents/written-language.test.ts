@@ -5,6 +5,9 @@ import { readHtml } from "../../support/html";
 import { openOutageSite, type OutageSite } from "../../support/outage-site";
 import { createMailingSite } from "../../support/mailing-site";
 import { updatePage } from "../../support/examined";
+import { wordsOf } from "../../../src/languages/words";
+
+const { t: de } = wordsOf("de");
 
 function setLanguages({ app, pageId }: OutageSite, locale: string, languages: string[] = []) {
   const { ctx } = app;
@@ -20,18 +23,20 @@ describe("the texts that Allclear writes about outages", () => {
     await using site = await openOutageSite({ a: {}, b: {} });
     await setLanguages(site, "de", ["en"]);
     await site.down("a");
-    expect(await site.titles()).toEqual(["A ist nicht erreichbar: investigating"]);
+    expect(await site.titles()).toEqual([
+      `${de("written.title.major_outage", { name: "A" })}: investigating`,
+    ]);
     await site.down("b");
     await site.clock.advance(6 * MINUTE_MS);
     await site.up("a", "b");
     const [incident] = await site.incidents();
-    expect(incident?.name).toBe("Probleme mit A und B");
+    expect(incident?.name).toBe(de("written.title.several", { names: "A und B" }));
     expect(incident?.updates.map(({ body }) => body)).toEqual([
-      "Automatische Prüfungen sind wieder erfolgreich.",
-      "Auch automatische Prüfungen von B schlagen fehl.",
-      "Automatische Prüfungen schlagen fehl.",
+      de("written.over"),
+      de("written.failing_too", { names: "B" }),
+      de("written.failing"),
     ]);
-    expect(JSON.stringify(site.app.events())).toContain("Automatische Prüfungen schlagen fehl.");
+    expect(JSON.stringify(site.app.events())).toContain(de("written.failing"));
   });
 
   test("carry their language where the page is in another one", async () => {
@@ -46,7 +51,7 @@ describe("the texts that Allclear writes about outages", () => {
     // The page is changed later.
     await setLanguages(site, "en");
     const later = await pageOf(site);
-    expect(later.texts("article h3")).toEqual(["A ist nicht erreichbar"]);
+    expect(later.texts("article h3")).toEqual([de("written.title.major_outage", { name: "A" })]);
     expect(later.attributes("article h3, article .text", "lang")).toEqual(["de", "de"]);
     const { text: feed } = await site.app.call("/status/acme/feed.atom");
     expect(feed).toContain('<div lang="de">');
@@ -76,8 +81,8 @@ test("updates of maintenance that begins and ends at its time are in the languag
   await site.advance(4 * HOUR_MS);
   const { body } = await site.call(`maintenance/${id}`, undefined, "GET");
   expect(body.updates.map((update: { body: string }) => update.body).slice(0, 2)).toEqual([
-    "Die Wartung ist abgeschlossen.",
-    "Die Wartung hat begonnen.",
+    de("written.maintenance_completed"),
+    de("written.maintenance_begun"),
   ]);
   const { text } = await site.app.call(`/status/acme/maintenance/${id}?lang=en`);
   expect(readHtml(text).attributes(".timeline .text", "lang")).toEqual(["de", "de"]);

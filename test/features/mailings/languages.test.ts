@@ -5,6 +5,8 @@ import { LANGUAGES } from "../../../src/languages/tags";
 import { wordsOf } from "../../../src/languages/words";
 import { parseMails } from "../../support/parsed-mail";
 
+const { t: de } = wordsOf("de");
+
 interface Read {
   subject: string;
   text: string;
@@ -42,11 +44,11 @@ describe("mails to the subscribers of a page with several languages", () => {
     expect(ann?.text).toContain("Investigating · Major impact");
     expect(ann?.text).toContain("Manage or unsubscribe: ");
     expect(bea?.html).toContain('<html lang="de" dir="ltr">');
-    expect(bea?.text).toContain("In Prüfung · Große Auswirkung");
-    expect(bea?.text).toContain("Betroffene Komponenten");
-    expect(bea?.text).toContain("- API: Teilausfall");
-    expect(bea?.text).toContain("Sie erhalten diese E-Mail, weil Sie Acme abonniert haben.");
-    expect(bea?.text).toContain("Verwalten oder abbestellen: ");
+    expect(bea?.text).toContain(`${de("incident.investigating")} · ${de("impact.major")}`);
+    expect(bea?.text).toContain(de("affected.title"));
+    expect(bea?.text).toContain(`- API: ${de("status.partial_outage")}`);
+    expect(bea?.text).toContain(de("mail.because", { page: "Acme" }));
+    expect(bea?.text).toContain(`${de("mail.manage")}: `);
     // The page does not list the language.
     expect(cem?.text).toContain("Investigating");
     // People wrote it.
@@ -91,7 +93,7 @@ describe("mails to the subscribers of a page with several languages", () => {
     await site.open({ name: "Payments fail" });
     const mails = await sendByName(site);
     expect(mails["ann"]?.subject).toBe("[Acme] Investigating: Payments fail");
-    expect(mails["bea"]?.subject).toBe("[Acme] In Prüfung: Payments fail");
+    expect(mails["bea"]?.subject).toBe(`[Acme] ${de("incident.investigating")}: Payments fail`);
   });
 
   test("can be read in every language, in both parts and in its direction", async () => {
