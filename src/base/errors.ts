@@ -6,11 +6,14 @@ export interface FieldError {
   detail: string;
 }
 
-/** Link of a page that shows an error. `said` is the message with the content of the label. */
+/**
+ * Link of a page that shows an error. `said` is the message with the content of the label, for
+ * links on pages for visitors.
+ */
 interface NextLink {
   readonly path: string;
   readonly label: string;
-  readonly said: MessageKey;
+  readonly said?: MessageKey;
 }
 
 /**

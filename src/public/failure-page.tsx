@@ -255,7 +255,7 @@ function BackLinks({ isDashboard, statusPage, next }: LinkTargets) {
   if (next) {
     return (
       <ButtonLink href={next.path} kind="primary">
-        {isEnglish ? next.label : say(next.said)}
+        {next.said && !isEnglish ? say(next.said) : next.label}
       </ButtonLink>
     );
   }

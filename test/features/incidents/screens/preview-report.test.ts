@@ -34,7 +34,7 @@ describe("a preview of an incident", () => {
     const published = await site.app.call("/status/acme");
     const withoutIds = (html: string) =>
       html.replaceAll(/(inc|upd)_\w{26}| data-(live|version)="[^"]*"/g, "$1");
-    const strip = `<p class="strip t-maint" role="status">${STRIP}</p>`;
+    const strip = `<p class="strip t-maint" role="status" lang="en" dir="ltr">${STRIP}</p>`;
     expect(preview.text).toContain(strip);
     expect(withoutIds(preview.text).replace(strip, "").replace("<title>Preview: ", "<title>")).toBe(
       withoutIds(published.text),
