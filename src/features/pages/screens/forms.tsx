@@ -184,11 +184,13 @@ function languagesField(): Field<readonly string[], string[]> {
         name={name}
         hint="Visitors choose one at the foot of the page, and subscribers for their mails. Texts that people write are not translated."
         error={errors[name]}
-        options={[...new Set([...LANGUAGES, ...value])].map((tag) => ({
-          value: tag,
-          label: languageName(tag),
-          isChecked: value.includes(tag),
-        }))}
+        options={[...new Set([...LANGUAGES, ...value])]
+          .map((tag) => ({
+            value: tag,
+            label: languageName(tag),
+            isChecked: value.includes(tag),
+          }))
+          .sort((a, b) => a.label.localeCompare(b.label))}
       />
     ),
   };
