@@ -169,9 +169,21 @@ export function languageName(tag: string): string {
   return name === undefined || name === tag ? tag : `${name} (${tag})`;
 }
 
-/** Field for the languages that visitors choose. Languages with a region, which the API sets, are kept. */
+/**
+ * Field for the languages that visitors choose. The chosen ones come first, so that their order and
+ * those with a region, both of which the API sets, are kept.
+ */
 function languagesField(): Field<readonly string[], string[]> {
   const label = "Further languages";
+  const optionOf = (tag: string, isChecked: boolean) => ({
+    value: tag,
+    label: languageName(tag),
+    isChecked,
+  });
+  const others = (chosen: readonly string[]) =>
+    LANGUAGES.filter((tag) => !chosen.includes(tag))
+      .map((tag) => optionOf(tag, false))
+      .sort((a, b) => a.label.localeCompare(b.label));
   return {
     label,
     initial: [],
@@ -184,13 +196,7 @@ function languagesField(): Field<readonly string[], string[]> {
         name={name}
         hint="Visitors choose one at the foot of the page, and subscribers for their mails. Texts that people write are not translated."
         error={errors[name]}
-        options={[...new Set([...LANGUAGES, ...value])]
-          .map((tag) => ({
-            value: tag,
-            label: languageName(tag),
-            isChecked: value.includes(tag),
-          }))
-          .sort((a, b) => a.label.localeCompare(b.label))}
+        options={[...value.map((tag) => optionOf(tag, true)), ...others(value)]}
       />
     ),
   };

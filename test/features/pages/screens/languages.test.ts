@@ -16,7 +16,7 @@ test("the form of a page offers every language, and keeps one with a region", as
   await using site = await createPageDashboard();
   await createPageAccess(site.app, site.id).update({ languages: ["de-CH", "ja"] });
   const form = readHtml((await site.show(`${PAGES}/${site.id}/general`)).text);
-  expect(form.attributes("input[name=languages][checked]", "value")).toEqual(["ja", "de-CH"]);
+  expect(form.attributes("input[name=languages][checked]", "value")).toEqual(["de-CH", "ja"]);
   expect(form.attributes("input[name=languages]", "value")).toContain("zh-TW");
   await site.change("general", { ...GENERAL, languages: ["ja", "ar", "de-CH"] });
   expect(site.page().languages).toEqual(["ja", "ar", "de-CH"]);
