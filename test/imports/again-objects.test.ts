@@ -401,11 +401,14 @@ describe("a maintenance that the clock has begun here", () => {
     ],
   });
 
-  async function siteAfter(hours: number) {
+  async function siteAfter(hours: number, locale = "en") {
     const site = await createImportSite();
     const { ctx, clock } = site.app;
     const report = await site.importFound(story("scheduled"));
     const id = itemOf(report, "maintenance").target?.id ?? "";
+    await ctx.db.write((tx) => {
+      updatePage(ctx, tx, getMaintenanceRecord(tx, id).row.pageId, { locale }, actor);
+    });
     const timer = startMaintenanceClock(ctx);
     await clock.advance(hours * HOUR_MS);
     timer.cancel();
@@ -413,8 +416,8 @@ describe("a maintenance that the clock has begun here", () => {
     return Object.assign(site, { ctx, id, updates });
   }
 
-  test("gets the updates that the source has since then", async () => {
-    await using site = await siteAfter(3);
+  test.each(["en", "de"])("gets the updates that the source has since then: %s", async (locale) => {
+    await using site = await siteAfter(3, locale);
     expect(site.updates()).toHaveLength(3);
     const report = await site.importFound(story("scheduled", "in_progress", "completed"));
     expect(itemOf(report, "maintenance")).toMatchObject({ verdict: "updated" });

@@ -21,7 +21,7 @@ import {
   wasClockAhead,
 } from "./schedules/schedules";
 import {
-  countUpdates,
+  countWrittenUpdates,
   findNextDue,
   listDue,
   type MaintenanceRow,
@@ -218,7 +218,8 @@ export function countClockChanges(
   reader: Reader,
   { id: maintenanceId, scheduledFor, scheduledUntil }: MaintenanceRow,
 ): number {
-  const bodies = JSON.stringify(Object.values(TEXTS));
+  const { t } = wordsOf("en");
+  const bodies = JSON.stringify(Object.values(TEXTS).map((key) => t(key)));
   const times = JSON.stringify([scheduledFor, scheduledUntil]);
-  return countUpdates(reader, { maintenanceId, bodies, times })?.count ?? 0;
+  return countWrittenUpdates(reader, { maintenanceId, bodies, times })?.count ?? 0;
 }

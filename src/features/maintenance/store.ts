@@ -7,6 +7,7 @@ import {
   getTableColumns,
   isNotNull,
   isNull,
+  or,
   sql,
   type SQL,
 } from "drizzle-orm";
@@ -88,8 +89,11 @@ export const listUpdatesBefore = selectMany(
       .limit($.limit),
 );
 
-/** Counts updates with one of some texts (`bodies`: a JSON list) at one of some times (`times`: a JSON list). */
-export const countUpdates = selectOne(
+/**
+ * Counts updates that Allclear wrote at one of some times. Those of earlier versions are known by
+ * their texts. `bodies` and `times` are JSON lists.
+ */
+export const countWrittenUpdates = selectOne(
   (orm, $: { maintenanceId: string; bodies: string; times: string }) =>
     orm
       .select({ count: count() })
@@ -97,7 +101,7 @@ export const countUpdates = selectOne(
       .where(
         and(
           eq(maintenanceId, $.maintenanceId),
-          isAmong(body, $.bodies),
+          or(isNotNull(maintenanceUpdates.lang), isAmong(body, $.bodies)),
           isAmong(displayAt, $.times),
         ),
       ),
