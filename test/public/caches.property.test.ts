@@ -15,6 +15,7 @@ import {
   type IncidentStatus,
 } from "../../src/base/status";
 import { MINUTE_MS, toIso } from "../../src/base/time";
+import { inLanguage, languageOfRequest, languageRendering } from "../../src/public/chosen-language";
 import { findListedGroup } from "../../src/public/component-list";
 import { readPageExtras, renderGroupPage, renderStatusPage } from "../../src/public/status-page";
 import { V2_DOCUMENTS } from "../../src/public/compat/statuspage";
@@ -121,6 +122,9 @@ const ACTS = {
       { description: "All about it." },
       { accent: "#0b6b53" },
       { time_zone: "UTC", locale: "en" },
+      { languages: ["de", "ja"] },
+      { languages: ["en", "de"] },
+      { languages: [] },
     ][which];
     return app.ctx.db.write((tx) => {
       updatePage(app.ctx, tx, page.id, change ?? {}, CLI_ACTOR);
@@ -151,7 +155,7 @@ const arbitraryStep: fc.Arbitrary<Step> = fc.record({
   component: fc.constantFrom("API", "Web", "Docs"),
   componentStatus: fc.constantFrom(...COMPONENT_STATUSES),
   status: fc.constantFrom(...INCIDENT_STATUSES),
-  which: fc.nat({ max: 5 }),
+  which: fc.nat({ max: 8 }),
   minutes: fc.nat({ max: 3_000 }),
 });
 
@@ -191,6 +195,9 @@ async function anyOf(what: "incidents" | "maintenance", site: PublicSite, { whic
 const incidentsOf = (source: Parameters<(typeof V2_DOCUMENTS)[number]["make"]>[0]) =>
   V2_DOCUMENTS.find(({ path }) => path === "incidents.json")?.make(source);
 
+/** Languages that visitors ask for, also where the page does not list them. */
+const QUERIES = ["?lang=de", "?lang=ja"];
+
 /** Adds so many components that the page folds its groups. */
 function addMany({ app, page }: PublicSite): Promise<void> {
   return app.ctx.db.write((tx) => {
@@ -203,7 +210,7 @@ function addMany({ app, page }: PublicSite): Promise<void> {
 
 const arbitrarySteps = fc.array(arbitraryStep, { minLength: 3, maxLength: 16 });
 
-test("a cached page equals a newly rendered one after any series of changes, as do pages of groups", async () => {
+test("a cached page equals a newly rendered one in each language after any series of changes, as do pages of groups", async () => {
   const counts = new Map<ActName, number>();
   await fc.assert(
     fc.asyncProperty(arbitrarySteps, fc.boolean(), async (steps, isLarge) => {
@@ -223,14 +230,23 @@ test("a cached page equals a newly rendered one after any series of changes, as 
         expect([...kept.days]).toEqual([...rebuilt.days]);
         const extras = readPageExtras(app.ctx.db, rebuilt, now);
         const version = versionOf(kept, now);
-        const { html } = renderStatusPage(rebuilt, extras, now, { version });
-        expect((await app.call("/status/acme")).text).toBe(html);
-        for (const id of [...rebuilt.document.groups.map((group) => group.id), "other"]) {
-          const group = findListedGroup(rebuilt, id, pageWordsOf(rebuilt.document.page.locale));
-          const { text } = await app.call(`/status/acme/groups/${id}`);
-          if (group) expect(text).toBe(renderGroupPage(rebuilt, group, extras, { version }).html);
-          else expect(text).toContain("not_found");
-        }
+        // All at the same time, so that they are prepared in turns.
+        await Promise.all(
+          ["", ...QUERIES].map(async (query) => {
+            const { page: own } = rebuilt.document;
+            const url = `https://status.test/status/acme${query}`;
+            const shown = inLanguage(rebuilt, languageOfRequest({ url }, own));
+            const rendering = { version, ...languageRendering(shown) };
+            const { html } = renderStatusPage(shown, extras, now, rendering);
+            expect((await app.call(`/status/acme${query}`)).text).toBe(html);
+            for (const id of [...rebuilt.document.groups.map((group) => group.id), "other"]) {
+              const group = findListedGroup(shown, id, pageWordsOf(shown.document.page.locale));
+              const { text } = await app.call(`/status/acme/groups/${id}${query}`);
+              if (group) expect(text).toBe(renderGroupPage(shown, group, extras, rendering).html);
+              else expect(text).toContain("not_found");
+            }
+          }),
+        );
         const v2 = incidentsOf({ snapshot: rebuilt, reader: app.ctx.db, now });
         expect((await app.call("/status/acme/api/v2/incidents.json")).body).toEqual(v2);
       }
