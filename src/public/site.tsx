@@ -43,7 +43,7 @@ import {
 } from "./password-page";
 import type { Visitors } from "./visitors";
 
-/** Number of cached further documents of one status page, such as its history. */
+/** Number of cached further documents of one status page in all its languages, such as its history. */
 const CACHED_MAX = 32;
 /** Preparations of one answer. If the page changes during each of them, it is rendered unprepared. */
 const PREPARATIONS_MAX = 3;
@@ -89,27 +89,48 @@ interface Site {
   answerVersion(pageRequest: PageRequest): Response | Promise<Response>;
 }
 
+/** Documents of one snapshot: the status page by its language, and the further ones by language and path. */
+interface KeptDocuments {
+  pages: Map<string, Representation>;
+  others: Map<string, Representation>;
+}
+
 /**
  * Creates the answers, with a cache for each snapshot. Without it, an unchanged page takes 20 to 100 times
  * the processor time.
  */
 export function createSite(ctx: Ctx, snapshots: Snapshots, visitors: Visitors): Site {
   const passwordPage = createPasswordPages();
-  const cache = new WeakMap<Snapshot, Map<string, Representation>>();
+  const cache = new WeakMap<Snapshot, KeptDocuments>();
+
+  /** Returns the kept documents among which that of a path is, with its key there. The languages share them. */
+  function placeOf(snapshot: Snapshot, rest: string) {
+    const original = originalOf(snapshot);
+    let kept = cache.get(original);
+    if (!kept) cache.set(original, (kept = { pages: new Map(), others: new Map() }));
+    const language = chosenLanguage(snapshot) ?? "";
+    return rest === ""
+      ? { documents: kept.pages, key: language }
+      : { documents: kept.others, key: `${language} ${rest}` };
+  }
+
+  function findCached(snapshot: Snapshot, rest: string): Representation | undefined {
+    const { documents, key } = placeOf(snapshot, rest);
+    return documents.get(key);
+  }
 
   function cached(snapshot: Snapshot, rest: string, make: () => SentPage): Representation {
-    let pages = cache.get(snapshot);
-    if (!pages) cache.set(snapshot, (pages = new Map()));
-    let page = pages.get(rest);
-    if (!page) {
-      page = htmlRepresentation(make());
-      // The status page itself stays.
-      const [first, second] = pages.keys();
-      const oldest = first === "" ? second : first;
-      if (pages.size >= CACHED_MAX && oldest !== undefined) pages.delete(oldest);
-      pages.set(rest, page);
+    const { documents, key } = placeOf(snapshot, rest);
+    let document = documents.get(key);
+    if (!document) {
+      document = htmlRepresentation(make());
+      const [oldest] = documents.keys();
+      // The status page itself stays, in each language.
+      const isFull = rest !== "" && documents.size >= CACHED_MAX;
+      if (isFull && oldest !== undefined) documents.delete(oldest);
+      documents.set(key, document);
     }
-    return page;
+    return document;
   }
 
   const preparing = new WeakMap<Snapshot, Map<string, Promise<void>>>();
@@ -179,7 +200,7 @@ export function createSite(ctx: Ctx, snapshots: Snapshots, visitors: Visitors): 
       const { now } = requestContext;
       const cacheKey = variant === "" ? rest : `${rest} ${variant}`;
       const current = snapshots.current(slug, now);
-      const held = current && cache.get(shownIn(current, request))?.get(cacheKey);
+      const held = current && findCached(shownIn(current, request), cacheKey);
       // Pages are cached under their current slug. Who sees a private one is decided at each request.
       if (held && current.document.page.visibility === "public") {
         requestContext.shownPageId = current.document.page.id;
@@ -194,7 +215,7 @@ export function createSite(ctx: Ctx, snapshots: Snapshots, visitors: Visitors): 
         const moved = moveFrom(pageRequest, found);
         if (moved) return moved;
         const snapshot = shownIn(found, request);
-        const isReady = snapshot === prepared || cache.get(snapshot)?.has(cacheKey);
+        const isReady = snapshot === prepared || findCached(snapshot, cacheKey) !== undefined;
         if (stepsOf && preparationsLeft > 0 && !isReady) {
           prepared = snapshot;
           preparationsLeft -= 1;

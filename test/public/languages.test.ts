@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import type { Problem } from "../../src/base/errors";
 import { expectProblem } from "../support/app";
 import { readHtml } from "../support/html";
@@ -102,6 +102,28 @@ describe("a page with several languages", () => {
     expect((await site.app.call("/status/acme/version")).text).toBe(versionIn(own ?? "") ?? "");
     await site.open({ name: "Errors" });
     expect((await site.app.call("/status/acme?lang=de")).text).toContain("Errors");
+  });
+
+  test("keeps as many documents as a page with one, besides the page itself in each", async () => {
+    await using site = await createSite();
+    const { app } = site;
+    const reading = spyOn(app.ctx.db.statements, "prepared");
+    const readsOf = async (path: string) => {
+      const before = reading.mock.calls.length;
+      expect((await app.call(`/status/acme${path}`)).status).toBe(200);
+      return reading.mock.calls.length - before;
+    };
+    const own = "/history?month=2025-01";
+    for (const path of [own, "", "?lang=de"]) expect(await readsOf(path)).toBeGreaterThan(0);
+    for (const path of [own, "", "?lang=de"]) expect(await readsOf(path)).toBe(0);
+    for (let number = 1; number <= 16; number++) {
+      const year = 1990 + number;
+      expect(await readsOf(`/history?month=${year}-01&lang=de`)).toBeGreaterThan(0);
+      expect(await readsOf(`/history?month=${year}-01&lang=de-CH`)).toBeGreaterThan(0);
+    }
+    expect(await readsOf("/history?month=2006-01&lang=de")).toBe(0);
+    for (const path of ["", "?lang=de"]) expect(await readsOf(path)).toBe(0);
+    expect(await readsOf(own)).toBeGreaterThan(0);
   });
 
   test("keeps the language when it is asked for by an earlier slug", async () => {
