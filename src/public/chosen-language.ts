@@ -4,12 +4,10 @@
  */
 import { wordsOf } from "../languages/words";
 import type { Snapshot } from "../features/status/snapshots";
+import { LANGUAGE_PARAMETER } from "../features/pages/addresses";
 import { choosableLanguages } from "../features/pages/rules";
 import type { Page } from "../features/pages/wire";
 import { splitUrl } from "../http/request-context";
-
-/** Name of the parameter. */
-const PARAMETER = "lang";
 
 /** A language of a page. */
 export interface OfferedLanguage {
@@ -39,8 +37,8 @@ export function languageOfRequest(
   if (page.languages.length === 0) return undefined;
   const query = splitUrl(url)?.query ?? "";
   // Most requests have no parameter.
-  if (!query.includes(`${PARAMETER}=`)) return undefined;
-  const language = new URLSearchParams(query).get(PARAMETER);
+  if (!query.includes(`${LANGUAGE_PARAMETER}=`)) return undefined;
+  const language = new URLSearchParams(query).get(LANGUAGE_PARAMETER);
   return language !== null && language !== page.locale && page.languages.includes(language)
     ? language
     : undefined;
@@ -97,14 +95,6 @@ function withRegion(name: string, tag: string): string {
   const { region } = new Intl.Locale(tag);
   const regions = new Intl.DisplayNames(tag, { type: "region" });
   return region === undefined ? name : `${name} (${regions.of(region)})`;
-}
-
-/** Adds a chosen language to an address. */
-export function withLanguage(address: string, language: string | undefined): string {
-  if (language === undefined) return address;
-  const [path = "", fragment] = address.split("#");
-  const parameter = `${path.includes("?") ? "&" : "?"}${PARAMETER}=${language}`;
-  return `${path}${parameter}${fragment === undefined ? "" : `#${fragment}`}`;
 }
 
 /** Removes the language from an address of a page. */

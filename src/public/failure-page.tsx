@@ -19,7 +19,8 @@ import {
   renderLinkedDocument,
 } from "../ui/documents";
 import { linkedAssets } from "../ui/assets";
-import { languageOfRequest, withLanguage } from "./chosen-language";
+import { withLanguage } from "../features/pages/addresses";
+import { languageOfRequest } from "./chosen-language";
 import { type PageWords, pageWordsOf, useWords } from "../ui/words";
 
 /** Screens that are shown instead of those that were requested, by the reason. */

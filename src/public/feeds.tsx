@@ -21,7 +21,8 @@ import { declareRoutes } from "../http/elysia";
 import { representOnce } from "../http/representation";
 import { exactTime } from "../ui/times";
 import { InWords, type PageWords, pageWordsOf, useWords } from "../ui/words";
-import { chosenLanguage, withLanguage } from "./chosen-language";
+import { withLanguage } from "../features/pages/addresses";
+import { chosenLanguage } from "./chosen-language";
 import { createPageTimes } from "./page-times";
 import {
   createMarkdownCache,

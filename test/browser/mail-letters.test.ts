@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { wordsOf } from "../../src/languages/words";
 import { confirmationLetter } from "../../src/features/subscribers/mails";
-import { createMoments, renderLetter, renderPlace } from "../../src/features/mail/letter";
+import { momentsOf, renderLetter, renderPlace } from "../../src/features/mail/letter";
 import { incidentLetter, MANAGE_PLACE, manageBlocks } from "../../src/features/mailings/letters";
 import {
   connectedLetter,
@@ -41,7 +41,7 @@ function incidentHtml(locale: string, name: string): string {
       { name: "Search", status: "under_maintenance" as const },
     ],
   };
-  const moments = createMoments({ locale, timeZone: "Europe/Berlin" });
+  const moments = momentsOf({ locale, timeZone: "Europe/Berlin" });
   const { html } = renderLetter(incidentLetter(page, facts, moments));
   const place = renderPlace(manageBlocks(page, "https://status.example.com/mail/manage/x"), words);
   return html.replace(`\u0001${MANAGE_PLACE}\u0001`, place.html);

@@ -1,3 +1,5 @@
+import { LRUCache } from "lru-cache";
+import { lazy } from "../../base/lazy";
 import { renderMarkdown } from "../../base/markdown";
 import {
   type Tone,
@@ -463,7 +465,20 @@ const FULL = {
   minute: "2-digit",
 } as const;
 
-export function createMoments(page: { locale: string; timeZone: string }): Moments {
+/** Number of languages and time zones whose formats are kept. */
+const MOMENTS_MAX = 100;
+
+const keptMoments = lazy(() => new LRUCache<string, Moments>({ max: MOMENTS_MAX }));
+
+/** Returns the formats of times for a page. To make one takes many times as long as to use it. */
+export function momentsOf(page: { locale: string; timeZone: string }): Moments {
+  const key = `${page.locale} ${page.timeZone}`;
+  let moments = keptMoments().get(key);
+  if (!moments) keptMoments().set(key, (moments = createMoments(page)));
+  return moments;
+}
+
+function createMoments(page: { locale: string; timeZone: string }): Moments {
   // English without a region is written as on the page: day first, 24 hours.
   const locale = page.locale === "en" ? "en-GB" : page.locale;
   const timeZone = isUtcZone(page.timeZone) ? "UTC" : page.timeZone;

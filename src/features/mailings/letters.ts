@@ -29,7 +29,7 @@ import {
   type Block,
   button,
   type ComponentEntry,
-  createMoments,
+  momentsOf,
   footerOf,
   heading,
   type Inline,
@@ -47,8 +47,8 @@ import type { MailRow } from "../mail/store";
 import { findMailKey, type MailKey, tokenOf } from "../mail/tokens";
 import { getMaintenanceRecord } from "../maintenance/records";
 import { mailSettingsOf } from "../pages/mail";
-import { pageUrl } from "../pages/addresses";
-import { languageFor } from "../pages/rules";
+import { pageUrl, withLanguage } from "../pages/addresses";
+import { languageFor, linkedLanguage } from "../pages/rules";
 import { findPage, type PageRow } from "../pages/store";
 import { mailLink } from "../subscribers/links";
 import { reachOf, REPLY_PREFIX, subjectLine, targetsOf } from "./lists";
@@ -286,7 +286,10 @@ interface MailingContent {
 
 interface Source {
   baseUrl: string;
+  /** The page in the language of the letter. */
   page: PageRow;
+  /** Language that the links keep; undefined for that of the page itself. */
+  language: string | undefined;
   words: Words;
   moments: Moments;
 }
@@ -308,10 +311,11 @@ function readContent(
     footer: mailSettingsOf(source.page).footer,
   };
   const address = pageUrl(source.baseUrl, source.page);
+  const urlOf = (path: string) => withLanguage(address + path, source.language);
   if (kind === "component.status_changed") {
     const change = readStatusChange(reader, mailing);
     if (!change || change.status === change.before) return undefined;
-    const letter = statusLetter(page, { ...change, url: address }, source.moments);
+    const letter = statusLetter(page, { ...change, url: urlOf("") }, source.moments);
     return { letter, status: letter.preheader, name: change.name };
   }
   const own = updateIdOf(reader, mailing);
@@ -335,7 +339,7 @@ function readContent(
       until: row.scheduledUntil,
       isReminder,
       components,
-      url: `${address}/maintenance/${row.id}`,
+      url: urlOf(`/maintenance/${row.id}`),
     };
     const letter = maintenanceLetter(page, facts, source.moments);
     return { letter, status: maintenanceWords(source.words, facts), name: row.name };
@@ -360,7 +364,7 @@ function readContent(
     impact: row.impact,
     components: status === "resolved" ? withPresentStatus(reader, components) : components,
     postmortem: isPostmortem ? postmortem : undefined,
-    url: `${address}/incidents/${row.id}`,
+    url: urlOf(`/incidents/${row.id}`),
   };
   const letter = incidentLetter(page, facts, source.moments);
   return { letter, status: incidentWords(source.words, facts), name: row.name };
@@ -400,13 +404,18 @@ function updateIdOf(reader: Reader, { kind, eventId }: MailingRow): string | und
   return data && updateOf(data)?.id;
 }
 
-/** Number of composed mailings that are kept. Each is composed again after a change of its page. */
-const CACHE_MAX = 50;
+/**
+ * Size of all composed mailings that are kept, in UTF-16 units: 100 of the largest, or one in each language for many.
+ * Each is composed again after a change of its page.
+ */
+const CACHE_MAX = 8_000_000;
 /** Superseded mails, each by the next, that are followed. */
 const CHAIN_MAX = 100;
 
 /** A mailing that was composed once for all recipients with the same earlier texts. */
 interface Composed {
+  /** Length of both parts. */
+  size: number;
   content: MailingContent;
   /** Undefined if the places are not as expected; the mail is then composed in full. */
   parts: { text: SharedText; html: SharedText } | undefined;
@@ -422,7 +431,10 @@ const MANAGE_URL = "https://manage.invalid/";
 
 /** Returns the template of mails to subscribers. Each mailing is composed once for each set of earlier texts. */
 export function createMailingTemplate(): MailTemplate<ComposedMail | "unwanted"> {
-  const cache = new LRUCache<string, Composed>({ max: CACHE_MAX });
+  const cache = new LRUCache<string, Composed>({
+    maxSize: CACHE_MAX,
+    sizeCalculation: ({ size }) => size,
+  });
   const readFacts = createFactsReader();
 
   return (mail, env) => {
@@ -439,7 +451,8 @@ export function createMailingTemplate(): MailTemplate<ComposedMail | "unwanted">
     const language = languageFor(page, subscriber.language);
     const words = wordsOf(language);
     const shown = { ...page, locale: language };
-    const composed = compose(ctx, mailing, shown, words, earlierMailings(db, mail, facts));
+    const source = { page: shown, words, language: linkedLanguage(page, language) };
+    const composed = compose(ctx, mailing, source, earlierMailings(db, mail, facts));
     if (!composed) return "unwanted";
     if (
       subscriber.scope === "selection" &&
@@ -463,7 +476,8 @@ export function createMailingTemplate(): MailTemplate<ComposedMail | "unwanted">
     return composeMail(mail, env, {
       fromName: own.from_name ?? page.name,
       replyTo: own.reply_to,
-      subject: subjectOf(page, subjectIn(thread, page, language), content, isFirst),
+      // The name in it is the one that the thread was first mailed with.
+      subject: subjectOf(page, thread.subjects[language] ?? thread.subject, content, isFirst),
       ...body,
       headers: {
         "List-Id": `${displayPhrase(page.name)} <${page.id}.${thread.domain}>`,
@@ -483,8 +497,7 @@ export function createMailingTemplate(): MailTemplate<ComposedMail | "unwanted">
   function compose(
     { db, baseUrl }: Ctx,
     mailing: MailingRow,
-    page: PageRow,
-    words: Words,
+    { page, words, language }: Pick<Source, "page" | "words" | "language">,
     earlier: readonly MailingRow[],
   ): Composed | undefined {
     const ids = [mailing, ...earlier].map(({ id }) => id).join(" ");
@@ -493,7 +506,7 @@ export function createMailingTemplate(): MailTemplate<ComposedMail | "unwanted">
     if (cached) return cached;
     const reach = reachOf(db, mailing);
     if (!reach) return undefined;
-    const source = { baseUrl, page, words, moments: createMoments(page) };
+    const source = { baseUrl, page, words, language, moments: momentsOf(page) };
     const content = readContent(db, mailing, earlier, source);
     if (!content) return undefined;
     const { text, html } = renderLetter(content.letter);
@@ -501,6 +514,7 @@ export function createMailingTemplate(): MailTemplate<ComposedMail | "unwanted">
     const encodedText = encodeShared(text, [MANAGE_PLACE]);
     const encodedHtml = encodeShared(html, [MANAGE_PLACE]);
     const composed = {
+      size: text.length + html.length,
       content,
       parts: encodedText && encodedHtml ? { text: encodedText, html: encodedHtml } : undefined,
       targets: JSON.stringify(targetsOf(db, mailing, reach)),
@@ -549,11 +563,6 @@ function createFactsReader(): (db: Db, mailingId: string) => MailingFacts | unde
     }
     return { mailing, page, thread, key, all: listMailingsOfSubject(reader, mailing) };
   }
-}
-
-/** Returns the subject line of a thread in a language, in which the name is the one that it was first mailed with. */
-function subjectIn({ subject, subjects }: ThreadRow, page: PageRow, language: string): string {
-  return language === page.locale ? subject : (subjects[language] ?? subject);
 }
 
 /** Returns the mailings whose texts a mail contains besides its own, oldest first. */

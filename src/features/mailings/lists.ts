@@ -7,7 +7,7 @@ import { findComponent, listComponentsOfPage } from "../components/store";
 import { getIncidentPart } from "../incidents/records";
 import { findIncident } from "../incidents/store";
 import { headerText } from "../mail/compose";
-import { createMoments } from "../mail/letter";
+import { momentsOf } from "../mail/letter";
 import { getMaintenanceRecord } from "../maintenance/records";
 import { findMaintenance } from "../maintenance/store";
 import type { PageRow } from "../pages/store";
@@ -89,7 +89,7 @@ export function subjectLineOf(
 ): string {
   if (kind.startsWith("maintenance.")) {
     const row = findMaintenance(reader, { id })?.row;
-    const time = row ? createMoments(page).short(row.scheduledFor) : "";
+    const time = row ? momentsOf(page).short(row.scheduledFor) : "";
     const { t } = wordsOf(page.locale);
     return subjectLine(page.name, t("mail.subject_maintenance", { time, name: row?.name ?? "" }));
   }
@@ -97,6 +97,14 @@ export function subjectLineOf(
     ? findIncident(reader, { id })?.row.name
     : findComponent(reader, { id })?.name;
   return subjectLine(page.name, name ?? "");
+}
+
+/** True if the subject of a mailing is in the language of its reader: only that of maintenance has own words. */
+export function hasSubjectsByLanguage(
+  { kind }: Pick<MailingRow, "kind">,
+  { languages }: Pick<PageRow, "languages">,
+): boolean {
+  return languages.length > 0 && kind.startsWith("maintenance.");
 }
 
 /**

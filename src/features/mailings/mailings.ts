@@ -2,6 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import type { Actor, AuthorKind } from "../../base/actor";
 import type { Timer } from "../../base/clock";
 import { conflict } from "../../base/errors";
+import { runInSlices } from "../../base/in-slices";
 import type { ComponentStatus } from "../../base/status";
 import { plural } from "../../base/text";
 import { DAY_MS, SECOND_MS } from "../../base/time";
@@ -16,9 +17,10 @@ import { findMailHold } from "../mail/hold";
 import { enqueueMailsTo, NO_COUNTS, supersedeMailing, wakeSender } from "../mail/mail";
 import { describeMissing, mailReadiness } from "../mail/settings";
 import { getMaintenanceRecord } from "../maintenance/records";
+import { languageTagsOf } from "../pages/rules";
 import { findPage, type PageRow } from "../pages/store";
 import type { WrittenMail, WrittenSubject } from "../timeline/updates";
-import { getMailing, reachOf, subjectLineOf, targetsOf } from "./lists";
+import { getMailing, hasSubjectsByLanguage, reachOf, subjectLineOf, targetsOf } from "./lists";
 import {
   beginAt,
   choiceOf,
@@ -60,6 +62,7 @@ import {
   setThread,
   stopMailingsOfHiddenPages,
   stopMailingsOfSubject,
+  type ThreadRow,
 } from "./store";
 
 const SUBJECTS = /^(?:incident|maintenance|component)\./;
@@ -420,19 +423,15 @@ function begin(
     const empty = { domain: "", subject: "", reach: [], lastBeganAt: null, subjects: {} };
     insertThread(tx, { subjectId, pageId, ...empty });
   }
-  // Domain and subjects stay those of the first mailing. A language that the page has had only since gets one now.
+  // Domain and subject stay those of the first mailing.
   const isFirst = !thread || thread.lastBeganAt === null;
-  const subjects = Object.fromEntries(
-    page.languages.map((locale) => [
-      locale,
-      (isFirst ? undefined : thread.subjects[locale]) ??
-        subjectLineOf(tx, mailing, { ...page, locale }),
-    ]),
-  );
+  const subjects = subjectsOf(tx, mailing, page, isFirst ? undefined : thread);
   setThread(tx, {
     subjectId,
     domain: isFirst ? domain : thread.domain,
-    subject: isFirst ? subjectLineOf(tx, mailing, page) : thread.subject,
+    subject: isFirst
+      ? (subjects[page.locale] ?? subjectLineOf(tx, mailing, page))
+      : thread.subject,
     reach: JSON.stringify(reach),
     subjects: JSON.stringify(subjects),
     lastBeganAt: now,
@@ -440,6 +439,43 @@ function begin(
   const begun = { ...mailing, cursor: 0 };
   setProgress(tx, begun);
   return begun;
+}
+
+/**
+ * Returns the subject lines of a thread by language, none where all languages have the same one. Those of earlier
+ * mailings stay, and a language that the page has had only since gets one now.
+ */
+function subjectsOf(
+  tx: Tx,
+  mailing: MailingRow,
+  page: PageRow,
+  thread: ThreadRow | undefined,
+): Record<string, string> {
+  if (!hasSubjectsByLanguage(mailing, page)) return thread?.subjects ?? {};
+  const subjects = { ...thread?.subjects };
+  // Its mails were all in the language of the page.
+  if (thread && Object.keys(subjects).length === 0) subjects[page.locale] = thread.subject;
+  for (const locale of languageTagsOf(page)) {
+    subjects[locale] ??= subjectLineOf(tx, mailing, { ...page, locale });
+  }
+  return subjects;
+}
+
+/** Cost of a subject in one more language as a step for `runInSlices`, if its words and formats are not loaded yet. */
+const SUBJECT_STEP = 10;
+
+/**
+ * Writes the subjects of the mailing that begins next, so that the transaction in which it begins finds the words and
+ * formats of all languages loaded.
+ */
+function* subjectSteps({ db, clock }: Ctx): Generator<number, void> {
+  const mailing = findExpanding(db, { now: clock.now() });
+  const page = mailing?.cursor === NOT_BEGUN ? findPage(db, { id: mailing.pageId }) : undefined;
+  if (!mailing || !page || !hasSubjectsByLanguage(mailing, page)) return;
+  for (const locale of languageTagsOf(page)) {
+    subjectLineOf(db, mailing, { ...page, locale });
+    yield SUBJECT_STEP;
+  }
 }
 
 /**
@@ -545,6 +581,7 @@ export function startMailings(ctx: Ctx): RunningMailings {
     let hasMore = true;
     while (hasMore && !isStopped) {
       const domain = senderDomain(ctx);
+      await runInSlices(subjectSteps(ctx));
       hasMore = await ctx.db.write((tx) => advanceMailings(ctx, tx, domain));
       await setImmediate();
     }

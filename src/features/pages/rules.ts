@@ -64,6 +64,15 @@ export function languageFor(page: PageLanguages, language: string | null | undef
   return language != null && languageTagsOf(page).includes(language) ? language : page.locale;
 }
 
+/** Returns the language that links to a page keep for a person; undefined for that of the page itself. */
+export function linkedLanguage(
+  page: PageLanguages,
+  language: string | null | undefined,
+): string | undefined {
+  const shown = languageFor(page, language);
+  return shown === page.locale ? undefined : shown;
+}
+
 /** Returns products in the order in which they are stored. */
 export function compatOf(products: readonly CompatProduct[]): CompatProduct[] {
   return COMPAT_PRODUCTS.filter((product) => products.includes(product));

@@ -15,7 +15,7 @@ import {
 } from "../mail/compose";
 import {
   button,
-  createMoments,
+  momentsOf,
   type Letter,
   link,
   muted,
@@ -43,7 +43,7 @@ import { findUser, listIdentitiesOf, type UserRow } from "./store";
 const SUBJECT_MAX = 150;
 
 const momentsIn = (timeZone: string) =>
-  createMoments({ locale: "en", timeZone: knownZone(timeZone) });
+  momentsOf({ locale: "en", timeZone: knownZone(timeZone) });
 
 /** A letter with its subject. */
 interface UserLetter {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createWords, wordsOf as wordsOfLocale } from "../../../src/languages/words";
 import { confirmationLetter } from "../../../src/features/subscribers/mails";
 import {
-  createMoments,
+  momentsOf,
   type Letter,
   renderLetter,
   renderPlace,
@@ -206,11 +206,11 @@ describe("times in mails", () => {
     ["Asia/Riyadh", "22 Nov 2026, 17:32 UTC+3"],
     ["Etc/UTC", "22 Nov 2026, 14:32 UTC"],
   ])("in %s have the abbreviation and the offset of the zone", (timeZone, expected) => {
-    expect(createMoments({ locale: "en", timeZone }).moment(at)).toBe(expected);
+    expect(momentsOf({ locale: "en", timeZone }).moment(at)).toBe(expected);
   });
 
   test("of a span share the day, and of a subject have no offset", () => {
-    const moments = createMoments({ locale: "en", timeZone: "Europe/Berlin" });
+    const moments = momentsOf({ locale: "en", timeZone: "Europe/Berlin" });
     expect(moments.range(at, at + 3_600_000)).toMatch(
       /^22 Nov 2026, 15:32.–.16:32 CET \(UTC\+1\)$|^22 Nov 2026, 15:32–16:32 CET \(UTC\+1\)$/,
     );

@@ -75,6 +75,62 @@ describe("mails to the subscribers of a page with several languages", () => {
     );
   });
 
+  test("keep the subject of their thread while the languages of the page change", async () => {
+    await using site = await createMailingSite();
+    await site.change({ locale: "en", languages: ["de", "fr"] });
+    await site.subscribe("ann", { language: "en" });
+    await site.subscribe("bea", { language: "de" });
+    await site.subscribe("cem", { language: "fr" });
+    const id = await site.plan({ name: "Upgrade" });
+    const first = await sendByName(site);
+    // Also in French while it is not a language of the page.
+    for (const change of [
+      { locale: "de", languages: ["en"] },
+      { locale: "de", languages: ["en", "fr"] },
+    ]) {
+      await site.change(change);
+      await site.call(`maintenance/${id}`, { name: `Other ${change.languages.length}` }, "PATCH");
+      await site.call(`maintenance/${id}/updates`, { body: "More." });
+      await site.advance(180_000);
+      const next = await sendByName(site);
+      for (const name of ["ann", "bea", ...(change.languages.includes("fr") ? ["cem"] : [])]) {
+        expect(next[name]?.subject).toBe(`Re: ${first[name]?.subject}`);
+      }
+    }
+  });
+
+  test("keep the subject of a thread that began when the page had one language", async () => {
+    await using site = await createMailingSite();
+    await site.subscribe("ann");
+    const id = await site.plan({ name: "Upgrade" });
+    const first = await sendByName(site);
+    await site.change({ locale: "en", languages: ["de"] });
+    await site.call(`maintenance/${id}`, { name: "Other" }, "PATCH");
+    await site.call(`maintenance/${id}/updates`, { body: "More." });
+    await site.advance(180_000);
+    const { ann } = await sendByName(site);
+    expect(ann?.subject).toBe(`Re: ${first["ann"]?.subject}`);
+  });
+
+  test("lead to the page in the language of each", async () => {
+    await using site = await createMailingSite();
+    await site.change({ locale: "en", languages: ["de"] });
+    await site.subscribe("ann");
+    await site.subscribe("bea", { language: "de" });
+    const incident = await site.open({ name: "Payments fail" });
+    const maintenance = await site.plan({ name: "Upgrade" });
+    const sent = await site.send();
+    const paths = [`/status/acme/incidents/${incident}`, `/status/acme/maintenance/${maintenance}`];
+    const texts = (await parseMails(sent.map(toMessage))).map(({ parts }) => parts[0]?.text ?? "");
+    for (const path of paths) {
+      const linesOf = (name: string) =>
+        texts.filter((text, index) => sent[index]?.name === name && text.includes(path));
+      expect(linesOf("ann")).toHaveLength(1);
+      expect(linesOf("ann")[0]).not.toContain(`${path}?`);
+      expect(linesOf("bea")[0]).toContain(`${path}?lang=de\n`);
+    }
+  });
+
   test("have the status in the subject in their language if the page wants it there", async () => {
     await using site = await createMailingSite();
     await site.change({
