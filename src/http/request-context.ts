@@ -75,6 +75,8 @@ export class RequestContext {
   bodyHash: Buffer | undefined = undefined;
   /** Public page whose content the answer shows, or whose part is missing. Caches drop the answer by its id. */
   shownPageId: string | undefined = undefined;
+  /** Private page to which the visitor was admitted. */
+  admittedPageId: string | undefined = undefined;
   /** True if the answer concerns a private page, or a page that does not exist, which look alike. */
   isSealed = false;
   /** Token of the link in the path by which a visitor sees a private page. */

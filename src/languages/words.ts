@@ -51,8 +51,10 @@ export interface Words {
   dir: "ltr" | "rtl";
   /** True for English, also in place of another language. */
   isEnglish: boolean;
-  /** Locale for the numbers and lists in these words. */
+  /** Locale for the numbers in these words. */
   locale: string;
+  /** Returns the format of lists with "and". */
+  lists(): Intl.ListFormat;
   /** Name of the language in itself. */
   name: string;
   /** Returns a message, in English if the catalog lacks it. Throws if a value is missing. */
@@ -136,6 +138,10 @@ export function createWords(catalog: Catalog, locale: string): Words {
   const formats = new Map<MessageKey, IntlMessageFormat>();
   const formatters = lazy(() => createFormatters(ownLocale));
   const inEnglish = lazy(() => createFormatters("en-GB"));
+  // English lists have no comma before "and", as in the dashboard.
+  const lists = lazy(
+    () => new Intl.ListFormat(isEnglish ? "en-GB" : ownLocale, { type: "conjunction" }),
+  );
   const has = (key: MessageKey) => messages[key] !== undefined;
 
   function formatOf(key: MessageKey): IntlMessageFormat {
@@ -156,6 +162,7 @@ export function createWords(catalog: Catalog, locale: string): Words {
     dir: language.dir,
     isEnglish,
     locale: ownLocale,
+    lists,
     name: language.name,
     has,
     t(key, args) {

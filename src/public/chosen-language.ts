@@ -13,8 +13,9 @@ import { splitUrl } from "../http/request-context";
 export interface OfferedLanguage {
   /** Tag of the language; undefined in place of that of the page itself, whose addresses have no parameter. */
   chosen: string | undefined;
-  /** Tag for `lang` and `hreflang`. */
   tag: string;
+  /** Language of the words, for `lang` and `hreflang`: English for a tag without a catalog. */
+  lang: string;
   /** Name in the language itself, with the region if another one has the same name. */
   name: string;
   dir: "ltr" | "rtl";
@@ -71,21 +72,30 @@ export function originalOf(snapshot: Snapshot): Snapshot {
   return choices.get(snapshot)?.original ?? snapshot;
 }
 
-/** Returns the languages of a page, its own first unless the list has it in another place. Empty for a single one. */
+/**
+ * Returns the languages of a page, its own first unless the list has it in another place. Of tags with the same words only
+ * the page's own, or the first. Empty for a single one.
+ */
 export function offeredLanguages(
   page: Pick<Page, "locale" | "languages">,
 ): readonly OfferedLanguage[] {
-  const tags = choosableLanguages(page);
   const { locale } = page;
+  const langs = new Map([[wordsOf(locale).lang, locale]]);
+  const all = choosableLanguages(page);
+  for (const tag of all) if (!langs.has(wordsOf(tag).lang)) langs.set(wordsOf(tag).lang, tag);
+  const tags = all.filter((tag) => langs.get(wordsOf(tag).lang) === tag);
+  if (tags.length < 2) return [];
   const names = tags.map((tag) => wordsOf(tag).name);
   return tags.map((tag, index) => {
+    const { lang, dir } = wordsOf(tag);
     const name = names[index] ?? tag;
     const isAmbiguous = names.filter((other) => other === name).length > 1;
     return {
       chosen: tag === locale ? undefined : tag,
       tag,
+      lang,
       name: isAmbiguous ? withRegion(name, tag) : name,
-      dir: wordsOf(tag).dir,
+      dir,
     };
   });
 }

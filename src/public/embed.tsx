@@ -109,7 +109,8 @@ function Entries({ snapshot, context }: { snapshot: Snapshot; context: PageConte
           <span>
             {say(`incident.${status}`)}
             <span class="unseen">
-              , {isEnglish ? t(`impact.${impact}`).toLowerCase() : say(`impact.${impact}`)}
+              {t("list.separator")}
+              {isEnglish ? t(`impact.${impact}`).toLowerCase() : say(`impact.${impact}`)}
             </span>
           </span>
         </li>

@@ -93,7 +93,7 @@ export function createFailurePage(
 
 /**
  * Returns the locale of the failure page of a path, or of the path to which it links. It must cost little if `isCheap`, and
- * must not differ for a private page and one that does not exist.
+ * must not differ for a page that does not exist and a private one to which the visitor was not admitted.
  */
 type LocaleOfFailure = (
   context: RequestContext,
@@ -107,14 +107,17 @@ const ENGLISH_PATH = /^\/(?:admin|docs)(?:[/?]|$)/;
 
 /** Creates the function that finds the locale of a failure page: that of its status page, or of the default page. */
 export function createLocaleOfFailure(ctx: Ctx, snapshots: Snapshots): LocaleOfFailure {
-  return ({ domain, now, request }, path, nextPath, isCheap) => {
-    /** Finds the locale of a public page, or the language that the visitor has chosen. */
+  return ({ domain, now, request, admittedPageId }, path, nextPath, isCheap) => {
+    // A link to a page is in the language of the person.
+    const chosenBy = nextPath === undefined ? request : { url: ctx.baseUrl + nextPath };
+
+    /** Finds the locale of a page that the visitor may see, or the language that the visitor has chosen. */
     function localeOfPage(slug: string): string | undefined {
       const page = isCheap
         ? snapshots.current(slug, now)?.document.page
         : findPageBySlug(ctx.db, { slug });
-      if (page?.visibility !== "public") return undefined;
-      return languageOfRequest(request, page) ?? page.locale;
+      if (!page || (page.visibility !== "public" && page.id !== admittedPageId)) return undefined;
+      return languageOfRequest(chosenBy, page) ?? page.locale;
     }
 
     if (!domain && ENGLISH_PATH.test(path)) return "en";
@@ -193,11 +196,15 @@ const TITLES: Partial<Record<ErrorCode, MessageKey>> = {
   internal_error: "failure.internal_error",
 };
 
+/** Message with the minutes of the wait. */
+const CROWDED = "failure.crowded" satisfies MessageKey;
+
 /** Number of seconds from which a wait is given in minutes. */
 const IN_MINUTES = 120;
 
 /** Returns the text of a failure in another language than English, in which each failure has a text of its own. */
 function textOf({ code, said, waitSeconds }: FailureProps, { say }: PageWords): ComponentChildren {
+  if (said === CROWDED) return say(CROWDED, { minutes: Math.ceil(waitSeconds / 60) });
   if (said !== undefined) return say(said);
   switch (code) {
     case "not_found":

@@ -515,6 +515,7 @@ function FeedText(props: {
 }) {
   const { say, langOf } = useWords();
   const { text, of = null } = props;
+  const lang = langOf(of);
   return (
     <>
       <p>
@@ -525,10 +526,10 @@ function FeedText(props: {
         <strong>{props.title}</strong>
       </p>
       {"html" in text ? (
-        <div lang={langOf(of)} dangerouslySetInnerHTML={{ __html: text.html }} />
+        <div lang={lang} dangerouslySetInnerHTML={{ __html: text.html }} />
       ) : (
         <p dir="auto">
-          {text.words} <a href={props.url}>{say("updates.read_on")}</a>
+          {lang === undefined ? text.words : <span lang={lang}>{text.words}</span>} <a href={props.url}>{say("updates.read_on")}</a>
         </p>
       )}
       {props.children}

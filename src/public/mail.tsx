@@ -9,7 +9,7 @@ import type { Ctx } from "../context";
 import type { Reader } from "../db/statements";
 import type { RequestedChoices } from "../db/tables/mail";
 import { logoPath } from "../features/pages/addresses";
-import { choosableLanguages, languageFor } from "../features/pages/rules";
+import { choosableLanguages, languageFor, linkedLanguage } from "../features/pages/rules";
 import { findDefaultPage, type PageRow } from "../features/pages/store";
 import { type HistoryEntry, readOpenIncidents } from "../features/status/entries";
 import {
@@ -53,7 +53,7 @@ import input from "../ui/css/input.css" with { type: "text" };
 import forms from "./css/forms.css" with { type: "text" };
 import style from "./css/mail.css" with { type: "text" };
 import { offeredLanguages } from "./chosen-language";
-import { pathsOf } from "./page-context";
+import { type PagePaths, pathsOf } from "./page-context";
 import { Logo, renderFramed } from "./page-document";
 import { createPageTimes } from "./page-times";
 import { HTML_ANSWER } from "./site";
@@ -153,8 +153,8 @@ export function mailRoutes(ctx: Ctx) {
       end(ctx, tx, found.subscriber);
       return found;
     });
-    const words = wordsFor(page, subscriber.language);
-    return sendHtml(request, renderEnd(page, action === "erase" ? ERASED : UNSUBSCRIBED, words));
+    const end = action === "erase" ? ERASED : UNSUBSCRIBED;
+    return sendHtml(request, renderEnd(end, readerOf(page, subscriber.language)));
   }
 
   async function unsubscribeBy(call: Call & { body: Form }): Promise<Response> {
@@ -166,9 +166,9 @@ export function mailRoutes(ctx: Ctx) {
       if (found) unsubscribe(ctx, tx, found.subscriber);
       return found;
     });
-    const words = wordsFor(link?.page, link?.subscriber.language);
-    if (!isOneClick) return sendHtml(request, renderEnd(link?.page, UNSUBSCRIBED, words));
-    return new Response(`${words.t("mail.unsubscribed")}\n`, {
+    const reader = readerOf(link?.page, link?.subscriber.language);
+    if (!isOneClick) return sendHtml(request, renderEnd(UNSUBSCRIBED, reader));
+    return new Response(`${reader.words.t("mail.unsubscribed")}\n`, {
       headers: { "Content-Type": "text/plain;charset=utf-8", "Cache-Control": NO_STORE },
     });
   }
@@ -220,7 +220,7 @@ export function mailRoutes(ctx: Ctx) {
         const found = openUnsubscribing(db, call.params.token, useOf(call));
         return sendHtml(
           call.request,
-          renderUnsubscribing(found?.page, wordsFor(found?.page, found?.subscriber.language)),
+          renderUnsubscribing(readerOf(found?.page, found?.subscriber.language)),
         );
       },
       link("showUnsubscribing", "Ask to unsubscribe from e-mail", openUnsubscribing),
@@ -238,8 +238,8 @@ export function mailRoutes(ctx: Ctx) {
       "/mail/decline/:token",
       (call) => {
         const { request: signUp, page } = openDecline(db, call.params.token, useOf(call));
-        const words = wordsFor(page, signUp.choices.language);
-        return sendHtml(call.request, renderDecline(page, signUp.address, words));
+        const reader = readerOf(page, signUp.choices.language);
+        return sendHtml(call.request, renderDecline(signUp.address, reader));
       },
       link("showDecline", "Ask to decline sign-up mails", openDecline),
     )
@@ -251,8 +251,8 @@ export function mailRoutes(ctx: Ctx) {
           declineSignUps(ctx, tx, found.request);
           return found;
         });
-        const words = wordsFor(page, request.choices.language);
-        return sendHtml(call.request, renderEnd(page, DECLINED, words));
+        const reader = readerOf(page, request.choices.language);
+        return sendHtml(call.request, renderEnd(DECLINED, reader));
       },
       {
         ...formBody(),
@@ -307,12 +307,11 @@ function renderConfirmation(props: {
   isConfirmed: boolean;
 }): HtmlDocument {
   const { page, address, choices, choosable, isConfirmed } = props;
-  const words = wordsFor(page, choices.language);
-  const { t, say } = words;
+  const reader = readerOf(page, choices.language);
+  const { t, say } = reader.words;
   const title = t(isConfirmed ? "confirm.done" : "confirm.title");
   return renderMailDocument({
-    page,
-    words,
+    reader,
     title,
     children: (
       <section class="card panel">
@@ -346,11 +345,11 @@ interface ManageProps {
 function renderManagement(props: ManageProps): HtmlDocument {
   const { page, subscriber } = props;
   const isEditable = isOpen(page);
-  const words = wordsFor(page, subscriber.language);
-  const { t, say } = words;
+  const reader = readerOf(page, subscriber.language);
+  const { t, say } = reader.words;
+  const times = createPageTimes({ locale: reader.locale, time_zone: page.timeZone });
   return renderMailDocument({
-    page,
-    words,
+    reader,
     title: t("manage.title"),
     children: (
       <>
@@ -364,17 +363,12 @@ function renderManagement(props: ManageProps): HtmlDocument {
             <Recipient address={subscriber.address ?? ""} />
             <div>
               <dt>{say("manage.changed")}</dt>
-              <dd>
-                {createPageTimes({
-                  locale: languageFor(page, subscriber.language),
-                  time_zone: page.timeZone,
-                }).moment(toIso(subscriber.updatedAt))}
-              </dd>
+              <dd lang={times.lang}>{times.moment(toIso(subscriber.updatedAt))}</dd>
             </div>
           </dl>
-          {isEditable ? <OpenIncidents {...props} /> : <p>{say("manage.no_messages")}</p>}
+          {isEditable ? <OpenIncidents {...props} paths={reader.paths} /> : <p>{say("manage.no_messages")}</p>}
         </section>
-        {isEditable ? <Choices {...props} /> : null}
+        {isEditable ? <Choices {...props} language={reader.locale} /> : null}
         <section class="card panel">
           <h2>{say("manage.unsubscribe")}</h2>
           <p class="muted">{say("manage.unsubscribe_text", { page: page.name })}</p>
@@ -390,10 +384,9 @@ function renderManagement(props: ManageProps): HtmlDocument {
   });
 }
 
-function OpenIncidents({ page, open }: ManageProps) {
+function OpenIncidents({ open, paths }: Pick<ManageProps, "open"> & { paths: PagePaths | undefined }) {
   const { say } = useWords();
   if (open.length === 0) return <p>{say("manage.no_incidents")}</p>;
-  const paths = pathsOf(page.slug);
   return (
     <div>
       <h2>{say("open.title")}</h2>
@@ -401,7 +394,7 @@ function OpenIncidents({ page, open }: ManageProps) {
         {open.map(({ subject }) =>
           subject.kind === "incident" ? (
             <li key={subject.incident.id}>
-              <a href={paths.incident(subject.incident.id)}>
+              <a href={paths?.incident(subject.incident.id)}>
                 <bdi>{subject.incident.name}</bdi>
               </a>
             </li>
@@ -412,7 +405,8 @@ function OpenIncidents({ page, open }: ManageProps) {
   );
 }
 
-function Choices({ page, typed, choosable, errors }: ManageProps) {
+function Choices(props: ManageProps & { language: string }) {
+  const { page, typed, choosable, language, errors } = props;
   const { say } = useWords();
   const chosen = [...typed.components, ...typed.groups];
   const isEmpty = typed.scope === "selection" && chosen.length === 0;
@@ -427,6 +421,7 @@ function Choices({ page, typed, choosable, errors }: ManageProps) {
           typed={typed}
           choosable={choosable}
           languages={offeredLanguages(page)}
+          language={language}
           errors={errors}
         />
         <div class="actions">
@@ -438,11 +433,11 @@ function Choices({ page, typed, choosable, errors }: ManageProps) {
 }
 
 /** Renders the page that asks to unsubscribe. */
-function renderUnsubscribing(page: PageRow | undefined, words: PageWords): HtmlDocument {
-  const { t, say } = words;
+function renderUnsubscribing(reader: LinkReader): HtmlDocument {
+  const { page } = reader;
+  const { t, say } = reader.words;
   return renderMailDocument({
-    page,
-    words,
+    reader,
     title: t("manage.unsubscribe"),
     children: (
       <section class="card panel">
@@ -459,11 +454,10 @@ function renderUnsubscribing(page: PageRow | undefined, words: PageWords): HtmlD
 }
 
 /** Renders the page that asks to decline all further sign-up mails. */
-function renderDecline(page: PageRow, address: string, words: PageWords): HtmlDocument {
-  const { t, say } = words;
+function renderDecline(address: string, reader: LinkReader): HtmlDocument {
+  const { t, say } = reader.words;
   return renderMailDocument({
-    page,
-    words,
+    reader,
     title: t("decline.title"),
     children: (
       <section class="card panel">
@@ -481,15 +475,11 @@ function renderDecline(page: PageRow, address: string, words: PageWords): HtmlDo
 }
 
 /** Renders the page after an action that ended the link. */
-function renderEnd(
-  page: PageRow | undefined,
-  { title, text }: End,
-  words: PageWords,
-): HtmlDocument {
-  const { t, say } = words;
+function renderEnd({ title, text }: End, reader: LinkReader): HtmlDocument {
+  const { page, paths } = reader;
+  const { t, say } = reader.words;
   return renderMailDocument({
-    page,
-    words,
+    reader,
     title: t(title),
     children: (
       <section class="card panel">
@@ -497,10 +487,10 @@ function renderEnd(
         <p>{say(text)}</p>
         {page && isOpen(page) ? (
           <p class="actions">
-            <a class="button" href={pathsOf(page.slug).page}>
+            <a class="button" href={paths?.page}>
               {say("manage.to_page")}
             </a>
-            <a class="button" href={pathsOf(page.slug).subscribe}>
+            <a class="button" href={paths?.subscribe}>
               {say("manage.to_subscribe")}
             </a>
           </p>
@@ -536,26 +526,42 @@ function ActionForm(props: { action: string; label: MessageKey; isDanger?: boole
 
 const mailCss = lazy(() => minifyCss(`${input}\n${forms}\n${style}`));
 
-interface MailDocumentProps {
+/** Person who has opened a link in a mail. */
+interface LinkReader {
   /** The page that the link is about; undefined if it is not known any more. */
   page: PageRow | undefined;
+  /** Tag of the person's language. */
+  locale: string;
   words: PageWords;
+  /** Paths of the page in the person's language; undefined without a page. */
+  paths: PagePaths | undefined;
+}
+
+/** Returns the person with a link about a page, who reads English if the page is not known any more. */
+function readerOf(page: PageRow | undefined, language: string | null | undefined): LinkReader {
+  const locale = page === undefined ? "en" : languageFor(page, language);
+  return {
+    page,
+    locale,
+    words: pageWordsOf(locale),
+    paths: page && pathsOf(page.slug, linkedLanguage(page, language)),
+  };
+}
+
+interface MailDocumentProps {
+  reader: LinkReader;
   title: string;
   children: ComponentChildren;
 }
 
 const NO_PAGE = { theme: "system", accent: null } as const;
 
-/** Returns the words for a person who has a link about a page; English for a page that is not known any more. */
-function wordsFor(page: PageRow | undefined, language: string | null | undefined): PageWords {
-  return pageWordsOf(page === undefined ? "en" : languageFor(page, language));
-}
-
 /**
  * Renders a page to which a link in a mail leads, in the look of the status page. It shows nothing of the
  * status, since the status page may be private or deleted, and has no script, link or form with the token.
  */
-function renderMailDocument({ page, words, title, children }: MailDocumentProps): HtmlDocument {
+function renderMailDocument({ reader, title, children }: MailDocumentProps): HtmlDocument {
+  const { page, words } = reader;
   return renderFramed({
     page: page ?? NO_PAGE,
     words,
@@ -571,7 +577,7 @@ function renderMailDocument({ page, words, title, children }: MailDocumentProps)
       <div class="column mail-page">
         {page ? (
           <header class="top">
-            <Brand page={page} />
+            <Brand page={page} href={reader.paths?.page} />
           </header>
         ) : null}
         <main id="main">{children}</main>
@@ -581,11 +587,11 @@ function renderMailDocument({ page, words, title, children }: MailDocumentProps)
 }
 
 /** Name or logo of the page, with a link to it if everyone can see it. */
-function Brand({ page }: { page: PageRow }) {
+function Brand({ page, href }: { page: PageRow; href: string | undefined }) {
   if (!isOpen(page)) return <span class="brand">{page.name}</span>;
   const logo = logoPath(page);
   return (
-    <a class="brand" href={pathsOf(page.slug).page}>
+    <a class="brand" href={href}>
       {logo === null ? page.name : <Logo page={page} path={logo} />}
     </a>
   );
@@ -644,9 +650,10 @@ export function alertRoutes(ctx: Ctx) {
   const declared = (id: string, summary: string, more?: Parameters<typeof linkOperation>[3]) =>
     linkOperation(db, { id, summary }, openAlertLink, more);
   /** Alerts belong to no page. The words are those of the default page, unless it is private. */
-  const words = () => {
+  const reader = (): LinkReader => {
     const page = findDefaultPage(db, {});
-    return wordsFor(page?.visibility === "public" ? page : undefined, null);
+    const { locale, words } = readerOf(page?.visibility === "public" ? page : undefined, null);
+    return { page: undefined, locale, words, paths: undefined };
   };
 
   return declareRoutes()
@@ -656,7 +663,7 @@ export function alertRoutes(ctx: Ctx) {
         const { mail, isOn } = openAlertLink(db, token, { domain, now: ctx.clock.now() });
         const { host } = new URL(ctx.baseUrl);
         const question = { host, address: mail.recipient, isOn };
-        return sendHtml(request, renderQuestion(question, words()));
+        return sendHtml(request, renderQuestion(question, reader()));
       },
       declared("showAlertLink", "Ask if an address wants alerts"),
     )
@@ -673,7 +680,7 @@ export function alertRoutes(ctx: Ctx) {
           const answer = action === "confirm" ? confirmAlerts : declineAlerts;
           answer(ctx, tx, link);
         });
-        return sendHtml(request, renderEnd(undefined, ENDS[action], words()));
+        return sendHtml(request, renderEnd(ENDS[action], reader()));
       },
       {
         ...formBody(),
@@ -690,12 +697,11 @@ interface Question {
   isOn: boolean;
 }
 
-function renderQuestion({ host, address, isOn }: Question, words: PageWords): HtmlDocument {
-  const { t, say } = words;
+function renderQuestion({ host, address, isOn }: Question, reader: LinkReader): HtmlDocument {
+  const { t, say } = reader.words;
   const title = isOn ? "alerts.on" : "alerts.title";
   return renderMailDocument({
-    page: undefined,
-    words,
+    reader,
     title: t(title),
     children: (
       <section class="card panel">

@@ -262,7 +262,7 @@ function Footer({ context, isPublic, path }: FrameProps & { path: string | undef
 
 /** Links to the document in the other languages of the page; nothing if it has a single one. */
 function Languages({
-  context: { languages, page, paths, copy },
+  context: { languages, page, paths, copy, words },
   path = paths.page,
 }: {
   context: PageContext;
@@ -274,13 +274,13 @@ function Languages({
   const address = `${copy ? originOf(page) : ""}${withoutLanguage(path)}`;
   return (
     <nav class="languages" aria-label={t("page.language")}>
-      {languages.map(({ chosen, tag, name, dir }) => (
+      {languages.map(({ chosen, lang, name, dir }) => (
         <a
-          lang={tag}
+          lang={lang}
           dir={dir}
-          hreflang={tag}
+          hreflang={lang}
           href={withLanguage(address, chosen)}
-          aria-current={tag === page.locale ? "true" : undefined}
+          aria-current={lang === words.lang ? "true" : undefined}
         >
           {name}
         </a>
@@ -452,10 +452,10 @@ function PageMeta({ context, title, path, ...props }: PageMetaProps) {
       {page.visibility === "public" ? (
         <>
           <link rel="canonical" href={url} />
-          {context.languages.map(({ chosen, tag }) => (
+          {context.languages.map(({ chosen, lang }) => (
             <link
               rel="alternate"
-              hreflang={tag}
+              hreflang={lang}
               href={withLanguage(withoutLanguage(url), chosen)}
             />
           ))}

@@ -31,8 +31,8 @@ export interface PageTimes extends Days {
   lang: string | undefined;
 }
 
-/** Number of cached formatters. */
-const FORMATTERS_MAX = 20;
+/** Number of languages and time zones whose formatters are cached. A page has up to 23 languages. */
+const FORMATTERS_MAX = 100;
 
 const DAY = { day: "numeric", month: "short", year: "numeric" } as const;
 const CLOCK = { hour: "numeric", minute: "2-digit", timeZoneName: "short" } as const;

@@ -367,7 +367,7 @@ function Banner({ snapshot, context, now }: BannerProps) {
           {say("now.as_of", {
             time: <ClockTime at={toIso(copy?.madeAt ?? now)} times={times} />,
           })}{" "}
-          <span data-live-note />
+          <span data-live-note={`· ${t("live.refreshes")}`} />
         </span>
       </div>
     </section>
@@ -598,7 +598,7 @@ function AffectedChips({ components, more, isOpen }: AffectedChipsProps) {
 }
 
 function IncidentLine({ incident, context }: { incident: Incident; context: PageContext }) {
-  const { say, langOf } = useWords();
+  const { t, say, langOf } = useWords();
   const { id, name, status, impact, started_at, components, truncated } = incident;
   return (
     <li class="line">
@@ -608,7 +608,10 @@ function IncidentLine({ incident, context }: { incident: Incident; context: Page
           <a href={context.paths.incident(id)}>{name}</a>
         </h3>
         <p class="meta">
-          <span class="unseen">{say(`impact.${impact}`)}, </span>
+          <span class="unseen">
+            {say(`impact.${impact}`)}
+            {t("list.separator")}
+          </span>
           {say(`incident.${status}`)} ·{" "}
           {say("open.since", { time: <ClockTime at={started_at} times={context.times} /> })}
           <Affects components={components} max={2} isTruncated={truncated} />

@@ -238,6 +238,7 @@ export function renderSubscribePage(
               action={paths.subscribe}
               choosable={choosableOf(document)}
               languages={context.languages}
+              language={context.page.locale}
               state={form}
             />
           ) : null}

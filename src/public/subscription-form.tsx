@@ -71,12 +71,16 @@ interface ChoiceFieldsProps {
   choosable: Choosable;
   /** Languages among which the person chooses. */
   languages: readonly OfferedLanguage[];
+  /** Tag of the language that is selected unless one of them was typed. */
+  language: string;
   errors: InputErrors;
 }
 
 /** Fields for the components and the kinds of messages of a subscription. */
-export function SubscriptionFields({ typed, choosable, languages, errors }: ChoiceFieldsProps) {
-  const { say, lang } = useWords();
+export function SubscriptionFields(props: ChoiceFieldsProps) {
+  const { typed, choosable, languages, errors } = props;
+  const { say } = useWords();
+  const selected = languages.find(({ tag }) => tag === typed.language)?.tag ?? props.language;
   const hasComponents = choosable.components.length > 0;
   return (
     <>
@@ -136,14 +140,8 @@ export function SubscriptionFields({ typed, choosable, languages, errors }: Choi
             {say("form.language")}
           </label>
           <select class="input" id="field-language" name="language">
-            {languages.map(({ tag, name, dir }) => (
-              <option
-                key={tag}
-                value={tag}
-                lang={tag}
-                dir={dir}
-                selected={tag === (typed.language || lang)}
-              >
+            {languages.map(({ tag, lang, name, dir }) => (
+              <option key={tag} value={tag} lang={lang} dir={dir} selected={tag === selected}>
                 {name}
               </option>
             ))}
@@ -282,11 +280,14 @@ interface SubscribeFormProps {
   action: string;
   choosable: Choosable;
   languages: readonly OfferedLanguage[];
+  /** Tag of the language of the page. */
+  language: string;
   state: SubscribeFormState;
 }
 
 /** Card with the form for messages by e-mail. */
-export function SubscribeForm({ action, choosable, languages, state }: SubscribeFormProps) {
+export function SubscribeForm(props: SubscribeFormProps) {
+  const { action, choosable, languages, language, state } = props;
   const { t, say } = useWords();
   const { email, typed, errors, notice } = state;
   const isOpen = state !== EMPTY_FORM;
@@ -346,6 +347,7 @@ export function SubscribeForm({ action, choosable, languages, state }: Subscribe
               typed={typed}
               choosable={choosable}
               languages={languages}
+              language={language}
               errors={errors}
             />
           </div>

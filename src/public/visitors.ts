@@ -77,7 +77,9 @@ export function createVisitors(
     if (!snapshot) return undefined;
     const { page } = snapshot.document;
     if (page.visibility !== "public") {
-      return { snapshot, isPublic: false, isAdmitted: isAdmitted(page, context, now) };
+      const isIn = isAdmitted(page, context, now);
+      if (isIn) context.admittedPageId = page.id;
+      return { snapshot, isPublic: false, isAdmitted: isIn };
     }
     context.noteShown(page.id);
     return { snapshot, isPublic: true, isAdmitted: true };

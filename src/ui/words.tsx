@@ -86,11 +86,11 @@ const ENGLISH_FORMATS = {
 
 function formatsOf(words: Words): Formats {
   const { locale } = words;
-  const lists = lazy(() => new Intl.ListFormat(locale, { type: "conjunction" }));
   /** Puts items, which need not be texts, in the places that the format gives to texts. */
   const list: Formats["list"] = (items) => {
     const left = [...items];
-    return lists()
+    return words
+      .lists()
       .formatToParts(items.map(() => "-"))
       .map(({ type, value }) => (type === "element" ? left.shift() : value));
   };

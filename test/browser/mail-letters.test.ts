@@ -51,7 +51,7 @@ const SIGN_UP = renderLetter(
   confirmationLetter(
     {
       words: wordsOf("en"),
-      page: { name: "Northwind", url: "https://status.example.com", footer: null },
+      page: { name: "Northwind", footer: null },
       targets: ["API", LONG],
       events: ["incidents"],
     },

@@ -192,7 +192,7 @@ const SENTENCES = [
 
 /** Lists names in words: "A, B and C", of more than `most` "A, B and 4 more". `count` is the number of all names. */
 export function listInWords(
-  { t, locale }: Words,
+  { t, lists }: Words,
   names: readonly string[],
   most: number,
   count = names.length,
@@ -200,7 +200,7 @@ export function listInWords(
   const shown = names.slice(0, count > most ? most - 1 : count);
   const others = count - shown.length;
   const all = others > 0 ? [...shown, t("list.others", { count: others })] : shown;
-  return new Intl.ListFormat(locale, { type: "conjunction" }).format(all);
+  return lists().format(all);
 }
 
 /** Escapes a text for Markdown, on one line. */

@@ -11,6 +11,7 @@ import {
 import { withLineFeeds } from "../../base/text";
 import { isUtcZone } from "../../base/time";
 import { zoneNameAt } from "../../base/zones";
+import { languageOf } from "../../languages/tags";
 import { type Words, wordsOf } from "../../languages/words";
 import { encodeText, placeLine, withoutControl } from "./compose";
 
@@ -449,6 +450,8 @@ function styleMarkdown(html: string): string {
 
 /** Formatters of times in the language and the time zone of a page. */
 export interface Moments {
+  /** Language of the formats if the words beside them are in another: English for want of a catalog. */
+  lang: string | undefined;
   /** "22 Nov 2026, 15:32 CET (UTC+1)". */
   moment(ms: number): string;
   /** "22 Nov 2026, 15:32 – 17:00 CET (UTC+1)". */
@@ -492,6 +495,7 @@ function createMoments(page: { locale: string; timeZone: string }): Moments {
   }
 
   return {
+    lang: languageOf(page.locale) === undefined ? page.locale : undefined,
     moment: (ms) => withZone(full.format(ms), ms),
     range: (fromMs, untilMs) => withZone(full.formatRange(fromMs, untilMs), fromMs),
     short(ms) {

@@ -238,7 +238,7 @@ function letterOf(page: LetterPage, parts: Parts): Letter {
   const blocks: Block[] = [
     { type: "status", tone, text: [first] },
     title({ name, lang: langOf(parts.nameLang) }),
-    ...(when === undefined ? [] : [muted({ name: when })]),
+    ...(when === undefined ? [] : [muted({ name: when, lang: moments.lang })]),
     ...(body === undefined ? [] : [markdown(body, parts.bodyLang)]),
     ...(parts.lines ?? []),
   ];
@@ -248,7 +248,7 @@ function letterOf(page: LetterPage, parts: Parts): Letter {
   for (const [index, { status, body: source, at, lang }] of facts.earlier.entries()) {
     if (index === 0) blocks.push(heading(t("updates.earlier")));
     blocks.push(
-      muted(`${t(updateKey(status))} · `, { name: moments.moment(at) }),
+      muted(`${t(updateKey(status))} · `, { name: moments.moment(at), lang: moments.lang }),
       markdown(source, lang),
     );
   }

@@ -30,7 +30,7 @@ import {
   setPagePassword,
 } from "./access";
 import { toDomain } from "./addresses";
-import { compatOf, JOIN_MINUTES, languagesOf } from "./rules";
+import { compatOf, JOIN_MINUTES, languagesOf, localeOf } from "./rules";
 import { findPagePassword } from "./access-store";
 import { findPageByRef, findPageBySlug, type PageRow } from "./store";
 import { PageInput, PartialPageInput } from "./wire";
@@ -284,7 +284,7 @@ function desiredPage(
     ref: page.ref ?? stored.ref,
     description: page.description ?? null,
     time_zone: page.time_zone ?? "UTC",
-    locale: page.locale ?? "en",
+    locale: localeOf(page.locale ?? "en"),
     languages: languagesOf(page.languages ?? []),
     visibility: page.visibility ?? "public",
     theme: page.theme ?? "system",

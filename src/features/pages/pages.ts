@@ -18,7 +18,7 @@ import { audit } from "../../events/audit";
 import { languageOf } from "../../languages/tags";
 import { hostNameOf, toDomain, validateDomains } from "./addresses";
 import { fullMailSettings, type PageMailInput } from "./mail";
-import { compatOf, isReservedSlug, JOIN_MINUTES, languagesOf } from "./rules";
+import { compatOf, isReservedSlug, JOIN_MINUTES, languagesOf, localeOf } from "./rules";
 import { deletePageLinks, deletePagePassword } from "./access-store";
 import {
   clearDefault,
@@ -78,7 +78,7 @@ export function createPage(
     name: input.name,
     description: input.description ?? null,
     timeZone: input.time_zone ?? "UTC",
-    locale: input.locale ?? "en",
+    locale: localeOf(input.locale ?? "en"),
     languages: languagesOf(input.languages ?? []),
     visibility: input.visibility ?? "public",
     theme: input.theme ?? "system",
@@ -139,7 +139,7 @@ export function updatePage(
     name: input.name ?? before.name,
     description: input.description === undefined ? before.description : input.description,
     timeZone: input.time_zone ?? before.timeZone,
-    locale: input.locale ?? before.locale,
+    locale: input.locale === undefined ? before.locale : localeOf(input.locale),
     languages: input.languages === undefined ? before.languages : languagesOf(input.languages),
     visibility: input.visibility ?? before.visibility,
     theme: input.theme ?? before.theme,

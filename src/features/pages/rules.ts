@@ -37,9 +37,14 @@ export function isReservedSlug(slug: string): boolean {
   return RESERVED_SLUGS.has(slug);
 }
 
+/** Returns a language tag in the form that is stored. */
+export function localeOf(tag: string): string {
+  return canonicalTag(tag) ?? tag;
+}
+
 /** Returns languages in the form that is stored: each once, by its canonical tag. */
 export function languagesOf(tags: readonly string[]): string[] {
-  return [...new Set(tags.map((tag) => canonicalTag(tag) ?? tag))];
+  return [...new Set(tags.map(localeOf))];
 }
 
 /** Languages of a page: its own one, and those that visitors choose. */

@@ -13,8 +13,9 @@ import {
   subjectOfToken,
   tokenOf,
 } from "../mail/tokens";
-import { type DomainPage, pageBaseUrl } from "../pages/addresses";
+import { type DomainPage, pageBaseUrl, withLanguage } from "../pages/addresses";
 import { takesSubscribers } from "../pages/mail";
+import { linkedLanguage } from "../pages/rules";
 import { findPageOrDeleted, type PageRow } from "../pages/store";
 import { findRequest, findSubscriber, type RequestRow, type SubscriberRow } from "./store";
 
@@ -49,7 +50,9 @@ export function openConfirmation(reader: Reader, token: string, use: LinkUse): R
   const link = findRequestLink(reader, "confirm", token, use);
   const { request, page } = link;
   const isOpen = request.state === "sent" || request.state === "confirmed";
-  if (!isOpen || use.now >= request.expiresAt || !takesSubscribers(page)) throw deadLink(page);
+  if (!isOpen || use.now >= request.expiresAt || !takesSubscribers(page)) {
+    throw deadLink(page, request.choices.language);
+  }
   return link;
 }
 
@@ -83,7 +86,7 @@ export function openManagement(reader: Reader, token: string, use: LinkUse): Sub
   const isRight = isTokenOf(key, "manage", { id, version }, token);
   if (!isRight && !isEarlier(key, subscriber, token)) throw deadLink();
   requireOwnHost(page, use);
-  if (!isRight || subscriber.status !== "active") throw deadLink(page);
+  if (!isRight || subscriber.status !== "active") throw deadLink(page, subscriber.language);
   return { subscriber, page };
 }
 
@@ -126,14 +129,17 @@ function requireOwnHost(page: PageRow, { domain }: LinkUse): void {
   if (domain && (page.deletedAt !== null || !domain.slugs.has(page.slug))) throw deadLink();
 }
 
-/** Returns the error of a link that is unknown or has ended. `page` is the one that it was once for. */
-export function deadLink(page?: PageRow): Problem {
+/**
+ * Returns the error of a link that is unknown or has ended. `page` is the one that it was once for, `language` that of the
+ * person.
+ */
+export function deadLink(page?: PageRow, language?: string | null): Problem {
   const { t } = wordsOf("en");
   const said = "failure.link_text";
   if (!page || page.visibility !== "public" || page.deletedAt !== null) {
     return new Problem("not_found", t(said), { said });
   }
-  const path = `/status/${page.slug}/subscribe`;
+  const path = withLanguage(`/status/${page.slug}/subscribe`, linkedLanguage(page, language));
   const next = { path, label: t("subscribe.again"), said: "subscribe.again" } as const;
   return new Problem("not_found", t(said), { said, next });
 }

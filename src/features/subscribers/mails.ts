@@ -25,7 +25,6 @@ import type { MailRow } from "../mail/store";
 import { findSuppression } from "../mail/suppressions";
 import { addressHmac, findMailKey, type LinkPurpose, tokenOf } from "../mail/tokens";
 import { mailSettingsOf, takesSubscribers } from "../pages/mail";
-import { pageUrl } from "../pages/addresses";
 import { languageFor } from "../pages/rules";
 import { findPage, type PageRow } from "../pages/store";
 import { existingChoices, namesOfTargets, readChoosable } from "./choices";
@@ -87,7 +86,7 @@ function findOpenSignUp(mail: MailRow, { ctx }: TemplateEnvironment): OpenSignUp
     page,
     signUp: {
       words: wordsOf(languageFor(page, language)),
-      page: { name, url: pageUrl(baseUrl, page), footer },
+      page: { name, footer },
       targets: scope === "page" ? null : namesOfTargets(targets, choosable),
       events,
     },
@@ -119,7 +118,7 @@ function write(
 /** Page of a sign-up, with what was chosen, and the words for the mail. */
 interface SignUp {
   words: Words;
-  page: { name: string; url: string; footer: string | null };
+  page: { name: string; footer: string | null };
   /** Names of the chosen components and groups, empty if they were removed; null for the whole page. */
   targets: readonly string[] | null;
   events: readonly SubscriberEvent[];

@@ -18,7 +18,7 @@ import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import type { RequestedChoices } from "../../db/tables/mail";
 import { audit } from "../../events/audit";
-import { wordsOf } from "../../languages/words";
+import { type MessageKey, wordsOf } from "../../languages/words";
 import { enqueueMails, type NewMail } from "../mail/mail";
 import { ENDED_BY_CONFIRMING } from "../mail/rules";
 import { listSuppressionsOf } from "../mail/suppression-store";
@@ -89,7 +89,7 @@ export function requestSubscription(
   const now = ctx.clock.now();
   requireRoomForClient(tx, client, now);
   const waitMs = Math.max(signUpWait(tx, pageId, now), storageWait(tx, now));
-  if (waitMs > 0) throw tooMany("Too many people are signing up.", waitMs);
+  if (waitMs > 0) throw tooMany("Too many people are signing up.", waitMs, "failure.crowded");
   insertRequest(tx, {
     id: ctx.newId("mrq"),
     pageId,
@@ -173,7 +173,7 @@ function sampleOf(rows: readonly { state: string }[]) {
   return { sampled: rows.length, confirmed: confirmed.length };
 }
 
-function tooMany(reason: string, waitMs: number): Problem {
+function tooMany(reason: string, waitMs: number, said?: MessageKey): Problem {
   const seconds = Math.max(1, Math.ceil(waitMs / SECOND_MS));
   const wait =
     waitMs < MINUTE_MS
@@ -181,6 +181,7 @@ function tooMany(reason: string, waitMs: number): Problem {
       : plural(Math.ceil(waitMs / MINUTE_MS), "minute");
   return new Problem("rate_limited", `${reason} Try again in ${wait}.`, {
     headers: { "Retry-After": String(seconds) },
+    ...(said && { said }),
   });
 }
 
@@ -206,7 +207,7 @@ export function confirmSignUp(
   const { pageId, addressKey } = request;
   const current = findSubscriberByAddress(tx, { pageId, addressKey });
   if (request.state === "confirmed") {
-    if (current?.status !== "active") throw deadLink(page);
+    if (current?.status !== "active") throw deadLink(page, request.choices.language);
     return current;
   }
   const hmac = addressHmac(ensureMailKey(ctx, tx), addressKey);

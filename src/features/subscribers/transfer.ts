@@ -15,6 +15,7 @@ import { listSuppressionsOf } from "../mail/suppression-store";
 import { addressHmac, ensureMailKey } from "../mail/tokens";
 import { takesSubscribers } from "../pages/mail";
 import { getPage } from "../pages/pages";
+import { languageTagsOf } from "../pages/rules";
 import { listAllPages, type PageRow } from "../pages/store";
 import { inviteSubscriber } from "./sign-up";
 import { addConsentedSubscriber } from "./subscribers";
@@ -608,7 +609,8 @@ function subscriberLine(
     consentSource,
     consentText ?? "",
     suppressions.map(({ reason }) => reason).join(";"),
-    language ?? "",
+    // One that the page no longer lists could not be imported.
+    languageTagsOf(page).find((tag) => tag === language) ?? "",
   ]);
 }
 

@@ -183,7 +183,7 @@ describe("a letter", () => {
       confirmationLetter(
         {
           words: ENGLISH,
-          page: { name: "Northwind", url: URL, footer: null },
+          page: { name: "Northwind", footer: null },
           targets: ["API", "Search"],
           events: ["incidents"],
         },
