@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { findPageBySlug } from "../../src/features/pages/store";
+import { LANGUAGES } from "../../src/languages/tags";
 import type { BrowserSite } from "../support/browser-site";
 import { updatePage } from "../support/examined";
 import { keepPseudoWords, PSEUDO_LOCALE } from "../support/pseudo-language";
@@ -100,6 +101,23 @@ describePublicDocuments("public documents in other languages", (site, documents)
       const paths = Object.values(await documents());
       await setLanguage(site(), locale);
       await expectAccessible(site(), paths, { viewport: PHONE });
+    },
+    ALL_DOCUMENTS_MS,
+  );
+
+  test.each(LANGUAGES)(
+    "the phases of an incident are in one row of a small phone in %s",
+    async (locale) => {
+      await documents();
+      await setLanguage(site(), locale);
+      const { page } = await site().visit("/", { viewport: { width: 320, height: 568 } });
+      expect(await isWiderThanWindow(page)).toBe(false);
+      const tops = await page
+        .locator(".phases li")
+        .evaluateAll((phases) => phases.map((phase) => Math.round(phase.getBoundingClientRect().top)));
+      expect(tops).toHaveLength(4);
+      expect(new Set(tops).size).toBe(1);
+      await page.context().close();
     },
     ALL_DOCUMENTS_MS,
   );

@@ -152,3 +152,46 @@ test("the code uses every message", async () => {
   };
   expect(keys.filter((key) => !isUsed(key))).toEqual([]);
 });
+
+/** Calls that say a message named in the code, with what follows the name. */
+const CALL = /\b(?:say|t|parts(?:<[^()]*>)?)\(\s*"([a-z_.]+)"\s*([,)])/g;
+
+/**
+ * Returns the names of the properties of an object with which a text begins, sorted. Undefined for anything else, and for
+ * an object with the properties of another one.
+ */
+function propertiesOf(text: string): string[] | undefined {
+  const code = text.trimStart();
+  if (!code.startsWith("{")) return undefined;
+  const properties = [""];
+  let depth = 0;
+  for (const letter of code) {
+    if ("}])".includes(letter)) depth -= 1;
+    if (depth === 1 && letter === ",") properties.push("");
+    else if (depth > 0) properties.push((properties.pop() ?? "") + letter);
+    if ("{[(".includes(letter)) depth += 1;
+    if (depth === 0) break;
+  }
+  const names = properties.map((property) => property.trim()).filter((name) => name !== "");
+  if (names.some((name) => name.startsWith("..."))) return undefined;
+  return names.map((name) => /^\w+/.exec(name)?.[0] ?? name).toSorted();
+}
+
+test("the code gives each message exactly the values of its placeholders", async () => {
+  const wrong: string[] = [];
+  let checked = 0;
+  for await (const file of new Glob("src/**/*.{ts,tsx}").scan(ROOT)) {
+    const code = await Bun.file(join(ROOT, file)).text();
+    for (const { 0: call, 1: key = "", 2: next, index } of code.matchAll(CALL)) {
+      const message = english.messages[key as keyof typeof english.messages];
+      const given = next === ")" ? [] : propertiesOf(code.slice(index + call.length));
+      // Values that have a name of their own.
+      if (given === undefined) continue;
+      checked += 1;
+      const wanted = placeholdersOf(message ?? "").map((name) => name.replace(/[<>]/g, ""));
+      if (!Bun.deepEquals(given, wanted.toSorted())) wrong.push(`${file}: ${key}: ${given.join()}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+  expect(checked).toBeGreaterThan(200);
+});

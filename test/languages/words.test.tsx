@@ -115,5 +115,7 @@ describe("figures in words", () => {
       "<p><b>A</b>, B und C</p>",
     );
     expect(pageWordsOf("en").list(["A", "B"]).join("")).toBe("A and B");
+    // As everywhere in English.
+    expect(pageWordsOf("en-US").list(["A", "B", "C"]).join("")).toBe("A, B and C");
   });
 });

@@ -187,6 +187,39 @@ describe("the language of a page", () => {
     expect(page.texts(".languages a")).toEqual([]);
   });
 
+  test("is named by that of the words, and offered once among those with the same words", async () => {
+    await using site = await createPublicSite({ locale: "hu", languages: ["en", "de"] });
+    const page = readHtml((await site.app.call("/status/acme")).text);
+    expect(page.attributes(".languages a", "lang")).toEqual(["en", "de"]);
+    expect(page.attributes(".languages a", "hreflang")).toEqual(["en", "de"]);
+    expect(page.attributes(".languages a", "href")).toEqual([
+      "/status/acme",
+      "/status/acme?lang=de",
+    ]);
+    expect(page.attributes(".languages [aria-current]", "lang")).toEqual(["en"]);
+    expect(page.attributes("link[hreflang]", "hreflang")).toEqual(["en", "de", "x-default"]);
+    await createPageAccess(site.app, site.page.id).update({ languages: ["en"] });
+    const single = readHtml((await site.app.call("/status/acme")).text);
+    expect(single.texts(".languages a")).toEqual([]);
+  });
+
+  test("is stored by its usual tag", async () => {
+    await using site = await createPublicSite({ locale: "PT-br", languages: ["pt-BR", "de"] });
+    expect((await site.document()).page.locale).toBe("pt-BR");
+    const { locale } = await createPageAccess(site.app, site.page.id).update({ locale: "DE" });
+    expect(locale).toBe("de");
+    const page = readHtml((await site.app.call("/status/acme")).text);
+    expect(page.attributes(".languages [aria-current]", "lang")).toEqual(["de"]);
+  });
+
+  test("is that of the room for what a script writes", async () => {
+    await using site = await createSite();
+    const page = readHtml((await site.app.call("/status/acme?lang=de")).text);
+    expect(page.attributes("[data-live-note]", "data-live-note")).toEqual([
+      `· ${de("live.refreshes")}`,
+    ]);
+  });
+
   test("is that of the form for its password, with what follows from it", async () => {
     await using site = await createPublicSite({
       visibility: "private",
@@ -235,6 +268,21 @@ describe("an error page", () => {
     const other = readHtml((await site.app.call("/status/acme/x?lang=fr", { headers })).text);
     expect(other.texts("h1")).toEqual(["Not found"]);
     expect(other.attributes("main a", "href")).toEqual(["/status/acme"]);
+  });
+
+  test("is in the language of a private page for visitors who may see it, and for no others", async () => {
+    await using site = await createPublicSite({ visibility: "private", locale: "de" });
+    const { app } = site;
+    await createPageAccess(app, site.page.id).password(PAGE_PASSWORD);
+    const path = "/status/acme/incidents/none";
+    const session = await app.signedIn("viewer");
+    const admitted = readHtml((await app.call(path, { headers, session })).text);
+    expect(admitted.attributes("html", "lang")).toEqual(["de"]);
+    expect(admitted.texts("h1")).toEqual([de("failure.not_found")]);
+    await createPageAccess(app, site.page.id).password(null);
+    const other = await app.call(path, { headers });
+    expect(other.status).toBe(404);
+    expect(readHtml(other.text).attributes("html", "lang")).toEqual(["en"]);
   });
 
   test("does not tell a private page from none by its language", async () => {

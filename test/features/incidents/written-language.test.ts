@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { HOUR_MS, MINUTE_MS } from "../../../src/base/time";
+import { listInWords } from "../../../src/features/incidents/automatic-updates";
 import { readHtml } from "../../support/html";
 import { openOutageSite, type OutageSite } from "../../support/outage-site";
 import { createMailingSite } from "../../support/mailing-site";
@@ -18,7 +19,27 @@ async function pageOf({ app }: OutageSite, query = "") {
   return readHtml((await app.call(`/status/acme${query}`)).text);
 }
 
+test("texts with names are sentences in German, also with the number of further ones", () => {
+  const words = wordsOf("de");
+  const names = listInWords(words, ["A", "B", "C", "D"], 3);
+  expect(names).toBe("A, B und 2 weitere");
+  expect(de("written.title.several", { names })).toBe("Probleme: A, B und 2 weitere");
+  expect(de("written.worse", { names, count: 4 })).toBe(
+    "Für A, B und 2 weitere hat sich die Lage verschlechtert.",
+  );
+  expect(de("written.recovered", { names })).toBe(
+    "Automatische Prüfungen für A, B und 2 weitere sind wieder erfolgreich.",
+  );
+});
+
 describe("the texts that Allclear writes about outages", () => {
+  test("have no comma before “and” in English, as in the dashboard", async () => {
+    await using site = await openOutageSite({ a: {}, b: {}, c: {} });
+    await setLanguages(site, "en-US");
+    await site.down("a", "b", "c");
+    expect(await site.titles()).toEqual(["Problems with A, B and C: investigating"]);
+  });
+
   test("are in the language of the page, and stored in it", async () => {
     await using site = await openOutageSite({ a: {}, b: {} });
     await setLanguages(site, "de", ["en"]);

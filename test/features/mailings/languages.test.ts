@@ -56,6 +56,16 @@ describe("mails to the subscribers of a page with several languages", () => {
     expect(bea?.subject).toBe("[Acme] Payments fail");
   });
 
+  test("have times with their language where the words are English for want of a catalog", async () => {
+    await using site = await createMailingSite();
+    await site.change({ locale: "hu" });
+    await site.subscribe("ann");
+    await site.open({ name: "Payments fail" });
+    const { ann } = await sendByName(site);
+    expect(ann?.html).toContain('<html lang="en" dir="ltr">');
+    expect(ann?.html).toContain('<bdi lang="hu">2026. márc. 10.');
+  });
+
   test("keep the subject of their thread in each language, with the first name", async () => {
     await using site = await createMailingSite();
     await site.change({ locale: "en", languages: ["de"] });

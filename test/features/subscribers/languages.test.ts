@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { inviteSubscriber } from "../../../src/features/subscribers/sign-up";
 import { SIGN_UP_TEMPLATES } from "../../../src/features/subscribers/mails";
+import { getPage } from "../../../src/features/pages/pages";
+import { insertRequest } from "../../../src/features/subscribers/store";
 import { readMailSettings } from "../../../src/features/mail/settings";
 import { exportSubscribers, readImportFile } from "../../../src/features/subscribers/transfer";
 import { readHtml } from "../../support/html";
@@ -104,6 +106,72 @@ describe("the language of a subscriber", () => {
     expect((await read(site, path)).page.attributes("html", "lang")).toEqual(["de"]);
   });
 
+  test("is kept by every link of those pages to the status page", async () => {
+    await using site = await create();
+    const { app, page } = site;
+    const key = await app.keyWith("write:incidents");
+    const json = { page: page.slug, name: "Errors", body: "Hm." };
+    const { body } = await app.call("/api/v1/incidents", { method: "POST", key, json });
+    const link = await site.requested("ann@example.com", { language: "de" });
+    expect((await read(site, link)).page.attributes(".brand", "href")).toEqual([
+      "/status/acme?lang=de",
+    ]);
+    await read(site, link, {});
+    const [ann] = site.subscribers();
+    if (!ann) throw new Error("there is no subscriber");
+    const path = site.path("manage", ann);
+    const manage = await read(site, path);
+    expect(manage.page.attributes("a", "href")).toEqual([
+      "/status/acme?lang=de",
+      `/status/acme/incidents/${body.id}?lang=de`,
+    ]);
+    const ended = await read(site, path, { action: "unsubscribe" });
+    expect(ended.page.attributes("a", "href")).toEqual([
+      "/status/acme?lang=de",
+      "/status/acme?lang=de",
+      "/status/acme/subscribe?lang=de",
+    ]);
+    const dead = await app.call(path, { headers: { accept: "text/html" } });
+    expect(dead.status).toBe(404);
+    const shown = readHtml(dead.text);
+    expect(shown.attributes("html", "lang")).toEqual(["de"]);
+    expect(shown.texts("main p")[0]).toBe(de("failure.link_text"));
+    expect(shown.attributes("main a", "href")).toEqual(["/status/acme/subscribe?lang=de"]);
+    expect(shown.texts("main a")).toEqual([de("subscribe.again")]);
+    // A language of the page itself is in no address.
+    const bea = await site.subscribed("bea@example.com", { language: "en" });
+    const own = await read(site, site.path("manage", bea));
+    expect(own.page.attributes(".brand", "href")).toEqual(["/status/acme"]);
+  });
+
+  test("is selected where the subscription is managed as it counts, also one no longer listed", async () => {
+    await using site = await create();
+    const ann = await site.subscribed("ann@example.com", { language: "ja" });
+    await site.change({ locale: "de", languages: ["fr", "en"] });
+    const manage = await read(site, site.path("manage", ann));
+    expect(manage.page.attributes("html", "lang")).toEqual(["de"]);
+    expect(languagesIn(manage.text).selected).toEqual(["de"]);
+  });
+
+  test("is that of the page where nobody else can sign up", async () => {
+    await using site = await create();
+    const { ctx } = site.app;
+    const [row] = await site.requested().then(() => site.requests());
+    if (!row) throw new Error("there is no sign-up");
+    await ctx.db.write((tx) => {
+      for (let n = 0; n < 1_000; n++) {
+        insertRequest(tx, { ...row, id: ctx.newId("mrq"), clientKey: `192.0.2.${n}` });
+      }
+    });
+    const refused = await site.app.call("/status/acme/subscribe?lang=de", {
+      form: { email: "bea@example.com" },
+      headers: { accept: "text/html" },
+    });
+    expect(refused.status).toBe(429);
+    const [text] = readHtml(refused.text).texts("main p");
+    expect(text).toBe(de("failure.crowded", { minutes: 60 }));
+  });
+
   test("is that of the mail which asks for a confirmation, with its subject", async () => {
     await using site = await create();
     await site.requested("ann@example.com", { language: "de" });
@@ -144,6 +212,21 @@ describe("a file with subscribers", () => {
     expect(text.split("\r\n")[1]).toEndWith(",ja");
     const { rows } = await parse(site, text);
     expect(rows[0]?.choices.language).toBe("ja");
+  });
+
+  test("can be imported again after the page has lost a language", async () => {
+    await using site = await create();
+    await site.subscribed("ann@example.com", { language: "ja" });
+    await site.change({ languages: ["de"] });
+    const { ctx } = site.app;
+    const page = getPage(ctx.db, site.page.id);
+    const text = [...exportSubscribers(ctx.db, { page, isSuppressed: false })].join("");
+    const { rows, badLines } = await readImportFile(ctx.db, page, [Buffer.from(text)], {
+      badLinesMax: 10,
+      allowUtf8Local: false,
+    });
+    expect(badLines).toEqual([]);
+    expect(rows.map(({ choices }) => choices.language)).toEqual([undefined]);
   });
 });
 

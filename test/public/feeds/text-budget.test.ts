@@ -1,9 +1,15 @@
 import { describe, expect, test } from "bun:test";
+import { mutate } from "../../../src/db/statements";
+import { incidentUpdates } from "../../../src/db/tables/incidents";
 import { createMarkdownCache, renderText } from "../../../src/public/text";
 import { FEEDS, listEntries, renderEntries } from "../../../src/public/feeds";
 import { createPublicSite } from "../../support/public-site";
 import { createFollowedPage } from "../../support/feed-site";
 import { writeLongTexts } from "../../support/long-texts";
+
+const setLangs = mutate((orm, $: { lang: string }) =>
+  orm.update(incidentUpdates).set({ lang: $.lang }),
+);
 
 const LINKS = "https://a.example/b ".repeat(490);
 
@@ -22,6 +28,16 @@ describe("a feed of 50 incidents with texts full of links", () => {
     const items = (await site.rss()).items ?? [];
     expect(items.map(({ description }) => description)).toEqual(contents);
   });
+});
+
+test("the first words of a text that Allclear wrote in another language carry it", async () => {
+  await using site = await createFollowedPage();
+  for (let n = 0; n < 49; n++) await site.open({ name: `Trouble ${n}`, body: `${n}: ${LINKS}` });
+  await site.app.ctx.db.write((tx) => setLangs(tx, { lang: "de" }));
+  await site.open({ name: "Trouble 49", body: `49: ${LINKS}` });
+  const contents = ((await site.atom()).entries ?? []).map(({ content }) => content?.value ?? "");
+  expect(contents.at(-1)).toMatch(/<p dir="auto"><span lang="de">0: /);
+  expect(contents[0]).not.toContain("lang=");
 });
 
 describe("a feed of 50 incidents with long texts", () => {
