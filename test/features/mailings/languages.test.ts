@@ -109,6 +109,47 @@ describe("mails to the subscribers of a page with several languages", () => {
     }
   });
 
+  test("have subjects for whose words and times no transaction waits", async () => {
+    await using site = await createMailingSite();
+    const { ctx } = site.app;
+    const languages = LANGUAGES.filter((tag) => tag !== "en");
+    await site.change({ languages, time_zone: "Europe/Berlin" });
+    await site.subscribe("ann", { language: "uk" });
+    await site.stopWorker();
+    await site.plan({ name: "Upgrade" });
+    const { DateTimeFormat } = Intl;
+    const { write } = ctx.db;
+    const made = { inside: 0, outside: 0 };
+    let isWriting = false;
+    Intl.DateTimeFormat = new Proxy(DateTimeFormat, {
+      construct(target, args) {
+        made[isWriting ? "inside" : "outside"] += 1;
+        return Reflect.construct(target, args);
+      },
+    });
+    Object.assign(ctx.db, {
+      write: ((change) =>
+        write((tx) => {
+          isWriting = true;
+          try {
+            return change(tx);
+          } finally {
+            isWriting = false;
+          }
+        })) satisfies typeof write,
+    });
+    try {
+      await site.startWorker();
+      await site.advance(180_000);
+    } finally {
+      Object.assign(Intl, { DateTimeFormat });
+      Object.assign(ctx.db, { write });
+    }
+    expect(site.mails()).toHaveLength(1);
+    expect(made.outside).toBeGreaterThanOrEqual(LANGUAGES.length);
+    expect(made.inside).toBe(0);
+  });
+
   test("keep the subject of a thread that began when the page had one language", async () => {
     await using site = await createMailingSite();
     await site.subscribe("ann");
