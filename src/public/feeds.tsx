@@ -529,7 +529,8 @@ function FeedText(props: {
         <div lang={lang} dangerouslySetInnerHTML={{ __html: text.html }} />
       ) : (
         <p dir="auto">
-          {lang === undefined ? text.words : <span lang={lang}>{text.words}</span>} <a href={props.url}>{say("updates.read_on")}</a>
+          {lang === undefined ? text.words : <span lang={lang}>{text.words}</span>}{" "}
+          <a href={props.url}>{say("updates.read_on")}</a>
         </p>
       )}
       {props.children}

@@ -366,7 +366,11 @@ function renderManagement(props: ManageProps): HtmlDocument {
               <dd lang={times.lang}>{times.moment(toIso(subscriber.updatedAt))}</dd>
             </div>
           </dl>
-          {isEditable ? <OpenIncidents {...props} paths={reader.paths} /> : <p>{say("manage.no_messages")}</p>}
+          {isEditable ? (
+            <OpenIncidents {...props} paths={reader.paths} />
+          ) : (
+            <p>{say("manage.no_messages")}</p>
+          )}
         </section>
         {isEditable ? <Choices {...props} language={reader.locale} /> : null}
         <section class="card panel">
@@ -384,7 +388,10 @@ function renderManagement(props: ManageProps): HtmlDocument {
   });
 }
 
-function OpenIncidents({ open, paths }: Pick<ManageProps, "open"> & { paths: PagePaths | undefined }) {
+function OpenIncidents({
+  open,
+  paths,
+}: Pick<ManageProps, "open"> & { paths: PagePaths | undefined }) {
   const { say } = useWords();
   if (open.length === 0) return <p>{say("manage.no_incidents")}</p>;
   return (

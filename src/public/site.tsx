@@ -18,12 +18,7 @@ import { Representation, representOnce } from "../http/representation";
 import type { RequestContext } from "../http/request-context";
 import type { HtmlDocument } from "../ui/documents";
 import { withLanguage } from "../features/pages/addresses";
-import {
-  chosenLanguage,
-  inLanguage,
-  languageOfRequest,
-  originalOf,
-  } from "./chosen-language";
+import { chosenLanguage, inLanguage, languageOfRequest, originalOf } from "./chosen-language";
 import { type EmbedTheme, renderEmbed } from "./embed";
 import { DaySections, groupByDay, UPDATES_MAX } from "./entries";
 import {

@@ -114,7 +114,9 @@ describePublicDocuments("public documents in other languages", (site, documents)
       expect(await isWiderThanWindow(page)).toBe(false);
       const tops = await page
         .locator(".phases li")
-        .evaluateAll((phases) => phases.map((phase) => Math.round(phase.getBoundingClientRect().top)));
+        .evaluateAll((phases) =>
+          phases.map((phase) => Math.round(phase.getBoundingClientRect().top)),
+        );
       expect(tops).toHaveLength(4);
       expect(new Set(tops).size).toBe(1);
       await page.context().close();

@@ -1,6 +1,9 @@
 import { expect, test } from "bun:test";
-import ages from "../../src/public/ages.js" with { type: "text" };
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/base/time";
+
+const ages = readFileSync(join(import.meta.dir, "../../src/public/ages.js"), "utf8");
 
 /** Returns the function of the script on a page whose words are English or, with words of its own, not. */
 function load(locale: string, ownWords?: string): (ms: number) => string {
@@ -17,5 +20,10 @@ test.each(["en", "en-US", "hu"])("ages beside English words are English, also fo
 
 test("ages beside other words are in their language", () => {
   const [, minute, , hour, , day, days] = TIMES.map(load("de", "{}"));
-  expect([minute, hour, day, days]).toEqual(["vor 1 Min.", "vor 1 Std.", "vor 1 Tag", "vor 2 Tagen"]);
+  expect([minute, hour, day, days]).toEqual([
+    "vor 1 Min.",
+    "vor 1 Std.",
+    "vor 1 Tag",
+    "vor 2 Tagen",
+  ]);
 });

@@ -429,9 +429,7 @@ function begin(
   setThread(tx, {
     subjectId,
     domain: isFirst ? domain : thread.domain,
-    subject: isFirst
-      ? (subjects[page.locale] ?? subjectLineOf(tx, mailing, page))
-      : thread.subject,
+    subject: isFirst ? (subjects[page.locale] ?? subjectLineOf(tx, mailing, page)) : thread.subject,
     reach: JSON.stringify(reach),
     subjects: JSON.stringify(subjects),
     lastBeganAt: now,

@@ -42,8 +42,7 @@ import { findUser, listIdentitiesOf, type UserRow } from "./store";
 /** Maximum length of a subject, in code points. */
 const SUBJECT_MAX = 150;
 
-const momentsIn = (timeZone: string) =>
-  momentsOf({ locale: "en", timeZone: knownZone(timeZone) });
+const momentsIn = (timeZone: string) => momentsOf({ locale: "en", timeZone: knownZone(timeZone) });
 
 /** A letter with its subject. */
 interface UserLetter {
