@@ -1,28 +1,19 @@
 // Formats ages in words.
 
-/** Units of relative times in English, in seconds. */
+/** Units of ages in milliseconds, with those that English writes. */
 const UNITS = [
-  ["day", 86_400],
-  ["h", 3_600],
-  ["min", 60],
+  ["day", 86_400_000],
+  ["hour", 3_600_000, "h"],
+  ["minute", 60_000, "min"],
 ];
-
-/** Undefined for English words, also in place of another language. */
-const ages = ownWords && new Intl.RelativeTimeFormat(locale, { style: "short" });
 
 /** Returns "4 min ago" for a time in milliseconds. Other parts of the scripts use it. */
 // oxlint-disable-next-line no-unused-vars
 function ageOf(ms) {
-  const minutes = Math.floor(ms / 60_000);
-  if (minutes < 1) return words.now;
-  if (!ages) return englishAge(ms / 1_000);
-  if (minutes < 60) return ages.format(-minutes, "minute");
-  const hours = Math.floor(minutes / 60);
-  return hours < 24 ? ages.format(-hours, "hour") : ages.format(-Math.floor(hours / 24), "day");
-}
-
-function englishAge(seconds) {
-  const [unit, size] = UNITS.find(([, length]) => seconds >= length);
-  const count = Math.floor(seconds / size);
-  return `${count} ${unit}${unit === "day" && count > 1 ? "s" : ""} ago`;
+  const [unit, size, short] = UNITS.find(([, length]) => ms >= length) ?? [];
+  if (!unit) return words.now;
+  const count = Math.floor(ms / size);
+  // Words are English also in place of another language.
+  if (!ownWords) return `${count} ${short ?? (count > 1 ? "days" : unit)} ago`;
+  return new Intl.RelativeTimeFormat(locale, { style: "short" }).format(-count, unit);
 }
