@@ -4,7 +4,7 @@
  */
 import { wordsOf } from "../languages/words";
 import type { Snapshot } from "../features/status/snapshots";
-import { LANGUAGE_PARAMETER } from "../features/pages/addresses";
+import { LANGUAGE_PARAMETER } from "../features/pages/language-links";
 import { choosableLanguages } from "../features/pages/rules";
 import type { Page } from "../features/pages/wire";
 import { splitUrl } from "../http/request-context";

@@ -1,3 +1,4 @@
+import { withLanguage } from "../features/pages/language-links";
 import { renderToString } from "preact-render-to-string";
 import { sha256Base64 } from "../base/hash";
 import { lazy } from "../base/lazy";
@@ -14,7 +15,6 @@ import { minifyCss } from "../ui/style-sheet";
 import { InWords, useWords } from "../ui/words";
 import tokens from "../ui/tokens.css" with { type: "text" };
 import { OUTLINES, shorten } from "./badges";
-import { withLanguage } from "../features/pages/addresses";
 import { chosenLanguage } from "./chosen-language";
 import style from "./css/embed.css" with { type: "text" };
 import { contextOf, type PageContext, type Rendering } from "./page-context";

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { type ErrorCode, ERRORS, type Problem } from "../base/errors";
 import type { Ctx } from "../context";
+import { withLanguage } from "../features/pages/language-links";
 import { findPageBySlug } from "../features/pages/store";
 import type { Snapshots } from "../features/status/snapshots";
 import type { MessageKey } from "../languages/words";
@@ -19,7 +20,6 @@ import {
   renderLinkedDocument,
 } from "../ui/documents";
 import { linkedAssets } from "../ui/assets";
-import { withLanguage } from "../features/pages/addresses";
 import { languageOfRequest } from "./chosen-language";
 import { type PageWords, pageWordsOf, useWords } from "../ui/words";
 

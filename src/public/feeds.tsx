@@ -14,6 +14,7 @@ import { listNewestIncidents, type ReadRecords } from "../features/incidents/rec
 import { type Incident, presentIncident } from "../features/incidents/wire";
 import { listMaintenance, listPendingMaintenance } from "../features/maintenance/records";
 import { type Maintenance, presentMaintenance } from "../features/maintenance/wire";
+import { withLanguage } from "../features/pages/language-links";
 import type { Page } from "../features/pages/wire";
 import type { Snapshot, Snapshots } from "../features/status/snapshots";
 import type { InSomeLanguage } from "../languages/tags";
@@ -21,7 +22,6 @@ import { declareRoutes } from "../http/elysia";
 import { representOnce } from "../http/representation";
 import { exactTime } from "../ui/times";
 import { InWords, type PageWords, pageWordsOf, useWords } from "../ui/words";
-import { withLanguage } from "../features/pages/addresses";
 import { chosenLanguage } from "./chosen-language";
 import { createPageTimes } from "./page-times";
 import {

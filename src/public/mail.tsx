@@ -8,8 +8,9 @@ import { toIso } from "../base/time";
 import type { Ctx } from "../context";
 import type { Reader } from "../db/statements";
 import type { RequestedChoices } from "../db/tables/mail";
+import { linkedLanguage } from "../features/pages/language-links";
 import { logoPath } from "../features/pages/addresses";
-import { choosableLanguages, languageFor, linkedLanguage } from "../features/pages/rules";
+import { choosableLanguages, languageFor } from "../features/pages/rules";
 import { findDefaultPage, type PageRow } from "../features/pages/store";
 import { type HistoryEntry, readOpenIncidents } from "../features/status/entries";
 import {

@@ -1,3 +1,4 @@
+import { withLanguage } from "../features/pages/language-links";
 import type { Tone } from "../base/status";
 import { DAY_MS, toIso } from "../base/time";
 import type { Days } from "../base/zones";
@@ -5,7 +6,6 @@ import type { StatusDocument } from "../features/status/wire";
 import { toneOf } from "../features/status/rules";
 import type { SummaryCursor } from "../features/timeline/store";
 import { type PageWords, pageWordsOf } from "../ui/words";
-import { withLanguage } from "../features/pages/addresses";
 import type { OfferedLanguage } from "./chosen-language";
 import { createPageTimes, type PageTimes, type TimesOf } from "./page-times";
 import { headlineKey } from "./state";

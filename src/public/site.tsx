@@ -1,3 +1,4 @@
+import { withLanguage } from "../features/pages/language-links";
 import { Type } from "@sinclair/typebox";
 import { notFound } from "../base/errors";
 import { sha256Hex } from "../base/hash";
@@ -17,7 +18,6 @@ import { type Operation, operation } from "../http/operation";
 import { Representation, representOnce } from "../http/representation";
 import type { RequestContext } from "../http/request-context";
 import type { HtmlDocument } from "../ui/documents";
-import { withLanguage } from "../features/pages/addresses";
 import { chosenLanguage, inLanguage, languageOfRequest, originalOf } from "./chosen-language";
 import { type EmbedTheme, renderEmbed } from "./embed";
 import { DaySections, groupByDay, UPDATES_MAX } from "./entries";
@@ -85,7 +85,7 @@ interface Site {
 }
 
 /** Documents of one snapshot: the status page by its language, and the further ones by language and path. */
-interface KeptDocuments {
+interface DocumentCache {
   pages: Map<string, Representation>;
   others: Map<string, Representation>;
 }
@@ -96,7 +96,7 @@ interface KeptDocuments {
  */
 export function createSite(ctx: Ctx, snapshots: Snapshots, visitors: Visitors): Site {
   const passwordPage = createPasswordPages();
-  const cache = new WeakMap<Snapshot, KeptDocuments>();
+  const cache = new WeakMap<Snapshot, DocumentCache>();
 
   /** Returns the kept documents among which that of a path is, with its key there. The languages share them. */
   function placeOf(snapshot: Snapshot, rest: string) {

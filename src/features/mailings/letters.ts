@@ -46,9 +46,10 @@ import {
 import type { MailRow } from "../mail/store";
 import { findMailKey, type MailKey, tokenOf } from "../mail/tokens";
 import { getMaintenanceRecord } from "../maintenance/records";
+import { linkedLanguage, withLanguage } from "../pages/language-links";
 import { mailSettingsOf } from "../pages/mail";
-import { pageUrl, withLanguage } from "../pages/addresses";
-import { languageFor, linkedLanguage } from "../pages/rules";
+import { pageUrl } from "../pages/addresses";
+import { languageFor } from "../pages/rules";
 import { findPage, type PageRow } from "../pages/store";
 import { mailLink } from "../subscribers/links";
 import { reachOf, REPLY_PREFIX, subjectLine, targetsOf } from "./lists";

@@ -166,14 +166,3 @@ export function createDomains(ctx: Ctx): Domains {
     },
   };
 }
-
-/** Name of the parameter by which visitors choose a language of a page. */
-export const LANGUAGE_PARAMETER = "lang";
-
-/** Adds a chosen language to an address. */
-export function withLanguage(address: string, language: string | undefined): string {
-  if (language === undefined) return address;
-  const [path = "", fragment] = address.split("#");
-  const parameter = `${path.includes("?") ? "&" : "?"}${LANGUAGE_PARAMETER}=${language}`;
-  return `${path}${parameter}${fragment === undefined ? "" : `#${fragment}`}`;
-}

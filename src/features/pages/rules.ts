@@ -48,7 +48,7 @@ export function languagesOf(tags: readonly string[]): string[] {
 }
 
 /** Languages of a page: its own one, and those that visitors choose. */
-interface PageLanguages {
+export interface PageLanguages {
   locale: string;
   languages: readonly string[];
 }
@@ -67,15 +67,6 @@ export function choosableLanguages(page: PageLanguages): readonly string[] {
 /** Returns the language in which a subscriber of a page gets mails: that of the page for one that it lacks. */
 export function languageFor(page: PageLanguages, language: string | null | undefined): string {
   return language != null && languageTagsOf(page).includes(language) ? language : page.locale;
-}
-
-/** Returns the language that links to a page keep for a person; undefined for that of the page itself. */
-export function linkedLanguage(
-  page: PageLanguages,
-  language: string | null | undefined,
-): string | undefined {
-  const shown = languageFor(page, language);
-  return shown === page.locale ? undefined : shown;
 }
 
 /** Returns products in the order in which they are stored. */

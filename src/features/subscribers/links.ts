@@ -13,9 +13,9 @@ import {
   subjectOfToken,
   tokenOf,
 } from "../mail/tokens";
-import { type DomainPage, pageBaseUrl, withLanguage } from "../pages/addresses";
+import { linkedLanguage, withLanguage } from "../pages/language-links";
+import { type DomainPage, pageBaseUrl } from "../pages/addresses";
 import { takesSubscribers } from "../pages/mail";
-import { linkedLanguage } from "../pages/rules";
 import { findPageOrDeleted, type PageRow } from "../pages/store";
 import { findRequest, findSubscriber, type RequestRow, type SubscriberRow } from "./store";
 
