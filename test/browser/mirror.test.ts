@@ -121,7 +121,7 @@ describeWithBrowser("a copy in a browser", (browser) => {
     mirror.setAvailable(false);
     const { page, strip } = await open(browser(), mirror, 120 * MINUTE_MS);
     expect(await strip()).toEqual([
-      "Copy made 2 hr ago",
+      "Copy made 2 h ago",
       "The status may have changed since.",
       "strip t-degraded",
     ]);
