@@ -126,6 +126,22 @@ describe("a page with several languages", () => {
     expect(await readsOf(own)).toBeGreaterThan(0);
   });
 
+  test("has links of its own language alone after its languages have changed", async () => {
+    await using site = await createSite();
+    await site.open({ components: { [site.ids["API"] ?? ""]: "major_outage" } });
+    const hrefsOf = async (query: string) =>
+      readHtml((await site.app.call(`/status/acme${query}`)).text)
+        .attributes("main a", "href")
+        .filter((href): href is string => href?.includes("/incidents/") === true);
+    // Rows are in the cache in German with ?lang, and in English without.
+    const [own, german] = [await hrefsOf(""), await hrefsOf("?lang=de")];
+    expect(own.length).toBeGreaterThan(1);
+    expect(german).toEqual(own.map((href) => `${href}?lang=de`));
+    await createPageAccess(site.app, site.page.id).update({ locale: "de", languages: ["en"] });
+    expect(await hrefsOf("")).toEqual(own);
+    expect(await hrefsOf("?lang=en")).toEqual(own.map((href) => `${href}?lang=en`));
+  });
+
   test("keeps the language when it is asked for by an earlier slug", async () => {
     await using site = await createSite();
     await createPageAccess(site.app, site.page.id).update({ slug: "fresh" });
