@@ -1,5 +1,6 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import type { Problem } from "../../src/base/errors";
+import { HOUR_MS } from "../../src/base/time";
 import { expectProblem } from "../support/app";
 import { readHtml } from "../support/html";
 import { createPageAccess, PAGE_PASSWORD } from "../support/page-access";
@@ -129,6 +130,7 @@ describe("a page with several languages", () => {
   test("has links of its own language alone after its languages have changed", async () => {
     await using site = await createSite();
     await site.open({ components: { [site.ids["API"] ?? ""]: "major_outage" } });
+    await site.app.clock.advance(HOUR_MS);
     const hrefsOf = async (query: string) =>
       readHtml((await site.app.call(`/status/acme${query}`)).text)
         .attributes("main a", "href")
