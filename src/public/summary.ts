@@ -8,6 +8,7 @@ import { INDICATORS } from "../features/status/rules";
 import type { Snapshot, Snapshots } from "../features/status/snapshots";
 import { declareRoutes } from "../http/elysia";
 import { operation } from "../http/operation";
+import { originalOf } from "./chosen-language";
 import { createDocumentSender, jsonRepresentation, PUBLIC_JSON } from "./site";
 import type { Visitors } from "./visitors";
 
@@ -46,7 +47,8 @@ export function summaryRoutes(ctx: Ctx, snapshots: Snapshots, visitors: Visitors
   const send = createDocumentSender(ctx, snapshots, visitors);
   return declareRoutes().get(
     "/status/:slug/summary.json",
-    (call) => send(call.params.slug, call, jsonOf),
+    // Programs read the same in every language.
+    (call) => send(call.params.slug, call, (snapshot) => jsonOf(originalOf(snapshot))),
     operation({
       ...PUBLIC_JSON,
       id: "getSummary",

@@ -60,6 +60,18 @@ test.each([
   },
 );
 
+test("the summary of a large page is made once for all its languages", async () => {
+  await using large = await createLargePage();
+  const { app, page } = large;
+  await app.ctx.db.write((tx) =>
+    updatePage(app.ctx, tx, page.id, { languages: ["de"] }, CLI_ACTOR),
+  );
+  const read = (query: string) => app.call(`/status/large/summary.json${query}`);
+  expect(await turnsDuring(() => read(""))).toBeGreaterThanOrEqual(20);
+  expect(await turnsDuring(() => read("?lang=de"))).toBeLessThan(5);
+  expect((await read("?lang=de")).status).toBe(200);
+});
+
 test("a large page that changes while it is prepared is prepared again", async () => {
   await using large = await createLargePage();
   const { app, key } = large;
