@@ -45,8 +45,18 @@ export function languageOfRequest(
     : undefined;
 }
 
-/** Returns a snapshot in a language of its page; without a language the snapshot itself. */
-export function inLanguage(snapshot: Snapshot, language: string | undefined): Snapshot {
+/** Number of languages in which the documents of a visitor with a link are kept: there are many links. */
+const LANGUAGES_OF_LINK = 1;
+
+/**
+ * Returns a snapshot in a language of its page; without a language the snapshot itself. `link` is the one in the addresses
+ * of the snapshot.
+ */
+export function inLanguage(
+  snapshot: Snapshot,
+  language: string | undefined,
+  link?: string,
+): Snapshot {
   if (language === undefined) return snapshot;
   let byLanguage = made.get(snapshot);
   if (!byLanguage) made.set(snapshot, (byLanguage = new Map()));
@@ -58,6 +68,9 @@ export function inLanguage(snapshot: Snapshot, language: string | undefined): Sn
     copy = Object.create(snapshot, { document: { value: { ...document, page } } }) as Snapshot;
     choices.set(copy, { language, original: snapshot });
     byLanguage.set(language, copy);
+    const [oldest] = byLanguage.keys();
+    const isFull = link !== undefined && byLanguage.size > LANGUAGES_OF_LINK;
+    if (isFull && oldest !== undefined) byLanguage.delete(oldest);
   }
   return copy;
 }

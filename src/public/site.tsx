@@ -247,8 +247,8 @@ export function createSite(ctx: Ctx, snapshots: Snapshots, visitors: Visitors): 
 }
 
 /** Returns a snapshot in the language that a request chooses. */
-function shownIn(snapshot: Snapshot, request: Request): Snapshot {
-  return inLanguage(snapshot, languageOfRequest(request, snapshot.document.page));
+function shownIn(snapshot: Snapshot, request: Request, link?: string): Snapshot {
+  return inLanguage(snapshot, languageOfRequest(request, snapshot.document.page), link);
 }
 
 /** Number of entries of one page of a month's history. */
@@ -495,7 +495,7 @@ export function createFileServer(ctx: Ctx, snapshots: Snapshots, visitors: Visit
       const { params, requestContext } = call;
       return snapshots.whenReady(params.slug, requestContext.now, () => {
         const found = get(params.slug, requestContext);
-        const snapshot = shownIn(found, call.request);
+        const snapshot = shownIn(found, call.request, requestContext.link);
         const { slug } = snapshot.document.page;
         if (slug !== params.slug) return moved(slug, withLanguage(file, chosenLanguage(snapshot)));
         return respond(representationOf(snapshot), call, () =>
@@ -510,11 +510,10 @@ export function createDocumentSender(ctx: Ctx, snapshots: Snapshots, visitors: V
   return (slug: string, call: Omit<Call, "params">, representationOf: RepresentationOf) => {
     const { requestContext } = call;
     const look = (now: number) => visitors.getForPrograms(slug, requestContext, now);
-    return snapshots.whenReady(slug, requestContext.now, () =>
-      respond(representationOf(shownIn(look(requestContext.now), call.request)), call, () =>
-        look(ctx.clock.now()),
-      ),
-    );
+    return snapshots.whenReady(slug, requestContext.now, () => {
+      const snapshot = shownIn(look(requestContext.now), call.request, requestContext.link);
+      return respond(representationOf(snapshot), call, () => look(ctx.clock.now()));
+    });
   };
 }
 

@@ -110,7 +110,7 @@ export function createVisitors(
       if (current?.document.page.visibility !== visibility) throw notFound("status page");
       const token = linked.tokenOf(originalOf(snapshot));
       const again = token === undefined ? current : linked.of(current, token);
-      return inLanguage(again, chosenLanguage(snapshot));
+      return inLanguage(again, chosenLanguage(snapshot), token);
     },
     hasPassword: visits.hasPassword,
     homeSlug(context) {

@@ -1,6 +1,7 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import type { Problem } from "../../src/base/errors";
 import { HOUR_MS } from "../../src/base/time";
+import { inLanguage } from "../../src/public/chosen-language";
 import { expectProblem } from "../support/app";
 import { readHtml } from "../support/html";
 import { createPageAccess, PAGE_PASSWORD } from "../support/page-access";
@@ -125,6 +126,19 @@ describe("a page with several languages", () => {
     expect(await readsOf("/history?month=2006-01&lang=de")).toBe(0);
     for (const path of ["", "?lang=de"]) expect(await readsOf(path)).toBe(0);
     expect(await readsOf(own)).toBeGreaterThan(0);
+  });
+
+  test("is kept in each language, for a visitor with a link in the last one", async () => {
+    await using site = await createSite();
+    const snapshot = site.snapshot();
+    const german = inLanguage(snapshot, "de");
+    expect(inLanguage(snapshot, "de-CH").document.page.locale).toBe("de-CH");
+    expect(inLanguage(snapshot, "de")).toBe(german);
+    const linked: typeof snapshot = Object.create(snapshot);
+    const last = inLanguage(linked, "de", "token");
+    expect(inLanguage(linked, "de", "token")).toBe(last);
+    inLanguage(linked, "de-CH", "token");
+    expect(inLanguage(linked, "de", "token")).not.toBe(last);
   });
 
   test("has links of its own language alone after its languages have changed", async () => {
