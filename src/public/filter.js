@@ -28,7 +28,9 @@ function filterRows(root) {
 }
 
 function foundText(numbers) {
-  if (!numbers.count) return words.none;
+  const { count } = numbers;
+  if (!count) return words.none;
+  if (!ownWords) return `${count} component${count > 1 ? "s" : ""}`;
   return words.found.replace(/{(\w+)}/g, (_, name) => numbers[name].toLocaleString(locale));
 }
 
