@@ -98,13 +98,13 @@ export function cookieValues({ headers }: Request, name: string): string[] {
 
 /** Returns the `Set-Cookie` header of a new session. */
 export function sessionCookie(address: Address, token: string): string {
-  return `${cookieName(address)}=${token}; Max-Age=${MAX_AGE_SECONDS}; ${cookieAttributes(isHttps(address.baseUrl))}`;
+  return setCookie(cookieName(address), token, MAX_AGE_SECONDS, isHttps(address.baseUrl));
 }
 
 /** Returns the `Set-Cookie` header of a sign-in that waits for a code. */
 export function stepCookie(address: Address, token: string): string {
   const age = STEP_MS / SECOND_MS;
-  return `${stepCookieName(address)}=${token}; Max-Age=${age}; ${cookieAttributes(isHttps(address.baseUrl))}`;
+  return setCookie(stepCookieName(address), token, age, isHttps(address.baseUrl));
 }
 
 /** Adds the cookie of a session that a request has begun. A later session of the same answer precedes it. */
@@ -116,12 +116,18 @@ export function addSessionCookie(headers: Headers, address: Address, token: stri
 
 /** Returns the `Set-Cookie` header that removes the cookie of an ended session. */
 export function endedSessionCookie(address: Address): string {
-  return `${cookieName(address)}=; Max-Age=0; ${cookieAttributes(isHttps(address.baseUrl))}`;
+  return setCookie(cookieName(address), "", 0, isHttps(address.baseUrl));
 }
 
-/** Returns the attributes of a cookie that no script reads and other sites do not send with their forms. */
-export function cookieAttributes(isSecure: boolean): string {
-  return `Path=/; HttpOnly; SameSite=Lax${isSecure ? "; Secure" : ""}`;
+/** Returns the `Set-Cookie` header of a cookie that no script reads and other sites do not send with their forms. */
+export function setCookie(
+  name: string,
+  value: string,
+  maxAgeSeconds: number,
+  isSecure: boolean,
+): string {
+  const secure = isSecure ? "; Secure" : "";
+  return `${name}=${value}; Max-Age=${maxAgeSeconds}; Path=/; HttpOnly; SameSite=Lax${secure}`;
 }
 
 /** Themes of the dashboard. `system` follows the browser. */

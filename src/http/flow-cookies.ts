@@ -2,7 +2,7 @@
 import { SECOND_MS } from "../base/time";
 import { FLOW_MS } from "../features/auth/flows";
 import { isHttps } from "../features/auth/rules";
-import { type Address, cookieAttributes, cookieValues } from "./cookies";
+import { type Address, cookieValues, setCookie } from "./cookies";
 
 /** Age of the cookie. The server decides when the sign-in ends. */
 const MAX_AGE_SECONDS = FLOW_MS / SECOND_MS;
@@ -13,14 +13,12 @@ function flowCookieName({ baseUrl }: Address): string {
 
 /** Returns the `Set-Cookie` header with the sealed secrets of a sign-in. */
 export function flowCookie(address: Address, sealed: string): string {
-  const attributes = cookieAttributes(isHttps(address.baseUrl));
-  return `${flowCookieName(address)}=${sealed}; Max-Age=${MAX_AGE_SECONDS}; ${attributes}`;
+  return setCookie(flowCookieName(address), sealed, MAX_AGE_SECONDS, isHttps(address.baseUrl));
 }
 
 /** Returns the `Set-Cookie` header that removes the secrets of a sign-in. */
 export function endedFlowCookie(address: Address): string {
-  const attributes = cookieAttributes(isHttps(address.baseUrl));
-  return `${flowCookieName(address)}=; Max-Age=0; ${attributes}`;
+  return setCookie(flowCookieName(address), "", 0, isHttps(address.baseUrl));
 }
 
 /** Returns the sealed secrets that a browser sends back. Anyone can have written them. */

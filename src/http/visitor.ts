@@ -6,13 +6,8 @@ import type { ClientAddress } from "../base/client-address";
 import { isHttps } from "../features/auth/rules";
 import { hostNameOf } from "../features/pages/addresses";
 import type { Grant } from "../features/pages/visits";
-import { cookieAttributes, cookieValues } from "./cookies";
+import { type Address, cookieValues, setCookie } from "./cookies";
 import type { RequestContext } from "./request-context";
-
-/** The public address. */
-interface Address {
-  baseUrl: string;
-}
 
 /** Request of a visitor, and the page whose custom domain it was sent to. */
 type Visit = Pick<RequestContext, "request" | "domain">;
@@ -31,8 +26,7 @@ export function grantCookie(
   { value, maxAgeSeconds }: Grant,
 ): string {
   const isSecure = isSecureHost(address, visit);
-  const name = grantName(isSecure, pageId);
-  return `${name}=${value}; Max-Age=${maxAgeSeconds}; ${cookieAttributes(isSecure)}`;
+  return setCookie(grantName(isSecure, pageId), value, maxAgeSeconds, isSecure);
 }
 
 /** Returns the name of the cookie with a grant. As that of a session, it has a prefix over HTTPS. An id begins with `page_`. */
