@@ -1,5 +1,5 @@
 import { CLI_ACTOR, ROLES } from "../base/actor";
-import { optionNames } from "../base/config/options";
+import { type OptionName, optionNames } from "../base/config/options";
 import { notFound } from "../base/errors";
 import { describeDuration } from "../base/time";
 import type { Ctx } from "../context";
@@ -12,11 +12,10 @@ import {
   linkPath,
   type PasswordLink,
 } from "../features/users/invitations";
-import { systemName } from "../features/users/identities";
+import { listIdentities } from "../features/users/identities";
 import { canUsePassword, stateOfUser } from "../features/users/rules";
 import { recoverUser, resetSecondFactor } from "../features/users/recovery";
 import { findSecondFactor } from "../features/users/second-factor-store";
-import { listIdentitiesOf } from "../features/users/store";
 import { changePassword, endSessions } from "../features/users/sign-in";
 import {
   createUser,
@@ -46,6 +45,9 @@ const PASSWORD_FLAG: Flag = {
   help: "Read the password from the first line of standard input, instead of printing a link.",
 };
 
+/** Options of commands that set a password or print a link: the relay, for mails to users, and who may have a password. */
+const PASSWORD_OPTIONS: readonly OptionName[] = [...optionNames("mail"), "localSignIn"];
+
 const createCommand: Command = {
   name: "user create",
   summary: "Create a user and print a one-time link for choosing a password.",
@@ -64,8 +66,7 @@ const createCommand: Command = {
     PASSWORD_FLAG,
     { ...JSON_FLAG, help: "Print the user as JSON, with the link in `link`." },
   ],
-  // The settings of the relay, since users get mails about it.
-  options: [...optionNames("mail"), "localSignIn"],
+  options: PASSWORD_OPTIONS,
   async run(invocation) {
     const { input, problems } = readNewUser(invocation);
     const password = await readPassword(invocation);
@@ -132,8 +133,7 @@ const resetCommand: Command = {
   summary: "End the sessions of a user and print a one-time link for choosing a password.",
   positionals: ["ID_OR_EMAIL"],
   flags: [PASSWORD_FLAG],
-  // The settings of the relay, since users get mails about it.
-  options: [...optionNames("mail"), "localSignIn"],
+  options: PASSWORD_OPTIONS,
   async run(invocation) {
     const password = await readPassword(invocation);
     return withExisting(resetCommand, invocation, async (ctx) => {
@@ -186,8 +186,7 @@ const recoverCommand: Command = {
     "End the sessions and the second factor of a user who is locked out, and print a one-time link for choosing a password.",
   positionals: ["ID_OR_EMAIL"],
   flags: [{ name: "owner", help: "Make the user an owner." }, PASSWORD_FLAG],
-  // The settings of the relay, since users get mails about it.
-  options: [...optionNames("mail"), "localSignIn"],
+  options: PASSWORD_OPTIONS,
   async run(invocation) {
     const password = await readPassword(invocation);
     return withExisting(recoverCommand, invocation, async (ctx) => {
@@ -201,7 +200,7 @@ const recoverCommand: Command = {
       const makesOwner = invocation.isSet("owner");
       const { hadFactor, identities, link, user } = await ctx.db.write((tx) => ({
         hadFactor: findSecondFactor(tx, { userId: id }) !== undefined,
-        identities: listIdentitiesOf(tx, { userId: id }),
+        identities: listIdentities(tx, id, ctx.config),
         link: recoverUser(ctx, tx, id, { makesOwner, passwordHash }, CLI_ACTOR),
         user: getUser(tx, id),
       }));
@@ -216,8 +215,8 @@ const recoverCommand: Command = {
         output.err(
           "These identities go on signing in as the user, as far as the server uses their issuer:",
         );
-        for (const { label, issuer } of identities) {
-          output.err(`  ${label} at ${systemName(issuer, ctx.config)}`);
+        for (const { label, system } of identities) {
+          output.err(`  ${label} at ${system}`);
         }
         output.err(
           "To disconnect one, in the dashboard: Account, or as an owner Settings → Users.",

@@ -102,8 +102,26 @@ export interface ProxyUser {
 /** Name of the proxy for people. */
 const PROXY_NAME = "the identity proxy";
 
+/** Identity of a user. */
+export interface UserIdentity extends IdentityRow {
+  /** Name for people of the system that gave it. */
+  system: string;
+}
+
+/** Lists the identities of a user, oldest first. */
+export function listIdentities(
+  reader: Reader,
+  userId: string,
+  config: Ctx["config"],
+): UserIdentity[] {
+  return listIdentitiesOf(reader, { userId }).map((row) => ({
+    ...row,
+    system: systemName(row.issuer, config),
+  }));
+}
+
 /** Returns the name for people of the system that gave an identity; its issuer for a provider that is not set up. */
-export function systemName(issuer: string, config: Ctx["config"]): string {
+function systemName(issuer: string, config: Ctx["config"]): string {
   if (issuer === PROXY_ISSUER) return PROXY_NAME;
   return issuer === config.oidcIssuer ? (providerName(config) ?? issuer) : issuer;
 }
@@ -444,7 +462,7 @@ export function disconnectIdentity(
   actor: Actor,
 ): void {
   const user = getUserRow(tx, userId);
-  const identities = listIdentitiesOf(tx, { userId });
+  const identities = listIdentities(tx, userId, ctx.config);
   const identity = identities.find(({ id }) => id === identityId);
   if (!identity) throw notFound("identity");
   const issuers = issuersInForce(ctx.config);
@@ -459,7 +477,6 @@ export function disconnectIdentity(
   // Its sessions end by the foreign key.
   deleteIdentity(tx, { id: identityId });
   changeUser(ctx, tx, user, {});
-  const system = systemName(identity.issuer, ctx.config);
-  const summary = `Disconnected “${user.name}” from ${system} (${identity.label})`;
+  const summary = `Disconnected “${user.name}” from ${identity.system} (${identity.label})`;
   audit(ctx, tx, actor, "user.disconnect", userId, summary);
 }

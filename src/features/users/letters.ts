@@ -34,7 +34,7 @@ import {
   type SecondFactorChange,
   type UserMail,
 } from "./mails";
-import { systemName } from "./identities";
+import { listIdentities } from "./identities";
 import { INVITE_MS, linkPath } from "./invitations";
 import { canUsePassword, hasJoinedSince, isLive, issuersInForce } from "./rules";
 import { findUser, listIdentitiesOf, type UserRow } from "./store";
@@ -425,10 +425,8 @@ const WRITERS: { [Name in UserMail["template"]]: Write<ParamsOf<Name>> } = {
 
   recovered({ params }, { id, email, timeZone }, ctx) {
     const issuers = issuersInForce(ctx.config);
-    const all = listIdentitiesOf(ctx.db, { userId: id });
-    const identities = all
-      .filter(({ issuer }) => issuers.includes(issuer))
-      .map(({ label, issuer }) => ({ label, system: systemName(issuer, ctx.config) }));
+    const all = listIdentities(ctx.db, id, ctx.config);
+    const identities = all.filter(({ issuer }) => issuers.includes(issuer));
     return recoveredLetter({ ...params, email, publicAddress: ctx.baseUrl, timeZone, identities });
   },
 

@@ -38,14 +38,15 @@ import { listSessionsOf, type UserSession } from "../../auth/sessions";
 import {
   connectPerson,
   disconnectIdentity,
+  listIdentities,
   personOfProxy,
   REJECTIONS,
-  systemName,
+  type UserIdentity,
 } from "../identities";
 import { canUsePassword, PROXY_ISSUER } from "../rules";
 import { confirmByCode, readSecondFactor, type SecondFactor } from "../second-factors";
 import { changePassword, endOneSession, endSessions } from "../sign-in";
-import { type IdentityRow, listIdentitiesOf } from "../store";
+import { listIdentitiesOf } from "../store";
 import { getUser, readPreferences, renameUser, setKeyWarnings, setTimeZone } from "../users";
 import type { UserResource } from "../wire";
 import {
@@ -150,7 +151,7 @@ interface AccountProps {
   named: string | undefined;
   /** Provider with which users sign in; undefined without one. */
   provider: Pick<Provider, "name" | "issuer"> | undefined;
-  identities: readonly (IdentityRow & { system: string })[];
+  identities: readonly UserIdentity[];
   /** True if the user may choose a password. */
   canChoosePassword: boolean;
   /** Address at which the account can be connected, if the dashboard is open at another one. */
@@ -421,10 +422,7 @@ export function accountAdminRoutes(deps: AdminDependencies) {
     const sessions = listSessionsOf(ctx.db, user.id, now);
     const theme = readTheme(request);
     const forms = { name, zone, password, mail, connect, connectNamed };
-    const identities = listIdentitiesOf(ctx.db, { userId: user.id }).map((one) => ({
-      ...one,
-      system: systemName(one.issuer, ctx.config),
-    }));
+    const identities = listIdentities(ctx.db, user.id, ctx.config);
     const isNamedConnected = identities.some(({ issuer }) => issuer === PROXY_ISSUER);
     const ways = {
       provider: oidc?.provider,

@@ -29,11 +29,11 @@ import { RelativeTime } from "../../../ui/times";
 import { describeMissing, mailReadiness, type MailReadiness } from "../../mail/settings";
 import { inviteUser, issuePasswordLink, linkPath, type PasswordLink } from "../invitations";
 import { areResetMailsOn, findMailTrouble, type MailTrouble, setResetMails } from "../mails";
-import { disconnectIdentity, systemName } from "../identities";
+import { disconnectIdentity, listIdentities, type UserIdentity } from "../identities";
 import { canUsePassword, stateOfUser } from "../rules";
 import { resetSecondFactor } from "../recovery";
 import { listSecondFactorUsers } from "../second-factor-store";
-import { type IdentityRow, listIdentitiesOf } from "../store";
+import { listIdentitiesOf } from "../store";
 import { readSecondFactor, type SecondFactor } from "../second-factors";
 import {
   disableUser,
@@ -323,10 +323,7 @@ function addUserRoutes(area: Area, { ctx }: AdminDependencies): void {
       isMailReady: mailReadiness(ctx).ready,
       trouble: findMailTrouble(ctx.db, user.id),
     };
-    const identities = listIdentitiesOf(ctx.db, { userId: user.id }).map((one) => ({
-      ...one,
-      system: systemName(one.issuer, ctx.config),
-    }));
+    const identities = listIdentities(ctx.db, user.id, ctx.config);
     const hasGroups = ctx.config.roles !== undefined && identities.length > 0;
     const about = { identities, hasGroups, canHavePassword: canUsePassword(ctx.config, user) };
     const factor = readSecondFactor(ctx.db, user.id);
@@ -453,7 +450,7 @@ function UserDetail(props: {
   isMailReady: boolean;
   /** Trouble with the last account mail. */
   trouble: MailTrouble | undefined;
-  identities: readonly (IdentityRow & { system: string })[];
+  identities: readonly UserIdentity[];
   /** True if the role follows the groups of another system. */
   hasGroups: boolean;
   /** True if the user may have a password. */
