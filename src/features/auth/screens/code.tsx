@@ -4,11 +4,11 @@
 import { plural } from "../../../base/text";
 import { MINUTE_MS, SECOND_MS } from "../../../base/time";
 import { SIGN_IN_PATH } from "../../../http/caller";
-import { Fold, Notice } from "../../../ui/blocks";
+import { Fold } from "../../../ui/blocks";
 import { Button, ButtonLink } from "../../../ui/buttons";
 import { Actions, Form, TextField } from "../../../ui/form";
 import type { CodeRejection } from "../../users/second-factors";
-import { hiddenFieldsOf, type RefusedForm } from "./refused-form";
+import { hiddenFieldsOf, type RefusedForm, SignInError } from "./refused-form";
 
 export const CODE_PATH = `${SIGN_IN_PATH}/code`;
 
@@ -56,12 +56,7 @@ export function CodePage(props: {
       {error === undefined ? (
         <p class="muted">Your authenticator app shows the code for this server.</p>
       ) : (
-        <div role="alert">
-          <Notice tone="major">
-            {error}
-            {kept ? " Your form is still kept." : ""}
-          </Notice>
-        </div>
+        <SignInError error={error} kept={kept} />
       )}
       <Form action={CODE_PATH} hidden={{ next, ...hiddenFieldsOf(kept) }}>
         <TextField

@@ -11,6 +11,7 @@ import { readTheme } from "../../../http/cookies";
 import type { Form as SentForm } from "../../../http/form-body";
 import type { RouteTable } from "../../../http/route-table";
 import { linkedAssets } from "../../../ui/assets";
+import { Notice } from "../../../ui/blocks";
 import { Button, ButtonLink } from "../../../ui/buttons";
 import type { HtmlDocument } from "../../../ui/documents";
 import { Actions, Form } from "../../../ui/form";
@@ -90,6 +91,18 @@ export function hiddenFieldsOf(kept: RefusedForm | undefined): Record<string, st
     kept_owner: owner,
     kept_partly: isPartial ? "yes" : "",
   };
+}
+
+/** Error of an attempt to sign in. */
+export function SignInError({ error, kept }: { error: string; kept: RefusedForm | undefined }) {
+  return (
+    <div role="alert">
+      <Notice tone="major">
+        {error}
+        {kept ? " Your form is still kept." : ""}
+      </Notice>
+    </div>
+  );
 }
 
 /** Reads the kept form of a sign-in; undefined without one that the dashboard can show again. */

@@ -30,6 +30,7 @@ import {
   type RefusedForm,
   renderWayBack,
   returnPathOf,
+  SignInError,
 } from "./refused-form";
 
 const TITLE = "Sign in";
@@ -171,14 +172,7 @@ function SignIn(props: SignInProps) {
           <Refused refused={refused} isPartial={kept?.isPartial ?? false} />
         </Notice>
       )}
-      {error === undefined ? null : (
-        <div role="alert">
-          <Notice tone="major">
-            {error}
-            {kept ? " Your form is still kept." : ""}
-          </Notice>
-        </div>
-      )}
+      {error === undefined ? null : <SignInError error={error} kept={kept} />}
       {provider === undefined ? null : (
         <ProviderSignIn provider={provider} next={next} kept={kept} isForOwners={isForOwners} />
       )}
@@ -222,8 +216,8 @@ function SignIn(props: SignInProps) {
 }
 
 /**
- * Shown after signing out, or after a form that is not the user's own, to a user whom the proxy signs in again. A password
- * would sign in nobody else.
+ * Page after signing out, or after a form that is not the user's own, for a user whom the proxy signs in again. It asks
+ * for no password, since the proxy decides about the user.
  */
 function ContinueAsNamed({
   name,
