@@ -2,7 +2,7 @@ import type { RandomBytes } from "./hash";
 import { lazy } from "./lazy";
 
 /** Encrypts texts that browsers carry for this server, and that no one else can read or change. */
-export interface Seal {
+interface Seal {
   /** Returns a sealed text, in the alphabet of Base64 for URLs. */
   seal(text: string): string;
   /** Returns the text that was sealed; undefined for any other, and for one of another seal. */

@@ -27,7 +27,7 @@ export type Purpose =
   | { kind: "sign-in"; next: string; invitation?: string }
   /** To connect the identity with the user of a session. */
   | { kind: "connect"; sessionId: number }
-  /** To see what the provider says, for an owner's session. Nobody is signed in. */
+  /** To see what the provider says, for an owner's session. No session is started. */
   | { kind: "try"; sessionId: number };
 
 interface Flow extends FlowSecrets {
@@ -46,7 +46,7 @@ interface SealedForForm {
 /** A failure, with the purpose if the browser has begun the sign-in itself. */
 export type FlowFailure = Failure & { purpose?: Purpose };
 
-export interface Flows {
+interface Flows {
   /** Returns the address at the provider, and the sealed text for the cookie. */
   begin(purpose: Purpose): Promise<{ url: string; sealed: string } | Failure>;
   /** Completes a sign-in with the query of the callback and the texts of the browser's cookies. */

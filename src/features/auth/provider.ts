@@ -44,20 +44,20 @@ export interface FlowSecrets {
 
 /** Claims about someone who has signed in. Its tokens are discarded. */
 export interface Claims {
-  /** Of the ID token. */
+  /** Claims of the ID token. */
   token: Readonly<Record<string, unknown>>;
-  /** Of UserInfo; undefined if the ID token had all. */
+  /** Claims of UserInfo; undefined if the ID token had all. */
   userInfo: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Claims of which a person is made, beside the groups. */
+/** Claims that describe a person, apart from the groups. */
 const READ_CLAIMS = ["sub", "email", "email_verified", "name", "preferred_username", "zoneinfo"];
 
 /** Limits of what is kept of claims for people: how many of each answer, and of a value, in UTF-16 units of its JSON. */
 const SHOWN_CLAIMS = 100;
 export const CLAIM_MAX = 1_000;
 
-/** Returns claims for people: the first hundred, cut if they are long, and those of which a person is made. */
+/** Returns claims for people: the first hundred, cut if they are long, and those that describe the person. */
 export function shortClaims(
   { token, userInfo }: Claims,
   { oidcGroupsClaim }: Pick<Ctx["config"], "oidcGroupsClaim">,
@@ -120,8 +120,9 @@ export function createProvider(
   egress: Egress,
 ): Provider | undefined {
   const { clock, config } = ctx;
-  const { oidcIssuer: issuer, oidcClientId: clientId = "", oidcClientSecret: secret } = config;
-  if (issuer === undefined) return undefined;
+  const { oidcIssuer, oidcClientId: clientId = "", oidcClientSecret: secret } = config;
+  if (oidcIssuer === undefined) return undefined;
+  const issuer: string = oidcIssuer;
   const openid = lazy(() => import("openid-client"));
   const isPlain = issuer.startsWith("http:");
   const send = createSend(ctx, egress);
@@ -131,12 +132,12 @@ export function createProvider(
   /** Reads what the provider says of itself. Throws `ProviderError`, and errors of the library. */
   async function discover(fetcher = send): Promise<OpenId.ServerMetadata> {
     const library = await openid();
-    const server = new URL(issuer as string);
+    const server = new URL(issuer);
     const found = await library.discovery(server, clientId, undefined, undefined, {
       [library.customFetch]: fetcher,
       execute: isPlain ? [library.allowInsecureRequests] : [],
     });
-    return usableMetadata(found.serverMetadata(), issuer as string);
+    return usableMetadata(found.serverMetadata(), issuer);
   }
 
   /** Returns the metadata of the last five minutes. Requests that wait for them share one look-up. */
@@ -431,7 +432,7 @@ const CAUSES_MAX = 5;
  * the options. Messages of the library are constant. Text of the provider is only in causes that are not errors and in
  * SyntaxErrors. Neither is quoted.
  */
-function describe(error: unknown, now: number, issuer = ""): string {
+function describe(error: unknown, now: number, issuer: string): string {
   const chain: LibraryError[] = [];
   let each: unknown = error;
   while (each instanceof Error && chain.length < CAUSES_MAX) {

@@ -62,7 +62,7 @@ export type CodeRejection =
   | { rejection: "paused"; until: number };
 
 /** Rejection of a code of a sign-in, which may have ended with it. */
-export type SignInRejection = CodeRejection | { rejection: "ended"; isByTries: boolean };
+type SignInRejection = CodeRejection | { rejection: "ended"; isByTries: boolean };
 
 /**
  * Uses a code, which ends the step of a sign-in and starts the session, replacing the browser's earlier one. Rejections
@@ -122,14 +122,14 @@ function takeCode(
   if (now < factor.pausedUntil) return { rejection: "paused", until: factor.pausedUntil };
   const lastPeriod = periodOfCode(factor.secret, typed.code, now);
   if (lastPeriod === undefined) return countWrongCode(ctx, tx, user, factor, actor);
-  // A used code is no guess: somebody has seen it, or a form was sent twice.
+  // Not counted as a guess: the code was seen by someone else, or a form was sent twice.
   if (lastPeriod <= factor.lastPeriod) return { rejection: "used" };
-  // Wrong codes of the hour still count: who guesses could wait for the user to sign in.
+  // Wrong codes of the hour still count. Otherwise a guesser could wait for the user to sign in.
   setLastPeriod(tx, { userId: user.id, lastPeriod });
   return { with: "a code" };
 }
 
-/** Uses up a recovery code. Wrong ones are not counted by the hour: nobody guesses 80 bits. */
+/** Uses up a recovery code. Wrong ones are not counted by the hour, since 80 random bits cannot be guessed. */
 function takeRecoveryCode(
   ctx: Ctx,
   tx: Tx,

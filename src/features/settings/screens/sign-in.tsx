@@ -1,9 +1,9 @@
 /*
- * Settings → Sign-in: what is in force of the options about signing in, and a trial of the provider, in which nobody is
- * signed in.
+ * Settings → Sign-in: the options about signing in that are in force, and a trial of the provider, which starts no session.
  */
 import { ROLE_SENTENCES } from "../../../base/actor";
 import { formatNetwork } from "../../../base/config/parse";
+import { EVERYONE } from "../../../base/config/sign-in";
 import { capitalised } from "../../../base/text";
 import type { Ctx } from "../../../context";
 import { seeOther } from "../../../http/answers";
@@ -316,7 +316,7 @@ function RolesCard({ config }: { config: Config }) {
         columns={[
           {
             label: "Group",
-            cell: ({ group }) => (group === "*" ? "Everyone" : <code>{group}</code>),
+            cell: ({ group }) => (group === EVERYONE ? "Everyone" : <code>{group}</code>),
           },
           { label: "Role", cell: ({ role }) => capitalised(role) },
           { label: "Rights", isSecondary: true, cell: ({ role }) => ROLE_SENTENCES[role] },
@@ -359,7 +359,7 @@ interface Seen {
   hasRoles: boolean;
 }
 
-/** Result of a trial: what the provider says, and what a sign-in would do. Nobody was signed in. */
+/** Result of a trial: what the provider says, and what a sign-in would do. No session was started. */
 function Tried(props: { provider: Provider; failure?: string; seen?: Seen }) {
   const { provider, failure, seen } = props;
   return (
