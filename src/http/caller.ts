@@ -51,8 +51,8 @@ export interface IdentityHeaders {
   read(context: RequestContext): ProxyUser | undefined;
   /**
    * Compares the session of a request with the user whom the proxy names, and finds that of a client without cookies.
-   * Returns undefined if both agree or the proxy has no say, a Problem for a user who is not let in, or what begins or
-   * ends the session.
+   * Returns undefined if both agree or the session does not depend on the proxy, a Problem for a user who is not let in,
+   * or what begins or ends the session.
    */
   reconcile(
     context: RequestContext,

@@ -1,6 +1,6 @@
 /*
- * Users of the dashboard whom a proxy in front of it names in headers: the peers that are believed, and the session that
- * begins, goes on or ends with such a request.
+ * Users of the dashboard whom a proxy in front of it names in headers: the peers whose headers are read, and the session
+ * that begins, goes on or ends with such a request.
  */
 import { timingSafeEqual } from "node:crypto";
 import ipaddr from "ipaddr.js";
@@ -215,7 +215,10 @@ function clientOf({ subject }: Person, { ip, userAgent }: { ip: string; userAgen
   return JSON.stringify([subject, ip, userAgent]);
 }
 
-/** Returns the text of a header; undefined for none, and an empty one. Throws a Problem for text that names nobody. */
+/**
+ * Returns the text of a header; undefined if it is missing or empty. Throws a Problem for text that is too long, not UTF-8,
+ * or has control characters.
+ */
 function readText(
   headers: Headers,
   name: string | undefined,
@@ -243,7 +246,7 @@ function unreadable(header: string, what: string): Problem {
   );
 }
 
-/** Logs at the start which headers are believed, since a proxy that passes those of clients on lets anyone in. */
+/** Logs at the start which headers are read, since a proxy that passes those of clients on lets anyone in. */
 export function announceIdentityProxy({ config, log }: Ctx): void {
   const networks = config.identityProxy.map(formatNetwork);
   const groups = config.identityProxyGroupsHeader ?? "off";

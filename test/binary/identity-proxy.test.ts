@@ -77,7 +77,7 @@ const PRODUCTS: readonly Product[] = [
   },
 ];
 
-/** Stands for the products: the cookie `who` of a request says whom it names. Without one it answers 401. */
+/** Substitute for the products: names the user in the cookie `who` of a request. Without the cookie it answers 401. */
 function startProduct({ path, nameHeader, emailHeader, groupsHeader }: Product) {
   return Bun.serve({
     port: 0,
@@ -98,7 +98,7 @@ function startProduct({ path, nameHeader, emailHeader, groupsHeader }: Product) 
   });
 }
 
-/** Headers by which a client claims to be somebody else. */
+/** Headers in which a client names another user as itself. */
 const CLAIMS = {
   "Remote-User": "root",
   "Remote-Email": "root@northwind.example",
@@ -195,7 +195,7 @@ for (const product of PRODUCTS) {
         expect((await open(caddy.address, path, jar, own)).status).toBe(303);
       });
 
-      test("nobody becomes somebody else by headers of their own", async () => {
+      test("a client does not become another user by headers of its own", async () => {
         for (const who of ["ada", "nobody"]) {
           const jar: Jar = new Map([["who", who]]);
           const answer = await open(caddy.address, "/admin", jar, { headers: CLAIMS });
@@ -212,7 +212,7 @@ for (const product of PRODUCTS) {
         expect(await site.output("user", "list", "--json")).not.toContain("root");
       });
 
-      test("without a user the product answers, and past Caddy nobody is believed", async () => {
+      test("without a user the product answers, and headers that come past Caddy are ignored", async () => {
         const refused = await open(caddy.address, "/admin", new Map());
         expect(refused.status).toBe(product.heading === "oauth2-proxy" ? 302 : 401);
         const past = await open(server.url, "/admin", new Map(), { headers: CLAIMS });
@@ -222,7 +222,7 @@ for (const product of PRODUCTS) {
         expect(await holds(isLogged)).toBe(true);
       });
 
-      test("the API is reached with a key, whatever the product would say", async () => {
+      test("the API is reached with a key, without asking the product", async () => {
         const headers = { authorization: `Bearer ${key}`, accept: "application/json", ...CLAIMS };
         const answer = await open(caddy.address, "/api/v1/status/acme", new Map(), { headers });
         expect(answer.status).toBe(200);

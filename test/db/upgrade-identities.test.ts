@@ -3,7 +3,7 @@ import { MIGRATIONS } from "../../src/db/migrations";
 import { expectSound, openOldDatabase } from "../support/old-database";
 import { temporaryFolder } from "../support/temporary-folder";
 
-test("the upgrade keeps sessions and links, which began without an identity and recover nobody", () => {
+test("the upgrade keeps sessions and links, which began without an identity and are not for a recovery", () => {
   using folder = temporaryFolder();
   const before = MIGRATIONS.findIndex(({ name }) => name === "identities");
   using old = openOldDatabase(

@@ -5,7 +5,7 @@ import { temporaryFolder } from "../support/temporary-folder";
 
 const TABLES = ["second_factors", "recovery_codes", "sign_in_steps"];
 
-test("after the upgrade sessions go on, nobody has a second factor, and one goes with its user", () => {
+test("after the upgrade sessions go on, no user has a second factor, and a new one is deleted with its user", () => {
   using folder = temporaryFolder();
   const before = MIGRATIONS.findIndex(({ name }) => name === "second_factors");
   using old = openOldDatabase(

@@ -191,7 +191,7 @@ describe("the first request of a user whom the proxy names", () => {
     expect(client.session).not.toBe(first);
   });
 
-  test("creates the first user if its groups make an owner, and nobody before", async () => {
+  test("creates the first user only if its groups make an owner", async () => {
     await using app = await createTestApp({
       env: { ...PROXY_ENV, ALLCLEAR_ROLES: "root=owner; *=admin" },
     });
@@ -348,7 +348,7 @@ describe("a user whom the proxy names and who is not let in", () => {
     expect(readHtml(answer.text).texts("button")).toContain("Continue to the form");
   });
 
-  test("is told so on the sign-in screen, and by the problem", async () => {
+  test("sees the reason on the sign-in screen and in the problem", async () => {
     await using app = await appWith({ ALLCLEAR_CREATE_USERS: "off" });
     const { open } = browserOf(app);
     expect((await open("/admin/incidents", named("bob"))).headers.get("location")).toBe(
@@ -374,7 +374,7 @@ describe("a session that the proxy began", () => {
     expect((await app.call("/admin", { session: client.session })).status).toBe(401);
   });
 
-  test("ends with a request past the proxy, whatever that names", async () => {
+  test("ends with a request past the proxy, even if that names the same user", async () => {
     await using app = await appWith();
     const { client } = browserOf(app);
     await client.open("/admin", { from: PROXY, headers: named("bob") });
@@ -504,7 +504,7 @@ describe("a second factor", () => {
 });
 
 describe("a session that began with a password", () => {
-  test("goes on without a header, and beside a user who is not let in", async () => {
+  test("goes on without a header, and if the proxy names a user who is not let in", async () => {
     await using app = await appWith({ ALLCLEAR_CREATE_USERS: "off" });
     const { open } = browserOf(app, await signIn(app, "owner@example.com"));
     for (const headers of [{}, named("bob")]) {
@@ -548,7 +548,7 @@ describe("identity headers that are not believed", () => {
     expect(warnings()).toMatchObject([{ peer: OTHER_NETWORK }, { peer: "203.0.113.7" }]);
   });
 
-  test("those of a client behind another proxy are ignored, whatever address it claims", async () => {
+  test("those of a client behind another proxy are ignored, even if the forwarded address is that of the proxy", async () => {
     await using app = await appWith({ ALLCLEAR_TRUSTED_PROXIES: "192.0.2.1" });
     const headers = { ...named("bob"), "x-forwarded-for": PROXY };
     await expectNothing(app, headers, "192.0.2.1");
@@ -562,7 +562,7 @@ describe("identity headers that are not believed", () => {
     expect((await app.call("/admin", { from, headers })).status).toBe(200);
   });
 
-  test("those that another node passes on are ignored, whoever the client was", async () => {
+  test("those that another node passes on are ignored, for any client", async () => {
     await using app = await appWith({
       ALLCLEAR_IDENTITY_PROXY: "10.0.0.0/28,127.0.0.1",
       ALLCLEAR_IDENTITY_PROXY_NO_SECRET: "on",

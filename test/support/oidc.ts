@@ -80,7 +80,7 @@ export interface FakeProvider extends AsyncDisposable {
   issuer: string;
   /** Variables of an installation that uses it. */
   env: Record<string, string>;
-  /** Claims of whoever signs in, in the ID token. */
+  /** Claims in the ID token about the person who signs in. */
   person: Fields;
   /** Claims of UserInfo, in addition to the subject. */
   userInfo: Fields;

@@ -156,7 +156,6 @@ export function identityProxyProblems(
   if (isGiven("roles") && !isGiven("identityProxyGroupsHeader")) {
     problems.push(required(groupsHeader, "roles"));
   }
-  // The name of a user would be the name of a group.
   const groups = headers.identityProxyGroupsHeader?.toLowerCase();
   const isOff = groups === undefined && "identityProxyGroupsHeader" in headers;
   // Otherwise everyone whom the proxy names would be refused.
@@ -164,6 +163,7 @@ export function identityProxyProblems(
     problems.push(`${nameOf("roles")} must have an entry for *, since ${groupsHeader} is off.`);
   }
   const others = [headers.identityProxyHeader, headers.identityProxyEmailHeader];
+  // Otherwise the name of a user would be the name of a group.
   if (groups !== undefined && others.some((name) => name?.toLowerCase() === groups)) {
     problems.push(`${groupsHeader} must be a header of its own.`);
   }

@@ -158,7 +158,7 @@ function parseRoles(value: string): readonly RoleRule[] {
     .split(";")
     .map((entry) => entry.trim())
     .filter((entry) => entry !== "");
-  // Without an entry, nobody could sign in with the provider.
+  // Without an entry, every sign-in with the provider would be refused.
   if (entries.length === 0) throw new Error("is empty");
   return entries.map((entry) => {
     const at = entry.lastIndexOf("=");

@@ -110,7 +110,7 @@ export function passwordError(password: string, email: string): string | undefin
   if (isTooLong(password)) return `is longer than ${LONGEST.toLocaleString("en")} characters`;
   const normalised = normalise(password);
   if (codePointLength(normalised) < SHORTEST) return `is shorter than ${SHORTEST} characters`;
-  // In the form of a new user, the e-mail is examined beside the password.
+  // In the form of a new user, this runs even if the e-mail is too long.
   const isEmail = !isTooLong(email) && foldCase(normalised) === foldCase(normalise(email));
   if (isEmail) return "must not be the e-mail address";
   return undefined;

@@ -145,7 +145,7 @@ export function acceptLink(
   const did = purpose === "invite" ? "accepted the invitation" : "chose a new password by a link";
   const summary = `“${row.name}” ${did}${"sessionToken" in signedIn ? ", and signed in" : ""}`;
   audit(ctx, tx, userActor(row, origin.ip), "user.accept", row.id, summary);
-  // Only of somebody who has not joined yet is the first password no change.
+  // The first password of a user who has not joined yet changes none.
   const hadJoined = before.passwordHash !== null || before.lastLoginAt !== null;
   if (hadJoined) mailChangedPassword(ctx, tx, row, "link");
   return { user: getUser(tx, row.id), ...signedIn };

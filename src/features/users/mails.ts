@@ -46,13 +46,13 @@ import { EMAIL_MAX_LENGTH } from "./wire";
 /** Place of the change of a password. */
 export type PasswordChange = "account" | "link" | "command";
 
-/** Change of a second factor that its user is told of. Times in unix ms. */
+/** Change of a second factor, about which its user gets a mail. Times in unix ms. */
 export type SecondFactorChange =
   | { change: "on" | "off" | "recovery_codes_created" }
   | { change: "reset"; by: "owner" | "command" }
-  /** Another `left` recovery codes are left. */
+  /** `left`: number of recovery codes that are not used yet. */
   | { change: "recovery_code_used"; left: number }
-  /** No code is accepted until then, after wrong ones. */
+  /** `until`: end of the pause after wrong codes. */
   | { change: "codes_refused"; until: number };
 
 /** Mail to a user, with the values that it is written from. */

@@ -131,7 +131,7 @@ describe("the options of an identity proxy", () => {
     }
   });
 
-  test("roles need an entry for everyone if the proxy sends no groups, since it would let nobody in", () => {
+  test("roles need an entry for everyone if the proxy sends no groups, since all users would be refused", () => {
     const off = { ...PROXY, ALLCLEAR_IDENTITY_PROXY_GROUPS_HEADER: "off" };
     expect(problemsOf({ ...off, ALLCLEAR_ROLES: "ops=owner; a*=viewer" })).toEqual([
       "ALLCLEAR_ROLES must have an entry for *, since ALLCLEAR_IDENTITY_PROXY_GROUPS_HEADER is off.",

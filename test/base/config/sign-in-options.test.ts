@@ -124,7 +124,7 @@ describe("roles by groups", () => {
     },
   );
 
-  test("an empty list is rejected, since nobody could sign in", () => {
+  test("an empty list is rejected, since every sign-in would be refused", () => {
     expect(roles(" ; ")).toEqual([expect.stringMatching(/^ALLCLEAR_ROLES is empty/)]);
   });
 });

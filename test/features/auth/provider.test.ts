@@ -336,7 +336,7 @@ describe("a provider", () => {
     expect(site.provider.requests.map(({ path }) => path)).not.toContain("/elsewhere");
   });
 
-  test("that sends more than 256 KiB is refused, whatever it declares", async () => {
+  test("that sends more than 256 KiB is refused, even if it declares no length", async () => {
     await using site = await siteWith();
     const piece = new Uint8Array(64 * 1024).fill(0x20);
     let sent = 0;
@@ -383,7 +383,7 @@ describe("a provider", () => {
     expect(await notBegun(site)).not.toBe("");
   });
 
-  test("that answers text in the place of a token puts none of it into the log", async () => {
+  test("that answers text instead of a token puts none of it into the log", async () => {
     await using site = await siteWith();
     const headers = { "content-type": "application/json" };
     site.provider.answer = (path) =>

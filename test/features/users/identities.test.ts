@@ -61,7 +61,7 @@ describe("the claims of a person", () => {
     expect(verified).toEqual([true, true, false, false, false, false, false]);
   });
 
-  test("deny a verification by one answer, whatever the other one says", () => {
+  test("deny a verification by one answer, even if the other one confirms it", () => {
     const config = testConfig({
       ALLCLEAR_OIDC_ISSUER: provider.issuer,
       ALLCLEAR_OIDC_CLIENT_ID: "allclear",

@@ -84,7 +84,7 @@ describe.each(kinds)("owners that are %s", (kind) => {
       const { user } = inviteUser(installation.ctx, tx, bob, CLI_ACTOR);
       insertIdentity(tx, { userId: user.id, issuer: ISSUER, subject: "bob", ...at });
     });
-    // An identity of an issuer that is not in force signs nobody in.
+    // An identity of an issuer that is not in force does not sign in.
     expect((await installation.rejectionFrom(change(installation, ada.id))).code).toBe("conflict");
     const config = { ...installation.ctx.config, oidcIssuer: ISSUER };
     const now = { ...installation, ctx: { ...installation.ctx, config } };

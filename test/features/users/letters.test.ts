@@ -293,7 +293,7 @@ describe("the mails to users", () => {
     expect((await written(site.compose(warning))).text).toContain(`, on ${expiry}.`);
   });
 
-  test("invite nobody who has joined with an identity since, until an owner makes a new link", async () => {
+  test("do not invite a user who has joined with an identity since, until an owner makes a new link", async () => {
     await using site = await createAccountMailSite();
     const { app, owner } = site;
     const { ctx } = app;
@@ -336,7 +336,7 @@ describe("the mails to users", () => {
     });
   });
 
-  test("tell nobody who joins with the first password that it was changed", async () => {
+  test("are not sent about a change to a user who joins with the first password", async () => {
     await using site = await createAccountMailSite();
     const { app, owner } = site;
     const { ctx } = app;

@@ -69,7 +69,7 @@ describe("wrong codes", () => {
             const lastHour = counted.filter((at) => at > now - HOUR_MS).length;
             const isRefused = state.pausedUntil !== before.pausedUntil;
             expect(isRefused).toBe(state.wrongCodes.length === 0);
-            // After a refusal, counting begins anew.
+            // After a refusal, counting starts at zero.
             if (before.pauses === 0) expect(isRefused).toBe(lastHour >= 10);
           }
         },

@@ -62,7 +62,7 @@ export async function startOidcProvider(
         accountId: id,
         claims: () => ({ sub: id, ...people.get(id) }) as never,
       }),
-      // Nobody is asked for consent.
+      // Skips the question for consent.
       async loadExistingGrant({ oidc }) {
         const grant = new oidc.provider.Grant({
           accountId: oidc.session?.accountId ?? "",

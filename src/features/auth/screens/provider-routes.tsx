@@ -120,8 +120,8 @@ export function providerAdminRoutes(deps: AdminDependencies) {
   }
 
   /**
-   * Asks if an invitation is to be accepted, unless the e-mail of the person shows that it is theirs: it may have been sent
-   * on, to lead somebody into the account of another user. Undefined if there is nothing to ask.
+   * Asks if an invitation is to be accepted, unless the e-mail of the person shows that it is theirs: a stranger who was
+   * sent the link could otherwise get the account of another user. Undefined if there is nothing to ask.
    */
   async function askToJoin(
     request: Request,

@@ -198,7 +198,7 @@ describe("a code", () => {
     expect((await sendCode(app, second, { code: earlier })).status).toBe(422);
   });
 
-  test("that turned the second factor on signs nobody in", async () => {
+  test("that turned the second factor on does not sign in", async () => {
     await using at = await withAda();
     const { app, ada } = at;
     const cookie = await passwordStep(app, ADA);
@@ -235,7 +235,7 @@ describe("a code", () => {
     expect(listSteps(app.ctx.db, {})).toEqual([]);
   });
 
-  test("of another user signs nobody in", async () => {
+  test("of another user does not sign in", async () => {
     await using at = await withAda();
     const { app } = at;
     const grace = await enrol(app, (await userWithPassword(app, GRACE, "editor")).id);
@@ -451,7 +451,7 @@ describe("the session after a code", () => {
     expect(await isSignedIn(app, before)).toBe(false);
   });
 
-  test("is that of the browser's own step, beside one that somebody planted", async () => {
+  test("is that of the browser's own step, even if another step cookie was planted", async () => {
     await using at = await withAda();
     const { app, ada } = at;
     const eve = "eve@example.com";
@@ -459,7 +459,7 @@ describe("the session after a code", () => {
     const planted = await passwordStep(app, eve);
     const own = await passwordStep(app, ADA);
     const code = await ada.nextCode();
-    // Ada's code is wrong for Eve: it signs nobody in.
+    // Ada's code is wrong for Eve: it signs neither in.
     expect((await sendCode(app, `${planted}; ${own}`, { code })).status).toBe(422);
     expect(listSessions(app.ctx.db, {})).toEqual([]);
     expect((await sendCode(app, own, { code })).status).toBe(303);
@@ -581,7 +581,7 @@ describe("wrong codes", () => {
     expect((await sendCode(app, cookie, { code: await grace.nextCode() })).status).toBe(303);
   });
 
-  test("without the right password count for nobody", async () => {
+  test("without the right password are not counted", async () => {
     await using at = await withAda();
     const { app, ada } = at;
     for (let i = 0; i < 12; i++) {

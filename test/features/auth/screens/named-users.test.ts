@@ -72,7 +72,7 @@ describe("an invitation of a user whom the proxy names", () => {
     expect(await shownTo("Grace@Example.com")).not.toContain(warning);
   });
 
-  test("connects nobody who has an identity already, whose role would be that of another", async () => {
+  test("does not connect a user who has an identity already, whose role would be that of another person", async () => {
     await using app = await appWith({ ALLCLEAR_ROLES: "ops=owner; *=viewer" });
     const owner = await signIn(app, OWNER);
     const mallory = { from: PROXY, headers: named("mallory") };
@@ -138,7 +138,7 @@ describe("an invitation of a user whom the proxy names", () => {
 });
 
 describe("connecting with the name that the proxy gives, in Account", () => {
-  /** Signs the owner in with a password, behind the proxy, which names somebody without an account. */
+  /** Signs the owner in with a password, behind the proxy, which names a person without an account. */
   async function ownerBehindProxy(app: TestApp): Promise<BrowserClient> {
     return new BrowserClient(app, await signIn(app, OWNER));
   }

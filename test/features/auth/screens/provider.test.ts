@@ -744,7 +744,7 @@ describe("an invitation", () => {
     expect(answer.status).toBe(404);
   });
 
-  test("of a user who is connected lets nobody else in, and gives no role of another person", async () => {
+  test("of a user who is connected does not let another person in, and gives no role of that person", async () => {
     await using app = await appWith({ ALLCLEAR_ROLES: "ops=owner; *=viewer" });
     const mallory = new BrowserClient(app);
     await mallory.signIn(provider);

@@ -381,7 +381,7 @@ describe("a role that needs a second factor", () => {
     expect((await setUp(app, session, page)).status).toBe(200);
   });
 
-  test("does not let a session that somebody else began with the password in when it is set up", async () => {
+  test("ends a session that another person began with the password, once it is set up", async () => {
     await using app = await createTestApp({ env });
     await userWithPassword(app, ADA);
     const [own, stolen] = [await signIn(app, ADA), await signIn(app, ADA)];
