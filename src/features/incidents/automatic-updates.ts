@@ -8,6 +8,7 @@ import { MINUTE_MS, toIso } from "../../base/time";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import type { Words } from "../../languages/words";
+import { wordsForPage } from "../pages/pages";
 import { NAMED_COMPONENTS_MAX, UPDATE_TEXT_MAX, UPDATES_MAX } from "../timeline/updates";
 import {
   type AutomaticRow,
@@ -29,7 +30,7 @@ import {
   countNamings,
   NAMINGS_MAX,
 } from "./rules";
-import { appendUpdate, prepareUpdate, wordsForPage } from "./save";
+import { appendUpdate, prepareUpdate } from "./save";
 import { findIncident, type IncidentRow } from "./store";
 import type { AddUpdateBody } from "./wire";
 

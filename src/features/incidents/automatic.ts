@@ -14,7 +14,7 @@ import { audit } from "../../events/audit";
 import { replaceCausesOfComponent } from "../components/statuses";
 import { findComponents } from "../components/store";
 import type { Words } from "../../languages/words";
-import { touchPage } from "../pages/pages";
+import { touchPage, wordsForPage } from "../pages/pages";
 import { NAMED_COMPONENTS_MAX, UPDATES_MAX } from "../timeline/updates";
 import {
   addAutomaticUpdate,
@@ -55,7 +55,7 @@ import {
   listUpdateSummaries,
 } from "./records";
 import { causesOfOutages, impactOf } from "./rules";
-import { prepareUpdate, saveIncident, wordsForPage, writeUpdate } from "./save";
+import { prepareUpdate, saveIncident, writeUpdate } from "./save";
 import { deleteUpdates, findIncident, type IncidentRow, updateIncidentRow } from "./store";
 import type { CreateIncidentBody, SplitOffBody } from "./wire";
 

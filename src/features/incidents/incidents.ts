@@ -12,7 +12,7 @@ import type { Reader, Tx } from "../../db/statements";
 import { audit, recordAudits } from "../../events/audit";
 import { resolveNamedComponents } from "../components/references";
 import { replaceCauses } from "../components/statuses";
-import { findNamedPage, touchPage } from "../pages/pages";
+import { findNamedPage, touchPage, wordsForPage } from "../pages/pages";
 import { requireUpdate, toMs } from "../timeline/updates";
 import { isStillAutomatic, resolveIfOver, takeOver } from "./automatic-updates";
 import { automationOf } from "./outage-store";
@@ -51,7 +51,6 @@ import {
   recordIncidentEvent,
   requireRoomToReopen,
   saveIncident,
-  wordsForPage,
   writeUpdate,
 } from "./save";
 import {

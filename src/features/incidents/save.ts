@@ -12,8 +12,7 @@ import { audit } from "../../events/audit";
 import type { EventType, OutboxEvent } from "../../events/outbox";
 import { type ResolvedComponent, resolveNamedComponents } from "../components/references";
 import { type ComponentCause, replaceCauses } from "../components/statuses";
-import { type Words, wordsOf } from "../../languages/words";
-import { getPage, touchPage } from "../pages/pages";
+import { touchPage, wordsForPage } from "../pages/pages";
 import { toMs, UPDATES_MAX } from "../timeline/updates";
 import { automationOf } from "./outage-store";
 import {
@@ -42,11 +41,6 @@ import {
   updateIncidentRow,
 } from "./store";
 import { type AddUpdateBody, eventData, type EventRecord } from "./wire";
-
-/** Returns the words in which Allclear writes to a page. */
-export function wordsForPage(reader: Reader, pageId: string): Words {
-  return wordsOf(getPage(reader, pageId).locale);
-}
 
 /** Columns of a new incident that nothing has set. */
 export const NEW_INCIDENT = {

@@ -4,7 +4,7 @@ import { MINUTE_MS } from "../../base/time";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { type MessageKey, wordsOf } from "../../languages/words";
-import { getPage } from "../pages/pages";
+import { wordsForPage } from "../pages/pages";
 import { getMaintenance, getMaintenanceRecord } from "./records";
 import { type DueTransition, dueTransitions } from "./rules";
 import {
@@ -192,7 +192,7 @@ function takeStep(ctx: Ctx, tx: Tx, step: Step, now: number): number {
   const isStarting = isStart(step);
   const status = isStarting ? "in_progress" : "completed";
   const after = withStatus(row, status, at);
-  const { t, lang } = wordsOf(getPage(tx, row.pageId).locale);
+  const { t, lang } = wordsForPage(tx, row.pageId);
   const update = {
     status,
     body: t(TEXTS[status]),

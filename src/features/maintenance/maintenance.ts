@@ -9,8 +9,7 @@ import type { Reader, Tx } from "../../db/statements";
 import { recordAudits } from "../../events/audit";
 import type { EventType } from "../../events/outbox";
 import { pathInList, resolveComponents } from "../components/references";
-import { wordsOf } from "../../languages/words";
-import { findNamedPage, getPage, touchPage } from "../pages/pages";
+import { findNamedPage, touchPage, wordsForPage } from "../pages/pages";
 import { isInFuture, toMs, UPDATES_MAX } from "../timeline/updates";
 import { getMaintenanceRecord, toDocumentRecords } from "./records";
 import {
@@ -403,7 +402,7 @@ export function cancelMaintenanceOfPage(ctx: Ctx, tx: Tx, pageId: string, actor:
   });
   if (pending.length === 0) return;
   const now = ctx.clock.now();
-  const { t, lang } = wordsOf(getPage(tx, pageId).locale);
+  const { t, lang } = wordsForPage(tx, pageId);
   const ids = JSON.stringify(pending.map(({ row }) => row.id));
   const planned = new Map(
     listFirstUpdates(tx, { ids }).map(({ maintenanceId, notify }) => [maintenanceId, notify]),

@@ -15,7 +15,8 @@ import { isTimeZone } from "../../base/zones";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { audit } from "../../events/audit";
-import { languageOf } from "../../languages/tags";
+import { canonicalTag, languageOf } from "../../languages/tags";
+import { type Words, wordsOf } from "../../languages/words";
 import { hostNameOf, toDomain, validateDomains } from "./addresses";
 import { fullMailSettings, type PageMailInput } from "./mail";
 import { compatOf, isReservedSlug, JOIN_MINUTES, languagesOf, localeOf } from "./rules";
@@ -186,6 +187,11 @@ export function getPage(reader: Reader, id: string): PageRow {
   return row;
 }
 
+/** Returns the words in which Allclear writes to a page. */
+export function wordsForPage(reader: Reader, pageId: string): Words {
+  return wordsOf(getPage(reader, pageId).locale);
+}
+
 /** Finds a page by its id, its slug, or an earlier slug. */
 export function findPageBySlugOrId(reader: Reader, slugOrId: string): PageRow | undefined {
   return findPageBySlug(reader, { slug: slugOrId }) ?? findPage(reader, { id: slugOrId });
@@ -213,7 +219,7 @@ export function addPageErrors(
   if (timeZone !== undefined && !isTimeZone(timeZone)) {
     errors.add(["time_zone"], "must be a time zone, such as Europe/Berlin");
   }
-  if (locale !== undefined && !isLocale(locale)) {
+  if (locale !== undefined && canonicalTag(locale) === undefined) {
     errors.add(["locale"], "must be a language tag, such as en or pt-BR");
   }
   for (const [index, language] of languages.entries()) {
@@ -400,13 +406,4 @@ export function findNamedPage(
   const page = findPageBySlugOrId(reader, slugOrId);
   if (!page) errors.add(["page"], UNKNOWN_PAGE);
   return page;
-}
-
-/** Returns true if a text is a well-formed BCP 47 language tag. */
-function isLocale(tag: string): boolean {
-  try {
-    return Intl.getCanonicalLocales(tag).length === 1;
-  } catch {
-    return false;
-  }
 }

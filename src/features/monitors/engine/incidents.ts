@@ -25,7 +25,6 @@ import {
   listReopenable,
 } from "../../incidents/outage-store";
 import { columnsChanged } from "../../incidents/rules";
-import { wordsForPage } from "../../incidents/save";
 import { findIncident, type IncidentRow } from "../../incidents/store";
 import {
   asMarkdown,
@@ -34,6 +33,7 @@ import {
   writeDueUpdates,
 } from "../../incidents/automatic-updates";
 import type { Words } from "../../../languages/words";
+import { wordsForPage } from "../../pages/pages";
 import { findPage } from "../../pages/store";
 import { listRecoveredMonitors, listUnlinkedMonitors } from "../evaluation-store";
 import { findOutageStart } from "../spans-store";
