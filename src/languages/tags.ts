@@ -67,6 +67,16 @@ export function languageOf(locale: string): Language | undefined {
   return undefined;
 }
 
+/** Returns the locale of dates, times and numbers. English without a region has the day first, and 24 hours. */
+export function formatLocale(locale: string): string {
+  return locale === "en" ? "en-GB" : locale;
+}
+
+/** Returns the language of dates and times beside words in English; undefined for a locale with a catalog. */
+export function formatLang(locale: string): string | undefined {
+  return languageOf(locale) === undefined ? locale : undefined;
+}
+
 function catalogOf(tag: string): Language | undefined {
   return LANGUAGES.find((language) => language === tag);
 }

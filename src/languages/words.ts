@@ -11,7 +11,7 @@ import type {
 } from "intl-messageformat";
 import { LRUCache } from "lru-cache";
 import { lazy } from "../base/lazy";
-import { type Language, languageOf } from "./tags";
+import { formatLocale, type InSomeLanguage, LANG, type Language, languageOf } from "./tags";
 import ar from "./ar.json" with { type: "file" };
 import cs from "./cs.json" with { type: "file" };
 import da from "./da.json" with { type: "file" };
@@ -39,7 +39,7 @@ import { messages as english } from "./en.json";
 export type MessageKey = keyof typeof english;
 
 /** Values of a message's placeholders. */
-export type MessageArgs = Readonly<Record<string, string | number>>;
+type MessageArgs = Readonly<Record<string, string | number>>;
 
 /** A value that is neither text nor number, or the function that makes one of the content of a tag. */
 type Rich<T> = PrimitiveType | T | FormatXMLElementFn<T, T | (string | T)[]>;
@@ -57,6 +57,8 @@ export interface Words {
   lists(): Intl.ListFormat;
   /** Name of the language in itself. */
   name: string;
+  /** Returns the tag of a text in another language than these words; undefined for one in theirs, or of a person. */
+  langOf(text: InSomeLanguage | string | null | undefined): string | undefined;
   /** Returns a message, in English if the catalog lacks it. Throws if a value is missing. */
   t(key: MessageKey, args?: MessageArgs): string;
   /** Returns a message in parts, with values that are not text, such as elements. */
@@ -115,7 +117,7 @@ export function wordsOf(locale: string): Words {
   return words;
 }
 
-/** Sets the words of a locale, in place of those of its catalog. Tests give a locale a language that is none. */
+/** Sets the words of a locale in place of those of its catalog. Tests use it for a pseudo-language. */
 export function keepWords(locale: string, words: Words): void {
   wordsByLocale().set(locale, words);
 }
@@ -133,8 +135,7 @@ function readCatalog(language: Language): Catalog {
 export function createWords(catalog: Catalog, locale: string): Words {
   const { language, messages } = catalog;
   const isEnglish = catalog === ENGLISH;
-  // English without a region is written as on the pages: day first.
-  const ownLocale = locale === "en" ? "en-GB" : locale;
+  const ownLocale = formatLocale(locale);
   const formats = new Map<MessageKey, IntlMessageFormat>();
   const formatters = lazy(() => createFormatters(ownLocale));
   const inEnglish = lazy(() => createFormatters("en-GB"));
@@ -165,6 +166,10 @@ export function createWords(catalog: Catalog, locale: string): Words {
     lists,
     name: language.name,
     has,
+    langOf(text) {
+      const lang = typeof text === "string" ? text : text?.[LANG];
+      return lang === locale ? undefined : lang;
+    },
     t(key, args) {
       // A message without values is no message of the format, so that it needs no parser.
       if (args === undefined) return messages[key] ?? english[key];

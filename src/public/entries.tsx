@@ -7,10 +7,10 @@ import type { MaintenanceSummary } from "../features/maintenance/records";
 import type { Maintenance } from "../features/maintenance/wire";
 import type { HistoryEntry } from "../features/status/entries";
 import { Shape, StatusLabel } from "../ui/blocks";
+import { updateKey } from "../features/timeline/updates";
 import { useWords } from "../ui/words";
 import type { PageContext } from "./page-context";
 import { ClockTime, type PageTimes } from "./page-times";
-import { updateKey } from "./state";
 import { moreThan, Names, type ShownText, Text, type TextBudget } from "./text";
 
 const NAMES_SHOWN = 4;

@@ -12,6 +12,7 @@ import type { Ctx } from "../context";
 import type { Reader } from "../db/statements";
 import { listNewestIncidents, type ReadRecords } from "../features/incidents/records";
 import { type Incident, presentIncident } from "../features/incidents/wire";
+import { updateKey } from "../features/timeline/updates";
 import { listMaintenance, listPendingMaintenance } from "../features/maintenance/records";
 import { type Maintenance, presentMaintenance } from "../features/maintenance/wire";
 import { withLanguage } from "../features/pages/language-links";
@@ -42,7 +43,6 @@ import {
   represent,
   type RepresentationOf,
 } from "./site";
-import { updateKey } from "./state";
 import type { Visitors } from "./visitors";
 
 /** Library, loaded with the first feed and not at the start of the server. */

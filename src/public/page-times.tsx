@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { isUtcZone } from "../base/time";
 import { type Days, daysIn } from "../base/zones";
-import { languageOf } from "../languages/tags";
+import { formatLang, formatLocale } from "../languages/tags";
 
 /** Formatters of times in the language of a page, in UTC and in the page's time zone. */
 export interface PageTimes extends Days {
@@ -27,7 +27,7 @@ export interface PageTimes extends Days {
   month(iso: string): string;
   /** Time zone of the page in addition to UTC; undefined for one of UTC's names. */
   zone: string | undefined;
-  /** Language of the formats if the words beside them are in another: English for want of a catalog. */
+  /** Language of the formats, from `formatLang`. */
   lang: string | undefined;
 }
 
@@ -56,8 +56,7 @@ export function createTimesCache(): TimesOf {
 
 /** Creates the formatters without a cache. */
 export const createPageTimes: TimesOf = (page) => {
-  // English without a region is written as in the dashboard: day first, 24 hours.
-  const locale = page.locale === "en" ? "en-GB" : page.locale;
+  const locale = formatLocale(page.locale);
   const format = (options: Intl.DateTimeFormatOptions, timeZone = "UTC") =>
     new Intl.DateTimeFormat(locale, { ...options, timeZone });
   const full = format({ ...DAY, ...CLOCK });
@@ -102,7 +101,7 @@ export const createPageTimes: TimesOf = (page) => {
     spanOfYear: (from, to) => dayOfYear.formatRange(new Date(from), new Date(to)),
     month: (iso) => month.format(new Date(iso.slice(0, 7))),
     zone: own,
-    lang: languageOf(page.locale) === undefined ? page.locale : undefined,
+    lang: formatLang(page.locale),
   };
 };
 

@@ -5,9 +5,7 @@ import {
   IMPACT_TONES,
   IMPACTS,
   INCIDENT_STATUSES,
-  type IncidentStatus,
   MAINTENANCE_STATUSES,
-  type MaintenanceStatus,
   phaseTone,
 } from "../base/status";
 import type { Incident } from "../features/incidents/wire";
@@ -40,15 +38,6 @@ export function IncidentState({ incident }: { incident: Pick<Incident, "status" 
 export function MaintenanceState({ maintenance }: { maintenance: Pick<Maintenance, "status"> }) {
   const { say } = useWords();
   return <State tone={phaseTone(maintenance)}>{say(`maintenance.${maintenance.status}`)}</State>;
-}
-
-/** Returns the message for the status of an update. */
-export function updateKey(status: IncidentStatus | MaintenanceStatus): MessageKey {
-  return isIncidentStatus(status) ? `incident.${status}` : `maintenance.${status}`;
-}
-
-function isIncidentStatus(status: IncidentStatus | MaintenanceStatus): status is IncidentStatus {
-  return (INCIDENT_STATUSES as readonly string[]).includes(status);
 }
 
 /**

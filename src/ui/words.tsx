@@ -7,7 +7,6 @@ import { useContext } from "preact/hooks";
 import { lazy } from "../base/lazy";
 import { percent } from "../base/numbers";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../base/time";
-import { type InSomeLanguage, LANG } from "../languages/tags";
 import { type MessageKey, type Words, wordsOf } from "../languages/words";
 import { duration, lasting, latencyText } from "./times";
 
@@ -22,8 +21,6 @@ export interface PageWords extends Words {
   say(key: MessageKey, args?: SaidArgs): ComponentChildren;
   /** Space between two sentences, which Chinese and Japanese do without. */
   gap: string;
-  /** Returns the tag of a text in another language than these words; undefined for one in theirs, or of a person. */
-  langOf(text: InSomeLanguage | string | null): string | undefined;
   /** "99.98 %", rounded down. */
   percent(share: number): string;
   /** "1 h 10 min" for a number of minutes. */
@@ -51,10 +48,6 @@ export function withFormats(words: Words): PageWords {
       ...words,
       say: createSay(words),
       gap: /^(?:ja|zh)\b/.test(words.lang) ? "" : " ",
-      langOf(text) {
-        const lang = typeof text === "string" ? text : text?.[LANG];
-        return lang === words.lang ? undefined : lang;
-      },
       ...formatsOf(words),
     };
     made().set(words, result);
@@ -74,7 +67,7 @@ function createSay(words: Words): PageWords["say"] {
   };
 }
 
-type Formats = Omit<PageWords, keyof Words | "say" | "gap" | "langOf">;
+type Formats = Omit<PageWords, keyof Words | "say" | "gap">;
 
 /** Formats of English, which the dashboard has too. */
 const ENGLISH_FORMATS = {

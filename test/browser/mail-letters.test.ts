@@ -32,8 +32,8 @@ function incidentHtml(locale: string, name: string): string {
     status: "identified" as const,
     impact: "major" as const,
     postmortem: undefined,
-    update: { status: "identified", body: BODY, at: AT },
-    earlier: [{ status: "investigating", body: "We look into it.", at: AT }],
+    update: { status: "identified" as const, body: BODY, at: AT },
+    earlier: [{ status: "investigating" as const, body: "We look into it.", at: AT }],
     url: "https://status.example.com/status/northwind/incidents/inc_1",
     components: [
       { name: "API", status: "partial_outage" as const },

@@ -11,7 +11,7 @@ import {
 import { withLineFeeds } from "../../base/text";
 import { isUtcZone } from "../../base/time";
 import { zoneNameAt } from "../../base/zones";
-import { languageOf } from "../../languages/tags";
+import { formatLang, formatLocale } from "../../languages/tags";
 import { type Words, wordsOf } from "../../languages/words";
 import { encodeText, placeLine, withoutControl } from "./compose";
 
@@ -450,7 +450,7 @@ function styleMarkdown(html: string): string {
 
 /** Formatters of times in the language and the time zone of a page. */
 export interface Moments {
-  /** Language of the formats if the words beside them are in another: English for want of a catalog. */
+  /** Language of the formats, from `formatLang`. */
   lang: string | undefined;
   /** "22 Nov 2026, 15:32 CET (UTC+1)". */
   moment(ms: number): string;
@@ -482,8 +482,7 @@ export function momentsOf(page: { locale: string; timeZone: string }): Moments {
 }
 
 function createMoments(page: { locale: string; timeZone: string }): Moments {
-  // English without a region is written as on the page: day first, 24 hours.
-  const locale = page.locale === "en" ? "en-GB" : page.locale;
+  const locale = formatLocale(page.locale);
   const timeZone = isUtcZone(page.timeZone) ? "UTC" : page.timeZone;
   const full = new Intl.DateTimeFormat(locale, { ...FULL, timeZone });
 
@@ -495,7 +494,7 @@ function createMoments(page: { locale: string; timeZone: string }): Moments {
   }
 
   return {
-    lang: languageOf(page.locale) === undefined ? page.locale : undefined,
+    lang: formatLang(page.locale),
     moment: (ms) => withZone(full.format(ms), ms),
     range: (fromMs, untilMs) => withZone(full.formatRange(fromMs, untilMs), fromMs),
     short(ms) {

@@ -2,7 +2,6 @@ import { LRUCache } from "lru-cache";
 import {
   type ComponentStatus,
   type Impact,
-  INCIDENT_STATUSES,
   type IncidentStatus,
   type MaintenanceStatus,
   messageTone,
@@ -52,6 +51,7 @@ import { pageUrl } from "../pages/addresses";
 import { languageFor } from "../pages/rules";
 import { findPage, type PageRow } from "../pages/store";
 import { mailLink } from "../subscribers/links";
+import { updateKey } from "../timeline/updates";
 import { reachOf, REPLY_PREFIX, subjectLine, targetsOf } from "./lists";
 import { readStatusChange } from "./mailings";
 import { choiceOf, updateOf } from "./rules";
@@ -79,7 +79,7 @@ interface LetterPage {
 
 /** Update of an incident or a maintenance. */
 interface LetterUpdate {
-  status: string;
+  status: IncidentStatus | MaintenanceStatus | typeof POSTMORTEM_STATUS;
   body: string;
   /** Unix ms. */
   at: number;
@@ -230,9 +230,7 @@ interface Parts {
 
 function letterOf(page: LetterPage, parts: Parts): Letter {
   const { tone, first, name, when, body, entries, facts, moments } = parts;
-  const { t, lang: own } = page.words;
-  const langOf = (lang: string | null | undefined) =>
-    lang === own ? undefined : (lang ?? undefined);
+  const { t, langOf } = page.words;
   const markdown = (source: string, lang: string | null | undefined): Block => {
     return { type: "markdown", source, url: facts.url, lang: langOf(lang) };
   };
@@ -248,8 +246,9 @@ function letterOf(page: LetterPage, parts: Parts): Letter {
   }
   for (const [index, { status, body: source, at, lang }] of facts.earlier.entries()) {
     if (index === 0) blocks.push(heading(t("updates.earlier")));
+    const key = status === POSTMORTEM_STATUS ? "entry.postmortem" : updateKey(status);
     blocks.push(
-      muted(`${t(updateKey(status))} · `, { name: moments.moment(at), lang: moments.lang }),
+      muted(`${t(key)} · `, { name: moments.moment(at), lang: moments.lang }),
       markdown(source, lang),
     );
   }
@@ -264,16 +263,7 @@ function letterOf(page: LetterPage, parts: Parts): Letter {
   };
 }
 
-/** Returns the message for the status of an update, or for a post-mortem. */
-function updateKey(status: string): MessageKey {
-  if (status === POSTMORTEM_STATUS) return "entry.postmortem";
-  const isOfIncident = (INCIDENT_STATUSES as readonly string[]).includes(status);
-  return isOfIncident
-    ? `incident.${status as IncidentStatus}`
-    : `maintenance.${status as MaintenanceStatus}`;
-}
-
-/** Stands for the status of an update in place of which a post-mortem was published. */
+/** Status of a post-mortem in the list of earlier updates. */
 const POSTMORTEM_STATUS = "post-mortem";
 
 const POSTMORTEM = "incident.postmortem_published";
@@ -388,7 +378,7 @@ function withPresentStatus<Named extends { id: string; status: ComponentStatus }
 
 interface Update {
   id: string;
-  status: string;
+  status: IncidentStatus | MaintenanceStatus;
   body: string;
   displayAt: number;
   lang: string | null;
@@ -406,8 +396,8 @@ function updateIdOf(reader: Reader, { kind, eventId }: MailingRow): string | und
 }
 
 /**
- * Size of all composed mailings that are kept, in UTF-16 units: 100 of the largest, or one in each language for many.
- * Each is composed again after a change of its page.
+ * Maximum size of all composed mailings that are kept, in UTF-16 units. There is room for 100 of the largest. Each is
+ * composed again after a change of its page.
  */
 const CACHE_MAX = 8_000_000;
 /** Superseded mails, each by the next, that are followed. */

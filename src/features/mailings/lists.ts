@@ -99,7 +99,7 @@ export function subjectLineOf(
   return subjectLine(page.name, name ?? "");
 }
 
-/** True if the subject of a mailing is in the language of its reader: only that of maintenance has own words. */
+/** Returns true if a mailing has a subject in each language. Only subjects of maintenance have words to translate. */
 export function hasSubjectsByLanguage(
   { kind }: Pick<MailingRow, "kind">,
   { languages }: Pick<PageRow, "languages">,

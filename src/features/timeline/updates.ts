@@ -2,9 +2,11 @@
 import { type Static, type TObject, type TProperties, Type } from "@sinclair/typebox";
 import { notFound } from "../../base/errors";
 import { Nullable, OneOf, Text } from "../../base/schema";
+import { INCIDENT_STATUSES, type IncidentStatus, type MaintenanceStatus } from "../../base/status";
 import { codePointLength } from "../../base/text";
 import { MINUTE_MS, parseInstant } from "../../base/time";
 import type { Reader, Tx } from "../../db/statements";
+import type { MessageKey } from "../../languages/words";
 
 /** Maximum length of an update's text, in code points. */
 export const UPDATE_TEXT_MAX = 10_000;
@@ -14,6 +16,15 @@ export const NAMED_COMPONENTS_MAX = 1_000;
 
 /** Maximum number of updates of one incident or maintenance, without the one that ends it. */
 export const UPDATES_MAX = 250;
+
+/** Returns the message for the status of an update. */
+export function updateKey(status: IncidentStatus | MaintenanceStatus): MessageKey {
+  return isIncidentStatus(status) ? `incident.${status}` : `maintenance.${status}`;
+}
+
+function isIncidentStatus(status: IncidentStatus | MaintenanceStatus): status is IncidentStatus {
+  return (INCIDENT_STATUSES as readonly string[]).includes(status);
+}
 
 export const UpdateText = Text({
   minLength: 1,
