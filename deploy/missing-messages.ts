@@ -1,4 +1,7 @@
-/** Lists the messages that a catalog lacks, which are shown in English. Exits with 1 if there are any: no release has some. */
+/**
+ * Lists the messages that a catalog lacks, which are shown in English. Exits with 1 if there are any, so that no release
+ * lacks one.
+ */
 import { join } from "node:path";
 import { Glob } from "bun";
 import english from "../src/languages/en.json";

@@ -10,7 +10,7 @@ import {
   worstStatus,
 } from "../base/status";
 import { DAY_MS, MINUTE_MS, toIso } from "../base/time";
-import type { DayOf } from "../features/components/rules";
+import { type DayOf, PARTIAL_FACTOR } from "../features/components/rules";
 import type { SparklineData, SparklineData as Latency } from "../features/monitors/latency";
 import type { EntryNames } from "../features/status/entries";
 import { type DayEntries, UPTIME_DAYS } from "../features/status/histories";
@@ -474,9 +474,6 @@ function Explanation() {
     </>
   );
 }
-
-/** Weight of the time in a partial outage. */
-const PARTIAL_FACTOR = 0.3;
 
 function Method() {
   const { say } = useWords();

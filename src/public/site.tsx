@@ -98,7 +98,7 @@ export function createSite(ctx: Ctx, snapshots: Snapshots, visitors: Visitors): 
   const passwordPage = createPasswordPages();
   const cache = new WeakMap<Snapshot, DocumentCache>();
 
-  /** Returns the kept documents among which that of a path is, with its key there. The languages share them. */
+  /** Returns the cache with the document of a path, and its key there. All languages of a page share its caches. */
   function placeOf(snapshot: Snapshot, rest: string) {
     const original = originalOf(snapshot);
     let kept = cache.get(original);

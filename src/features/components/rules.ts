@@ -84,9 +84,12 @@ export function countedTime(time: StatusTimes): number {
   return operational + degraded_performance + partial_outage + major_outage;
 }
 
-/** Returns the time that counts as down, in ms: a partial outage counts three tenths. */
+/** Share of the time in a partial outage that counts as down. */
+export const PARTIAL_FACTOR = 0.3;
+
+/** Returns the time that counts as down, in ms. */
 export function downTime(time: StatusTimes): number {
-  return time.major_outage + 0.3 * time.partial_outage;
+  return time.major_outage + PARTIAL_FACTOR * time.partial_outage;
 }
 
 /**

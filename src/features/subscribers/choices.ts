@@ -20,7 +20,7 @@ import { listChoices, type SubscriberRow } from "./store";
 const DEFAULT_EVENTS: readonly SubscriberEvent[] = ["incidents", "maintenance"];
 
 /** Errors of a form with choices, as messages by the name of the input. */
-export type ChoiceErrors = Partial<Record<"scope" | "component" | "events", MessageKey>>;
+type ChoiceErrors = Partial<Record<"scope" | "component" | "events", MessageKey>>;
 
 /** Choices as a form sends them. */
 export interface TypedChoices {

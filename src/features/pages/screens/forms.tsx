@@ -1,4 +1,5 @@
 import { COMPAT_PRODUCTS, type CompatProduct } from "../../../base/compat";
+import { lazy } from "../../../base/lazy";
 import { toRef } from "../../../base/text";
 import { LANGUAGES, LANGUAGES_MAX } from "../../../languages/tags";
 import { CheckboxList } from "../../../ui/choices";
@@ -163,9 +164,11 @@ function compatField(): Field<readonly string[], CompatProduct[]> {
   };
 }
 
+const languageNames = lazy(() => new Intl.DisplayNames("en", { type: "language" }));
+
 /** Returns the English name of a language with its tag: "German (de)". */
 export function languageName(tag: string): string {
-  const name = new Intl.DisplayNames("en", { type: "language" }).of(tag);
+  const name = languageNames().of(tag);
   return name === undefined || name === tag ? tag : `${name} (${tag})`;
 }
 
