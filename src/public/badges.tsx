@@ -2,9 +2,8 @@ import { renderToString } from "preact-render-to-string";
 import { lazy } from "../base/lazy";
 import { type ComponentStatus, STATUS_TONES, type Tone, TONE_COLOURS } from "../base/status";
 import type { StatusDocument } from "../features/status/wire";
-import { toneOf } from "../features/status/rules";
+import { headlineKey, toneOf } from "../features/status/rules";
 import { wordsOf } from "../languages/words";
-import { headlineKey } from "./state";
 import { printable } from "./text";
 
 /** Content of a badge. */

@@ -3,7 +3,7 @@ import { renderToString } from "preact-render-to-string";
 import { sha256Base64 } from "../base/hash";
 import { lazy } from "../base/lazy";
 import { listedTone, TONE_FILLS } from "../base/status";
-import { toneOf } from "../features/status/rules";
+import { headlineKey, toneOf } from "../features/status/rules";
 import type { Snapshot } from "../features/status/snapshots";
 import { LANG } from "../languages/tags";
 import { wordsOf } from "../languages/words";
@@ -21,7 +21,6 @@ import { contextOf, type PageContext, type Rendering } from "./page-context";
 import { accentCss, CopyAge, PageScript } from "./page-document";
 import { ClockTime } from "./page-times";
 import script from "./widget.js" with { type: "text" };
-import { headlineKey } from "./state";
 
 /** Maximum number of entries. The height of the frame in copied code has room for them. */
 const ENTRIES_MAX = 3;

@@ -3,12 +3,11 @@ import type { Tone } from "../base/status";
 import { DAY_MS, toIso } from "../base/time";
 import type { Days } from "../base/zones";
 import type { StatusDocument } from "../features/status/wire";
-import { toneOf } from "../features/status/rules";
+import { headlineKey, toneOf } from "../features/status/rules";
 import type { SummaryCursor } from "../features/timeline/store";
 import { type PageWords, pageWordsOf } from "../ui/words";
 import type { OfferedLanguage } from "./chosen-language";
 import { createPageTimes, type PageTimes, type TimesOf } from "./page-times";
-import { headlineKey } from "./state";
 import { type RenderText, renderText as renderTextUncached } from "./text";
 
 /** Context of every document of a status page: the page, its headline and its paths. */

@@ -1,4 +1,4 @@
-/* Words and marks for the states of pages, incidents and maintenances. */
+/* Words and marks for the states of incidents and maintenances. */
 import {
   type ComponentStatus,
   type Impact,
@@ -10,8 +10,6 @@ import {
 } from "../base/status";
 import type { Incident } from "../features/incidents/wire";
 import type { Maintenance } from "../features/maintenance/wire";
-import type { StatusDocument } from "../features/status/wire";
-import type { MessageKey } from "../languages/words";
 import { State } from "../ui/blocks";
 import { englishWords, useWords } from "../ui/words";
 
@@ -46,28 +44,6 @@ export function MaintenanceState({ maintenance }: { maintenance: Pick<Maintenanc
  */
 export function hasEnded(status: ComponentStatus, isOpen: boolean): boolean {
   return !isOpen || status === "operational";
-}
-
-/** Messages for the headlines of pages, by the sentences of the API. */
-const HEADLINES: Readonly<Record<string, MessageKey>> = {
-  "All Systems Operational": "headline.operational",
-  "Service Under Maintenance": "headline.maintenance",
-  "Partially Degraded Service": "headline.partly_degraded",
-  "Degraded System Service": "headline.degraded",
-  "Minor Service Outage": "headline.minor",
-  "Partial System Outage": "headline.partial",
-  "Major System Outage": "headline.major",
-};
-
-/** Returns the message for the headline of a page. */
-export function headlineKey({
-  status: { description, indicator },
-  components,
-}: Pick<StatusDocument, "status" | "components">): MessageKey {
-  if (components.length === 0 && indicator === "none") return "headline.empty";
-  const key = HEADLINES[description];
-  if (key === undefined) throw new Error(`there is no message for ${description}`);
-  return key;
 }
 
 /* English words, for the dashboard. */

@@ -6,7 +6,7 @@ import {
   type Tone,
   worstTone,
 } from "../../base/status";
-import { capitalised } from "../../base/text";
+import { type MessageKey, wordsOf } from "../../languages/words";
 
 /** Severities of headlines, best to worst. */
 export const INDICATORS = ["none", "maintenance", "minor", "major", "critical"] as const;
@@ -99,12 +99,35 @@ export function toneOf({ status, components, incidents }: HeadlineFacts): Tone {
   ]);
 }
 
-/** Returns the headline of a page in sentence case: "All systems operational". */
-export function headlineText(document: {
+/** A headline, and the components of its page. */
+interface ShownHeadline {
   status: Headline;
   components: readonly unknown[];
-}): string {
-  if (document.components.length === 0 && document.status.indicator === "none")
-    return "No components yet";
-  return capitalised(document.status.description.toLowerCase());
+}
+
+/** Messages for the headlines of pages, by the sentences of the API. */
+const HEADLINES: Readonly<Record<string, MessageKey>> = {
+  "All Systems Operational": "headline.operational",
+  "Service Under Maintenance": "headline.maintenance",
+  "Partially Degraded Service": "headline.partly_degraded",
+  "Degraded System Service": "headline.degraded",
+  "Minor Service Outage": "headline.minor",
+  "Partial System Outage": "headline.partial",
+  "Major System Outage": "headline.major",
+};
+
+/** Returns the message for the headline of a page. */
+export function headlineKey({
+  status: { description, indicator },
+  components,
+}: ShownHeadline): MessageKey {
+  if (components.length === 0 && indicator === "none") return "headline.empty";
+  const key = HEADLINES[description];
+  if (key === undefined) throw new Error(`there is no message for ${description}`);
+  return key;
+}
+
+/** Returns the headline of a page in English, for the dashboard: "All systems operational". */
+export function headlineText(document: ShownHeadline): string {
+  return wordsOf("en").t(headlineKey(document));
 }
