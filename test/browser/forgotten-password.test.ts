@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { BrowserContextOptions, Page } from "playwright-core";
+import type { BrowserContextOptions } from "playwright-core";
 import { CLI_ACTOR } from "../../src/base/actor";
 import type { Timer } from "../../src/base/clock";
 import { readMailSettings, setMailSettings } from "../../src/features/mail/settings";
@@ -10,7 +10,7 @@ import { describeWithBrowser } from "../support/browser";
 import { type BrowserSite, HOME_HOST, openSite } from "../support/browser-site";
 import { PASSWORD, userWithPassword } from "../support/dashboard";
 import { listMails } from "../support/mail-rows";
-import { isWiderThanWindow } from "../support/public-documents";
+import { expectAccessibleCopy } from "../support/public-documents";
 import { RELAY } from "../support/subscribing";
 
 const NEW_PASSWORD = "another horse battery";
@@ -52,14 +52,6 @@ describeWithBrowser("a forgotten password without JavaScript", (browser) => {
     }
   }
 
-  /** Checks an open page: accessible, and within the window. */
-  async function check(page: Page, plain: Page): Promise<void> {
-    expect(await isWiderThanWindow(page)).toBe(false);
-    // axe cannot run without JavaScript, so it checks a copy of the HTML without its scripts.
-    await plain.setContent((await page.content()).replace(/<script[^>]*><\/script>/g, ""));
-    expect(await site.axe(plain)).toEqual([]);
-  }
-
   test.each(LOOKS)(
     "%s: the link on the sign-in screen leads by mail to a new password",
     async (name, look) => {
@@ -67,22 +59,22 @@ describeWithBrowser("a forgotten password without JavaScript", (browser) => {
       await userWithPassword(site.app, email, "editor");
       const { page } = await site.visit("/admin/sign-in", { ...look, javaScriptEnabled: false });
       const { page: plain } = await site.visit("/admin/sign-in", look);
-      await check(page, plain);
+      await expectAccessibleCopy(page, plain);
       await page.getByRole("link", { name: "Forgot your password?" }).click();
-      await check(page, plain);
+      await expectAccessibleCopy(page, plain);
       await page.getByLabel("E-mail").fill(email);
       await page.getByRole("button", { name: "Send link" }).click();
       expect(new URL(page.url()).pathname).toBe("/admin/forgot/sent");
-      await check(page, plain);
+      await expectAccessibleCopy(page, plain);
       const path = await mailedPath(email);
       await page.goto(site.origin + path);
-      await check(page, plain);
+      await expectAccessibleCopy(page, plain);
       await page.getByLabel("Password").fill(NEW_PASSWORD);
       await page.getByRole("button", { name: "Set password" }).click();
       expect(new URL(page.url()).pathname).toBe("/admin");
       await page.goto(site.origin + path);
       expect(await page.locator("h1").innerText()).toBe("This link no longer works");
-      await check(page, plain);
+      await expectAccessibleCopy(page, plain);
       await page.context().clearCookies();
       await page.goto(`${site.origin}/admin/sign-in`);
       for (const [password, end] of [

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { BrowserContextOptions, Page } from "playwright-core";
+import type { BrowserContextOptions } from "playwright-core";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { inviteUser, linkPath } from "../../src/features/users/invitations";
 import { findUserByEmail } from "../../src/features/users/users";
@@ -7,7 +7,7 @@ import { describeWithBrowser } from "../support/browser";
 import { type BrowserSite, openSite } from "../support/browser-site";
 import { PASSWORD, userWithPassword } from "../support/dashboard";
 import { named, PROXY_ENV } from "../support/identity-proxy";
-import { isWiderThanWindow } from "../support/public-documents";
+import { expectAccessibleCopy } from "../support/public-documents";
 
 const JOURNEY_MS = 240_000;
 
@@ -26,14 +26,6 @@ describeWithBrowser("signing in by a proxy that names the user, over plain HTTP"
   }, 600_000);
   afterAll(() => site?.[Symbol.asyncDispose]());
 
-  /** Checks an open page: accessible, and within the window. */
-  async function check(page: Page, plain: Page): Promise<void> {
-    expect(await isWiderThanWindow(page)).toBe(false);
-    // axe cannot run without JavaScript, so it checks a copy of the HTML without its scripts.
-    await plain.setContent((await page.content()).replace(/<script[^>]*><\/script>/g, ""));
-    expect(await site.axe(plain)).toEqual([]);
-  }
-
   const plainPage = async (look: BrowserContextOptions) =>
     (await site.visit("/admin/sign-in", { ...look, javaScriptEnabled: true })).page;
 
@@ -46,12 +38,12 @@ describeWithBrowser("signing in by a proxy that names the user, over plain HTTP"
       expect(new URL(page.url()).pathname).toBe("/admin/incidents");
       expect(findUserByEmail(site.app.ctx.db, `${login}@northwind.example`)?.role).toBe("viewer");
       await page.goto(`${site.origin}/admin/settings/account`);
-      await check(page, await plainPage(look));
+      await expectAccessibleCopy(page, await plainPage(look));
       const menu = page.getByRole("button", { name: "More", exact: true });
       if (await menu.isVisible()) await menu.click();
       await page.getByRole("button", { name: "Sign out" }).click();
       await page.waitForURL(`${site.origin}/admin/sign-in`);
-      await check(page, await plainPage(look));
+      await expectAccessibleCopy(page, await plainPage(look));
       await page.getByRole("link", { name: "Continue" }).click();
       await page.waitForURL(`${site.origin}/admin`);
       expect(errors).toEqual([]);
@@ -70,7 +62,7 @@ describeWithBrowser("signing in by a proxy that names the user, over plain HTTP"
       await page.getByLabel("Name", { exact: true }).fill("Somebody");
       await page.getByRole("button", { name: "Save name" }).click();
       await page.getByText("It may have been filled in by another user.").waitFor();
-      await check(page, await plainPage(look));
+      await expectAccessibleCopy(page, await plainPage(look));
       await page.getByRole("button", { name: "Continue to the form" }).click();
       await page.getByText("Nothing was saved yet").waitFor();
       expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Somebody");
@@ -95,7 +87,7 @@ describeWithBrowser("signing in by a proxy that names the user, over plain HTTP"
       const extraHTTPHeaders = named(login, { email: "" });
       const options = { ...look, extraHTTPHeaders };
       const { page } = await site.visit(linkPath("invite", token), options);
-      await check(page, await plainPage(look));
+      await expectAccessibleCopy(page, await plainPage(look));
       await page.getByRole("button", { name: `Join as ${login}` }).click();
       await page.waitForURL(`${site.origin}/admin`);
     },
@@ -111,18 +103,18 @@ describeWithBrowser("signing in by a proxy that names the user, over plain HTTP"
       const extraHTTPHeaders = named(login, { email: "", groups: "sre,ops" });
       const { page } = await site.visit("/admin/settings/sign-in", { ...look, extraHTTPHeaders });
       await page.getByText("You have no access yet").waitFor();
-      await check(page, await plainPage(look));
+      await expectAccessibleCopy(page, await plainPage(look));
       await page.getByLabel("E-mail").fill(email);
       await page.getByLabel("Password").fill(PASSWORD);
       await page.getByRole("button", { name: "Sign in", exact: true }).click();
       await page.getByText(`Names ${login}. Groups: sre, ops.`).waitFor();
-      await check(page, await plainPage(look));
+      await expectAccessibleCopy(page, await plainPage(look));
       await page.goto(`${site.origin}/admin/settings/account`);
-      await check(page, await plainPage(look));
+      await expectAccessibleCopy(page, await plainPage(look));
       await page.locator("#field-own_password").fill(PASSWORD);
       await page.getByRole("button", { name: `Connect as ${login}` }).click();
       await page.getByText(`Connected as ${login}`).waitFor();
-      await check(page, await plainPage(look));
+      await expectAccessibleCopy(page, await plainPage(look));
     },
     JOURNEY_MS,
   );

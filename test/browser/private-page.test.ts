@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { BrowserContextOptions, Page } from "playwright-core";
+import { runAxeOnCopy } from "../support/axe";
 import { describeWithBrowser } from "../support/browser";
 import { type BrowserSite, HOME_HOST, openSite, PLAIN_HOST } from "../support/browser-site";
 import { isWiderThanWindow, PHONE } from "../support/public-documents";
@@ -27,7 +28,7 @@ describeWithBrowser("a private page in a browser", (browser) => {
     let pageId: string;
     let access: PageAccess;
     let incident: string;
-    /** Window with scripts, in which axe checks copies of documents. */
+    /** Window with scripts and without a policy that forbids them, in which axe checks copies of documents. */
     let copies: Page;
     beforeAll(async () => {
       // Over plain HTTP, the name of a home network: browsers trust loopback as if it had HTTPS.
@@ -58,11 +59,9 @@ describeWithBrowser("a private page in a browser", (browser) => {
     /** Checks an open document: accessible, within the window, without a request to another host. */
     async function check(page: Page, look: BrowserContextOptions): Promise<void> {
       expect(await isWiderThanWindow(page)).toBe(false);
-      // axe cannot run without scripts, nor beside a policy that forbids them.
       await copies.setViewportSize(look.viewport ?? { width: 1280, height: 900 });
       await copies.emulateMedia({ colorScheme: look.colorScheme ?? "light" });
-      await copies.setContent((await page.content()).replaceAll(/<script[^>]*><\/script>/g, ""));
-      expect(await site.axe(copies)).toEqual([]);
+      expect(await runAxeOnCopy(page, copies)).toEqual([]);
     }
 
     /** Console errors and requests of a visit that should not be there. */

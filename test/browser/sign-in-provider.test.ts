@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { BrowserContextOptions, Page } from "playwright-core";
+import type { BrowserContextOptions } from "playwright-core";
 import { CLI_ACTOR, userActor } from "../../src/base/actor";
 import { startSession } from "../../src/features/auth/sessions";
 import { createSecret } from "../../src/features/auth/totp";
@@ -9,7 +9,7 @@ import { findUserByEmail } from "../../src/features/users/users";
 import { describeWithBrowser } from "../support/browser";
 import { type BrowserSite, openSite } from "../support/browser-site";
 import { PASSWORD, userWithPassword } from "../support/dashboard";
-import { isWiderThanWindow } from "../support/public-documents";
+import { expectAccessibleCopy } from "../support/public-documents";
 import { codeAt, PERIOD_MS } from "../support/second-factors";
 import { type RealProvider, startOidcProvider } from "../support/servers/oidc-provider";
 
@@ -54,13 +54,8 @@ function describeProvider(isSecure: boolean): void {
       await provider?.[Symbol.asyncDispose]();
     });
 
-    /** Checks an open page: accessible, and within the window. */
-    async function check(page: Page, plain: Page): Promise<void> {
-      expect(await isWiderThanWindow(page)).toBe(false);
-      // axe cannot run without JavaScript, so it checks a copy of the HTML without its scripts.
-      await plain.setContent((await page.content()).replace(/<script[^>]*><\/script>/g, ""));
-      expect(await site.axe(plain)).toEqual([]);
-    }
+    const plainPage = async (look: BrowserContextOptions) =>
+      (await site.visit("/admin/sign-in", { ...look, javaScriptEnabled: true })).page;
 
     test.each(LOOKS)(
       "%s: the link on the sign-in screen leads by the provider to the screen that was asked for",
@@ -69,11 +64,8 @@ function describeProvider(isSecure: boolean): void {
         const email = `${login}@northwind.example`;
         provider.people.set(login, { email, email_verified: true, name, groups: ["sre"] });
         const { page, errors } = await site.visit("/admin/sign-in?next=/admin/settings", look);
-        const { page: plain } = await site.visit("/admin/sign-in", {
-          ...look,
-          javaScriptEnabled: true,
-        });
-        await check(page, plain);
+        const plain = await plainPage(look);
+        await expectAccessibleCopy(page, plain);
         await page.getByRole("link", { name: "Sign in with Northwind" }).click();
         await page.getByLabel("Login").fill(login);
         await page.getByRole("button", { name: "Log in" }).click();
@@ -89,15 +81,12 @@ function describeProvider(isSecure: boolean): void {
       async (_, look) => {
         provider.people.set("nobody", { name: "Nobody" });
         const { page } = await site.visit("/admin/sign-in", look);
-        const { page: plain } = await site.visit("/admin/sign-in", {
-          ...look,
-          javaScriptEnabled: true,
-        });
+        const plain = await plainPage(look);
         await page.getByRole("link", { name: "Sign in with Northwind" }).click();
         await page.getByLabel("Login").fill("nobody");
         await page.getByRole("button", { name: "Log in" }).click();
         await page.getByRole("heading", { name: "Sign-in was not completed" }).waitFor();
-        await check(page, plain);
+        await expectAccessibleCopy(page, plain);
         await page.getByRole("link", { name: "Start again" }).click();
         await page.getByRole("link", { name: "Sign in with Northwind" }).waitFor();
       },
@@ -114,16 +103,13 @@ function describeProvider(isSecure: boolean): void {
         const guest = { email: `${login}@home.example`, name: "Guest", role: "viewer" } as const;
         const { token } = await ctx.db.write((tx) => inviteUser(ctx, tx, guest, CLI_ACTOR));
         const { page, errors } = await site.visit(linkPath("invite", token), look);
-        const { page: plain } = await site.visit("/admin/sign-in", {
-          ...look,
-          javaScriptEnabled: true,
-        });
-        await check(page, plain);
+        const plain = await plainPage(look);
+        await expectAccessibleCopy(page, plain);
         await page.getByRole("link", { name: "Join with Northwind" }).click();
         await page.getByLabel("Login").fill(login);
         await page.getByRole("button", { name: "Log in" }).click();
         await page.getByRole("heading", { name: "Is this invitation for you?" }).waitFor();
-        await check(page, plain);
+        await expectAccessibleCopy(page, plain);
         await page.getByRole("button", { name: "Accept invitation" }).click();
         await page.waitForURL(`${site.origin}/admin`);
         expect(findUserByEmail(ctx.db, guest.email)?.role).toBe("admin");
@@ -140,33 +126,30 @@ function describeProvider(isSecure: boolean): void {
         await userWithPassword(site.app, email, "owner");
         provider.people.set(login, { email: `${login}@northwind.example`, groups: ["sre"] });
         const { page } = await site.visit("/admin/sign-in?next=/admin/settings/sign-in", look);
-        const { page: plain } = await site.visit("/admin/sign-in", {
-          ...look,
-          javaScriptEnabled: true,
-        });
+        const plain = await plainPage(look);
         await page.getByLabel("E-mail").fill(email);
         await page.getByLabel("Password").fill(PASSWORD);
         await page.getByRole("button", { name: "Sign in", exact: true }).click();
         await page.getByRole("link", { name: "Try Northwind" }).waitFor();
-        await check(page, plain);
+        await expectAccessibleCopy(page, plain);
         await page.getByRole("link", { name: "Try Northwind" }).click();
         await page.getByLabel("Login").fill(login);
         await page.getByRole("button", { name: "Log in" }).click();
         await page.getByText("Refused: the e-mail is not verified.").waitFor();
         expect(await page.content()).toContain("sre=admin");
-        await check(page, plain);
+        await expectAccessibleCopy(page, plain);
 
         await page.goto(`${site.origin}/admin/settings/account`);
-        await check(page, plain);
+        await expectAccessibleCopy(page, plain);
         const form = page.locator('form[action$="/connect"]');
         await form.getByLabel("Current password").fill(PASSWORD);
         await form.getByRole("button", { name: "Connect", exact: true }).click();
         await page.getByRole("link", { name: "Continue to Northwind" }).waitFor();
-        await check(page, plain);
+        await expectAccessibleCopy(page, plain);
         // The provider still knows the person, and asks nothing again.
         await page.getByRole("link", { name: "Continue to Northwind" }).click();
         await page.getByText("You are connected with Northwind.").waitFor();
-        await check(page, plain);
+        await expectAccessibleCopy(page, plain);
       },
       JOURNEY_MS,
     );
@@ -186,11 +169,8 @@ function describeProvider(isSecure: boolean): void {
         });
         const at = { ...look, session };
         const { page } = await site.visit("/admin/settings/account", at);
-        const { page: plain } = await site.visit("/admin/sign-in", {
-          ...look,
-          javaScriptEnabled: true,
-        });
-        await check(page, plain);
+        const plain = await plainPage(look);
+        await expectAccessibleCopy(page, plain);
         const form = page.locator('form[action$="/connect"]');
         const send = async (typed: string) => {
           await form.getByLabel("Current password").fill(PASSWORD);
@@ -200,7 +180,7 @@ function describeProvider(isSecure: boolean): void {
         // Before the password is looked at, of which an address may send ten a minute.
         await send("12345");
         await form.getByText("Type the six digits of the app").waitFor();
-        await check(page, plain);
+        await expectAccessibleCopy(page, plain);
         await send(codeAt(secret, Date.now() + PERIOD_MS));
         await page.getByRole("link", { name: "Continue to Northwind" }).click();
         await page.getByLabel("Login").fill(login);
@@ -208,7 +188,7 @@ function describeProvider(isSecure: boolean): void {
         await page.getByText("You are connected with Northwind.").waitFor();
         await page.goto(`${site.origin}/admin/settings/sign-in`);
         await page.getByText("No role: each user decides").waitFor();
-        await check(page, plain);
+        await expectAccessibleCopy(page, plain);
       },
       JOURNEY_MS,
     );

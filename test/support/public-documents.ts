@@ -2,6 +2,7 @@ import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { DAY_MS, HOUR_MS, toIso } from "../../src/base/time";
+import { runAxeOnCopy } from "./axe";
 import { describeInBrowser } from "./browser";
 import type { BrowserSite, VisitOptions } from "./browser-site";
 import { updateComponent } from "./examined";
@@ -135,4 +136,10 @@ export async function expectAccessible(
 /** Returns true if a page is wider than its window. Waits for a document: between two pages there is none. */
 export function isWiderThanWindow(page: Page): Promise<boolean> {
   return page.locator("html").evaluate((html) => html.scrollWidth > innerWidth);
+}
+
+/** Expects that an open page fits its window and has no violations. `copy` is a window with scripts: see `runAxeOnCopy`. */
+export async function expectAccessibleCopy(page: Page, copy: Page): Promise<void> {
+  expect(await isWiderThanWindow(page)).toBe(false);
+  expect(await runAxeOnCopy(page, copy)).toEqual([]);
 }
