@@ -22,7 +22,7 @@ import {
 } from "../support/dashboard";
 import { readExposition } from "../support/exposition";
 import { readHtml, typedIn } from "../support/html";
-import { named, PROXY, PROXY_ENV, PROXY_SECRET } from "../support/identity-proxy";
+import { createProxiedApp, named, PROXY, PROXY_ENV, PROXY_SECRET } from "../support/identity-proxy";
 import { formOf } from "../support/monitor-dashboard";
 import { rawRequest } from "../support/raw-http";
 import { enrol } from "../support/second-factors";
@@ -34,13 +34,6 @@ const OTHER_NETWORK = "10.0.0.16";
 const listSessions = selectMany((orm, _$: Record<string, never>) =>
   orm.select({ userId: sessions.userId, identityId: sessions.identityId }).from(sessions),
 );
-
-/** Creates an installation behind the proxy, with an owner who has a password. */
-async function appWith(env: Record<string, string | undefined> = {}): Promise<TestApp> {
-  const app = await createTestApp({ env: { ...PROXY_ENV, ...env } });
-  await userWithPassword(app, "owner@example.com");
-  return app;
-}
 
 /** A browser whose requests pass the proxy, which names a user. */
 function browserOf(app: TestApp, session?: string) {
@@ -75,7 +68,7 @@ async function expectNothing(
 
 describe("the first request of a user whom the proxy names", () => {
   test("shows the screen, creates the user as a viewer, and starts a session", async () => {
-    await using app = await appWith();
+    await using app = await createProxiedApp();
     const { client, open } = browserOf(app);
     const answer = await open("/admin", named("bob"));
     expect(answer.status).toBe(200);
@@ -97,7 +90,7 @@ describe("the first request of a user whom the proxy names", () => {
   });
 
   test("is charged to the address, and later ones to the session", async () => {
-    await using app = await appWith();
+    await using app = await createProxiedApp();
     const { open } = browserOf(app);
     expect(chargeOf(await open("/admin", named("bob")))).toBe("public 99");
     expect(chargeOf(await open("/admin", named("bob")))).toBe("session 599");
@@ -105,7 +98,7 @@ describe("the first request of a user whom the proxy names", () => {
   });
 
   test("starts no session once the address has used up its requests", async () => {
-    await using app = await appWith({ ALLCLEAR_PUBLIC_RATE_LIMIT: "1" });
+    await using app = await createProxiedApp({ ALLCLEAR_PUBLIC_RATE_LIMIT: "1" });
     await app.call("/nothing", { from: PROXY });
     const before = app.ctx.db.changes;
     const answer = await app.call("/admin", { from: PROXY, headers: named("bob") });
@@ -114,7 +107,7 @@ describe("the first request of a user whom the proxy names", () => {
   });
 
   test("may be a HEAD, and a form, which takes effect", async () => {
-    await using app = await appWith({ ALLCLEAR_ROLES: "ops=admin" });
+    await using app = await createProxiedApp({ ALLCLEAR_ROLES: "ops=admin" });
     const headers = named("bob", { groups: "ops" });
     const head = await app.call("/admin", { method: "HEAD", from: PROXY, headers });
     expect(head.status).toBe(200);
@@ -126,7 +119,7 @@ describe("the first request of a user whom the proxy names", () => {
   });
 
   test("keeps the form of a browser without a trace of its session, and shows it before it takes effect", async () => {
-    await using app = await appWith({ ALLCLEAR_ROLES: "*=admin" });
+    await using app = await createProxiedApp({ ALLCLEAR_ROLES: "*=admin" });
     const { client, open } = browserOf(app);
     const refused = await open(NEW_KEY, named("bob"), { form: { form: "once", ...KEY_FIELDS } });
     expect(refused.status).toBe(401);
@@ -146,7 +139,7 @@ describe("the first request of a user whom the proxy names", () => {
   });
 
   test("does not press a button of a browser without a trace of its session", async () => {
-    await using app = await appWith({ ALLCLEAR_ROLES: "*=owner" });
+    await using app = await createProxiedApp({ ALLCLEAR_ROLES: "*=owner" });
     const { id } = await userWithPassword(app, "grace@example.com", "viewer");
     const { open } = browserOf(app);
     const path = `${USERS}/${id}/disable`;
@@ -160,7 +153,7 @@ describe("the first request of a user whom the proxy names", () => {
   });
 
   test("starts no session as a form of another site", async () => {
-    await using app = await appWith({ ALLCLEAR_ROLES: "*=admin" });
+    await using app = await createProxiedApp({ ALLCLEAR_ROLES: "*=admin" });
     const before = app.ctx.db.changes;
     const headers = { ...named("bob"), origin: "https://evil.example" };
     const form = { name: "x" };
@@ -170,14 +163,14 @@ describe("the first request of a user whom the proxy names", () => {
   });
 
   test("is refused by the role of its user, but starts the session", async () => {
-    await using app = await appWith();
+    await using app = await createProxiedApp();
     const { client, open } = browserOf(app);
     expect((await open(USERS, named("bob"))).status).toBe(403);
     expect(client.session).toBeDefined();
   });
 
   test("starts a session of 12 hours, after which the next one starts another", async () => {
-    await using app = await appWith();
+    await using app = await createProxiedApp();
     const { client, open } = browserOf(app);
     await open("/admin", named("bob"));
     const first = client.session;
@@ -207,7 +200,7 @@ describe("the first request of a user whom the proxy names", () => {
 
 describe("a client that keeps no cookies", () => {
   test("gets the same session again for an hour, so that it ends no others and fills no log", async () => {
-    await using app = await appWith();
+    await using app = await createProxiedApp();
     const { client, open } = browserOf(app);
     const own = { ...named("bob"), "user-agent": "Firefox" };
     await open("/admin", own);
@@ -228,7 +221,7 @@ describe("a client that keeps no cookies", () => {
   });
 
   test("is not given the session in the answer to a form of another site, or of another user", async () => {
-    await using app = await appWith({ ALLCLEAR_ROLES: "*=admin" });
+    await using app = await createProxiedApp({ ALLCLEAR_ROLES: "*=admin" });
     const ada = browserOf(app);
     await ada.open("/admin", named("ada"));
     await app.clock.advance(12 * HOUR_MS);
@@ -252,7 +245,7 @@ describe("a client that keeps no cookies", () => {
   });
 
   test("gets another session for another user, address or browser, and once the first has ended", async () => {
-    await using app = await appWith();
+    await using app = await createProxiedApp();
     const tokenOf = async (headers: Record<string, string>, from: string = PROXY) =>
       sessionIn(await app.call("/admin", { from, headers }));
     const first = await tokenOf(named("bob"));
@@ -272,7 +265,7 @@ describe("the role of a user whom the proxy names", () => {
   const ROLES = { ALLCLEAR_ROLES: "sre=admin; support=editor; *=viewer" };
 
   test("is the highest of the groups, which are separated by commas, at each start of a session", async () => {
-    await using app = await appWith(ROLES);
+    await using app = await createProxiedApp(ROLES);
     const roleWith = async (groups: string) => {
       const headers = { ...named("bob", { groups }), "user-agent": `Browser ${groups}` };
       await app.call("/admin", { from: PROXY, headers });
@@ -284,7 +277,7 @@ describe("the role of a user whom the proxy names", () => {
   });
 
   test("stays as it is while the session lasts", async () => {
-    await using app = await appWith(ROLES);
+    await using app = await createProxiedApp(ROLES);
     const { open } = browserOf(app);
     await open("/admin", named("bob", { groups: "sre" }));
     await open("/admin", named("bob", { groups: "support" }));
@@ -292,7 +285,7 @@ describe("the role of a user whom the proxy names", () => {
   });
 
   test("is none without a group that has one: the user is refused", async () => {
-    await using app = await appWith({ ALLCLEAR_ROLES: "sre=admin" });
+    await using app = await createProxiedApp({ ALLCLEAR_ROLES: "sre=admin" });
     await expectNothing(app, named("bob", { groups: "support" }));
     expect(app.logged.at(-1)).toMatchObject({
       msg: "a user whom the identity proxy names was not let in",
@@ -304,27 +297,27 @@ describe("the role of a user whom the proxy names", () => {
 
 describe("a user whom the proxy names and who is not let in", () => {
   test("without an e-mail is not created", async () => {
-    await using app = await appWith();
+    await using app = await createProxiedApp();
     await expectNothing(app, named("bob", { email: "" }));
   });
 
   test("does not become a user by the e-mail alone, unless the option says so", async () => {
-    await using app = await appWith();
+    await using app = await createProxiedApp();
     await userWithPassword(app, BOB, "editor");
     await expectNothing(app, named("bob"));
-    await using open = await appWith({ ALLCLEAR_OIDC_LINK_BY_EMAIL: "on" });
+    await using open = await createProxiedApp({ ALLCLEAR_OIDC_LINK_BY_EMAIL: "on" });
     const { id } = await userWithPassword(open, BOB, "editor");
     expect((await open.call("/admin", { from: PROXY, headers: named("bob") })).status).toBe(200);
     expect(listIdentitiesOf(open.ctx.db, { userId: id })).toMatchObject([{ issuer: "proxy" }]);
   });
 
   test("is not created where only invited users come in", async () => {
-    await using app = await appWith({ ALLCLEAR_CREATE_USERS: "off" });
+    await using app = await createProxiedApp({ ALLCLEAR_CREATE_USERS: "off" });
     await expectNothing(app, named("bob"));
   });
 
   test("stays out while disabled", async () => {
-    await using app = await appWith();
+    await using app = await createProxiedApp();
     const { open } = browserOf(app);
     await open("/admin", named("bob"));
     const { id = "" } = findUserByEmail(app.ctx.db, BOB) ?? {};
@@ -335,7 +328,7 @@ describe("a user whom the proxy names and who is not let in", () => {
   });
 
   test("keeps a form in the browser, and can sign in with a password to return to it", async () => {
-    await using app = await appWith({ ALLCLEAR_CREATE_USERS: "off" });
+    await using app = await createProxiedApp({ ALLCLEAR_CREATE_USERS: "off" });
     const { open } = browserOf(app);
     const form = { form: "once", ...KEY_FIELDS };
     const refused = await open(NEW_KEY, named("bob"), { form });
@@ -349,7 +342,7 @@ describe("a user whom the proxy names and who is not let in", () => {
   });
 
   test("sees the reason on the sign-in screen and in the problem", async () => {
-    await using app = await appWith({ ALLCLEAR_CREATE_USERS: "off" });
+    await using app = await createProxiedApp({ ALLCLEAR_CREATE_USERS: "off" });
     const { open } = browserOf(app);
     expect((await open("/admin/incidents", named("bob"))).headers.get("location")).toBe(
       "/admin/sign-in?next=%2Fadmin%2Fincidents",
@@ -364,7 +357,7 @@ describe("a user whom the proxy names and who is not let in", () => {
 
 describe("a session that the proxy began", () => {
   test("ends with a request that names no user", async () => {
-    await using app = await appWith();
+    await using app = await createProxiedApp();
     const { client, open } = browserOf(app);
     await open("/admin", named("bob"));
     const answer = await open("/admin", {});
@@ -375,7 +368,7 @@ describe("a session that the proxy began", () => {
   });
 
   test("ends with a request past the proxy, even if that names the same user", async () => {
-    await using app = await appWith();
+    await using app = await createProxiedApp();
     const { client } = browserOf(app);
     await client.open("/admin", { from: PROXY, headers: named("bob") });
     const past = await client.open("/admin", { headers: named("bob") });
@@ -384,7 +377,7 @@ describe("a session that the proxy began", () => {
   });
 
   test("is replaced by that of another user whom the proxy names", async () => {
-    await using app = await appWith();
+    await using app = await createProxiedApp();
     const { client, open } = browserOf(app);
     await open("/admin", named("bob"));
     const first = client.session;
@@ -394,7 +387,7 @@ describe("a session that the proxy began", () => {
   });
 
   test("ends with a request that names a user who is not let in", async () => {
-    await using app = await appWith({ ALLCLEAR_ROLES: "ops=viewer" });
+    await using app = await createProxiedApp({ ALLCLEAR_ROLES: "ops=viewer" });
     const { open } = browserOf(app);
     await open("/admin", named("bob", { groups: "ops" }));
     await open("/admin", named("eve"));
@@ -402,7 +395,7 @@ describe("a session that the proxy began", () => {
   });
 
   test("does not let a form of one user take effect in the name of the next", async () => {
-    await using app = await appWith({ ALLCLEAR_ROLES: "*=admin" });
+    await using app = await createProxiedApp({ ALLCLEAR_ROLES: "*=admin" });
     const { open } = browserOf(app);
     const form = { form: "once", ...KEY_FIELDS };
     for (const hours of [0, 12]) {
@@ -418,7 +411,7 @@ describe("a session that the proxy began", () => {
   });
 
   test("counts on private pages, which the proxy need not pass", async () => {
-    await using app = await appWith();
+    await using app = await createProxiedApp();
     await app.page({ slug: "inner", visibility: "private" });
     const { client, open } = browserOf(app);
     await open("/admin", named("bob"));
@@ -440,7 +433,7 @@ describe("a session that the proxy began", () => {
   });
 
   test("begins again after signing out only when the user goes on", async () => {
-    await using app = await appWith();
+    await using app = await createProxiedApp();
     const { client, open } = browserOf(app);
     await open("/admin", named("bob"));
     const out = await open("/admin/sign-out", named("bob"), { form: {} });
@@ -454,7 +447,7 @@ describe("a session that the proxy began", () => {
   });
 
   test("stays one of the proxy when its user changes the public address to HTTPS", async () => {
-    await using app = await appWith({ ...NO_BASE_URL, ALLCLEAR_ROLES: "*=owner" });
+    await using app = await createProxiedApp({ ...NO_BASE_URL, ALLCLEAR_ROLES: "*=owner" });
     const { open } = browserOf(app);
     await open("/admin", named("bob"));
     const form = { public_address: "https://status.acme.test" };
@@ -466,7 +459,7 @@ describe("a session that the proxy began", () => {
   });
 
   test("gets the cookie of a new address also if the same request began it", async () => {
-    await using app = await appWith({ ...NO_BASE_URL, ALLCLEAR_ROLES: "*=owner" });
+    await using app = await createProxiedApp({ ...NO_BASE_URL, ALLCLEAR_ROLES: "*=owner" });
     const form = { public_address: "https://status.acme.test" };
     const { client, open } = browserOf(app);
     await open("/admin/settings/general", named("bob"), { form });
@@ -480,7 +473,7 @@ describe("a second factor", () => {
   const REQUIRED = { ALLCLEAR_SECOND_FACTOR: "viewer", ALLCLEAR_ROLES: "ops=owner; *=viewer" };
 
   test("is neither required from users whom the proxy names, nor asked for", async () => {
-    await using app = await appWith(REQUIRED);
+    await using app = await createProxiedApp(REQUIRED);
     const headers = named("bob", { groups: "ops" });
     const { open } = browserOf(app);
     expect((await open(USERS, headers)).status).toBe(200);
@@ -492,7 +485,7 @@ describe("a second factor", () => {
   });
 
   test("is required from users with a password behind the proxy, until it names them", async () => {
-    await using app = await appWith(REQUIRED);
+    await using app = await createProxiedApp(REQUIRED);
     const session = await signIn(app, "owner@example.com");
     const { client, open } = browserOf(app, session);
     const past = await open(USERS, {});
@@ -505,7 +498,7 @@ describe("a second factor", () => {
 
 describe("a session that began with a password", () => {
   test("goes on without a header, and if the proxy names a user who is not let in", async () => {
-    await using app = await appWith({ ALLCLEAR_CREATE_USERS: "off" });
+    await using app = await createProxiedApp({ ALLCLEAR_CREATE_USERS: "off" });
     const { open } = browserOf(app, await signIn(app, "owner@example.com"));
     for (const headers of [{}, named("bob")]) {
       const answer = await open("/admin", headers);
@@ -516,7 +509,7 @@ describe("a session that began with a password", () => {
   });
 
   test("is replaced by that of a user whom the proxy names", async () => {
-    await using app = await appWith();
+    await using app = await createProxiedApp();
     const { open } = browserOf(app, await signIn(app, "owner@example.com"));
     expect((await open("/admin", named("bob"))).text).toContain(BOB);
     expect(signedInAs(app)).toEqual([BOB]);
@@ -535,7 +528,7 @@ describe("identity headers that are not believed", () => {
   }
 
   test("those of another peer are ignored, counted, and reported once a minute", async () => {
-    await using app = await appWith();
+    await using app = await createProxiedApp();
     expect(await ignoredIn(app)).toEqual({ peer: 0, secret: 0 });
     for (const from of [OTHER_NETWORK, "203.0.113.7", "::1", "127.0.0.1", "nowhere"]) {
       await expectNothing(app, named("bob"), from);
@@ -549,13 +542,13 @@ describe("identity headers that are not believed", () => {
   });
 
   test("those of a client behind another proxy are ignored, even if the forwarded address is that of the proxy", async () => {
-    await using app = await appWith({ ALLCLEAR_TRUSTED_PROXIES: "192.0.2.1" });
+    await using app = await createProxiedApp({ ALLCLEAR_TRUSTED_PROXIES: "192.0.2.1" });
     const headers = { ...named("bob"), "x-forwarded-for": PROXY };
     await expectNothing(app, headers, "192.0.2.1");
   });
 
   test("those of the proxy count for a client whose address it forwards", async () => {
-    await using app = await appWith({ ALLCLEAR_TRUSTED_PROXIES: PROXY });
+    await using app = await createProxiedApp({ ALLCLEAR_TRUSTED_PROXIES: PROXY });
     const headers = { ...named("bob"), "x-forwarded-for": "203.0.113.9" };
     expect((await app.call("/admin", { from: PROXY, headers })).status).toBe(200);
     const from = `::ffff:${PROXY}`;
@@ -563,7 +556,7 @@ describe("identity headers that are not believed", () => {
   });
 
   test("those that another node passes on are ignored, for any client", async () => {
-    await using app = await appWith({
+    await using app = await createProxiedApp({
       ALLCLEAR_IDENTITY_PROXY: "10.0.0.0/28,127.0.0.1",
       ALLCLEAR_IDENTITY_PROXY_NO_SECRET: "on",
     });
@@ -579,7 +572,7 @@ describe("identity headers that are not believed", () => {
   });
 
   test("those without the secret, or with another, are ignored and counted", async () => {
-    await using app = await appWith();
+    await using app = await createProxiedApp();
     for (const secret of ["", "another-secret-of-32-characters", `${PROXY_SECRET}x`]) {
       await expectNothing(app, named("bob", { secret }));
     }
@@ -589,7 +582,7 @@ describe("identity headers that are not believed", () => {
   });
 
   test("those from this machine need no secret with the option, and those of other proxies do", async () => {
-    await using app = await appWith({
+    await using app = await createProxiedApp({
       ALLCLEAR_IDENTITY_PROXY: "127.0.0.0/8,::1,10.0.0.0/28",
       ALLCLEAR_IDENTITY_PROXY_NO_SECRET: "on",
     });
@@ -598,12 +591,12 @@ describe("identity headers that are not believed", () => {
     for (const from of ["127.0.0.1", "::1"]) {
       expect((await app.call("/admin", { from, headers })).status).toBe(200);
     }
-    await using strict = await appWith({ ALLCLEAR_IDENTITY_PROXY: "127.0.0.1" });
+    await using strict = await createProxiedApp({ ALLCLEAR_IDENTITY_PROXY: "127.0.0.1" });
     await expectNothing(strict, headers, "127.0.0.1");
   });
 
   test("those from this machine to a host of another site need the secret, since a browser may have sent them", async () => {
-    await using app = await appWith({
+    await using app = await createProxiedApp({
       ALLCLEAR_IDENTITY_PROXY: "127.0.0.1",
       ALLCLEAR_IDENTITY_PROXY_NO_SECRET: "on",
       ALLCLEAR_IDENTITY_PROXY_SECRET: PROXY_SECRET,
@@ -643,7 +636,7 @@ describe("identity headers that are not believed", () => {
       { ...named("bob"), "allclear-proxy-secret": `${PROXY_SECRET}, ${PROXY_SECRET}` },
     ],
   ])("a comma in %s refuses the request, whatever it asks for", async (_what, headers) => {
-    await using app = await appWith({ ALLCLEAR_ROLES: "*=admin" });
+    await using app = await createProxiedApp({ ALLCLEAR_ROLES: "*=admin" });
     const session = await signIn(app, "owner@example.com");
     const before = app.ctx.db.changes;
     for (const path of ["/admin", "/admin/sign-in", "/admin/settings/keys"]) {
@@ -662,20 +655,20 @@ describe("identity headers that are not believed", () => {
     ["is no UTF-8", "b\xf6b"],
     ["has a bidirectional override", Buffer.from("b\u202eob").toString("latin1")],
   ])("a name that %s refuses the request", async (_what, name) => {
-    await using app = await appWith();
+    await using app = await createProxiedApp();
     const answer = await app.call("/admin", { from: PROXY, headers: named(name, { email: BOB }) });
     expectProblem(answer, "invalid_request");
   });
 
   test("an empty name is none", async () => {
-    await using app = await appWith();
+    await using app = await createProxiedApp();
     await expectNothing(app, named("", { email: BOB }));
   });
 });
 
 describe("identity headers outside of the dashboard", () => {
   test("the API neither reads nor counts them, with or without a key", async () => {
-    await using app = await appWith({ ALLCLEAR_ROLES: "*=owner" });
+    await using app = await createProxiedApp({ ALLCLEAR_ROLES: "*=owner" });
     await app.page();
     const key = await app.keyWith("read:status");
     for (const headers of [named("bob"), { ...named("bob"), "remote-user": "bob, eve" }]) {
@@ -699,7 +692,7 @@ describe("identity headers outside of the dashboard", () => {
   });
 
   test("every route for keys answers the same with them, with no key and with one of each scope", async () => {
-    await using app = await appWith({
+    await using app = await createProxiedApp({
       ALLCLEAR_ROLES: "*=owner",
       ALLCLEAR_PUBLIC_RATE_LIMIT: "10000",
     });
@@ -730,7 +723,7 @@ describe("identity headers outside of the dashboard", () => {
   });
 
   test("public and private pages do not read them", async () => {
-    await using app = await appWith();
+    await using app = await createProxiedApp();
     await app.page();
     await app.page({ slug: "inner", visibility: "private" });
     const headers = { ...named("bob"), ...HTML };
@@ -752,7 +745,7 @@ describe("identity headers outside of the dashboard", () => {
 describe("identity headers on the wire", () => {
   /** Serves an installation on a port of loopback, which is the network of the proxy. */
   async function serve() {
-    const app = await appWith({
+    const app = await createProxiedApp({
       ALLCLEAR_IDENTITY_PROXY: "127.0.0.1",
       ALLCLEAR_BASE_URL: "http://nas",
     });

@@ -1,3 +1,6 @@
+import { createTestApp, type TestApp } from "./app";
+import { userWithPassword } from "./dashboard";
+
 /** Address of the proxy. */
 export const PROXY = "10.0.0.5";
 
@@ -23,4 +26,13 @@ export function named(
     ...(groups === undefined ? {} : { "remote-groups": groups }),
     ...(secret === "" ? {} : { "allclear-proxy-secret": secret }),
   };
+}
+
+/** Creates an installation behind the proxy, whose owner has a password: owner@example.com. */
+export async function createProxiedApp(
+  env: Record<string, string | undefined> = {},
+): Promise<TestApp> {
+  const app = await createTestApp({ env: { ...PROXY_ENV, ...env } });
+  await userWithPassword(app, "owner@example.com");
+  return app;
 }

@@ -1,5 +1,7 @@
 import { join } from "node:path";
 import { SECOND_MS } from "../../src/base/time";
+import { createTestApp, type TestApp } from "./app";
+import { createTestClock } from "./clock";
 import { certificateText } from "./raw-server";
 
 /** Claims, or a header, of a token. */
@@ -229,6 +231,30 @@ export async function startFakeProvider(
     [Symbol.asyncDispose]: () => server.stop(true),
   };
   return provider;
+}
+
+/** An installation and its provider. */
+export interface ProviderSite extends AsyncDisposable {
+  app: TestApp;
+  provider: FakeProvider;
+}
+
+/** Creates an installation without users and its provider, which share a clock. */
+export async function createProviderSite({
+  env = {},
+  isSecure = false,
+}: { env?: Record<string, string>; isSecure?: boolean } = {}): Promise<ProviderSite> {
+  const clock = createTestClock();
+  const provider = await startFakeProvider(clock.now, { isSecure });
+  const app = await createTestApp({ clock, env: { ...provider.env, ...env } });
+  return {
+    app,
+    provider,
+    async [Symbol.asyncDispose]() {
+      await app[Symbol.asyncDispose]();
+      await provider[Symbol.asyncDispose]();
+    },
+  };
 }
 
 function ownMetadata(origin: string): Fields {

@@ -3,49 +3,32 @@ import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/base/time";
 import { createProvider } from "../../../src/features/auth/provider";
 import { listUsers } from "../../../src/features/users/users";
 import { createEgress } from "../../../src/egress/egress";
-import { createTestApp, type Answer, type TestApp } from "../../support/app";
+import type { Answer } from "../../support/app";
 import { BEGIN, BrowserClient } from "../../support/browser-client";
-import { createTestClock } from "../../support/clock";
 import { userWithPassword } from "../../support/dashboard";
 import {
   CLIENT_ID,
   CLIENT_SECRET,
+  createProviderSite,
   type FakeProvider,
   makeSigningKey,
+  type ProviderSite,
   signBySecret,
   signToken,
-  startFakeProvider,
 } from "../../support/oidc";
 
-interface Site extends AsyncDisposable {
-  app: TestApp;
-  provider: FakeProvider;
+/** Creates an installation with a user and a provider. */
+async function siteWith(options?: Parameters<typeof createProviderSite>[0]): Promise<ProviderSite> {
+  const site = await createProviderSite(options);
+  await userWithPassword(site.app, "owner@example.com");
+  return site;
 }
 
-/** Creates an installation with a user and a provider, which share a clock. */
-async function siteWith({
-  env = {},
-  isSecure = false,
-}: { env?: Record<string, string>; isSecure?: boolean } = {}): Promise<Site> {
-  const clock = createTestClock();
-  const provider = await startFakeProvider(clock.now, { isSecure });
-  const app = await createTestApp({ clock, env: { ...provider.env, ...env } });
-  await userWithPassword(app, "owner@example.com");
-  return {
-    app,
-    provider,
-    async [Symbol.asyncDispose]() {
-      await app[Symbol.asyncDispose]();
-      await provider[Symbol.asyncDispose]();
-    },
-  };
-}
-
-const reasonsOf = ({ app }: Site) =>
+const reasonsOf = ({ app }: ProviderSite) =>
   app.logged.flatMap(({ reason }) => (typeof reason === "string" ? [reason] : []));
 
 /** Expects the page of a failure without a session or a new user, and returns the reason in the log. */
-function expectRefused(site: Site, answer: Answer, client: BrowserClient): string {
+function expectRefused(site: ProviderSite, answer: Answer, client: BrowserClient): string {
   expect(answer.status).toBe(400);
   expect(answer.text).toContain("Sign-in was not completed");
   expect(client.session).toBeUndefined();
@@ -54,7 +37,7 @@ function expectRefused(site: Site, answer: Answer, client: BrowserClient): strin
 }
 
 /** Signs in at a site whose provider was prepared, and expects a refusal. */
-async function refusedAt(site: Site): Promise<string> {
+async function refusedAt(site: ProviderSite): Promise<string> {
   const client = new BrowserClient(site.app);
   return expectRefused(site, await client.signIn(site.provider), client);
 }
@@ -265,7 +248,7 @@ describe("the answer of the authorization endpoint", () => {
 
 describe("a provider", () => {
   /** Begins a sign-in that cannot begin, and returns the reason in the log. */
-  async function notBegun(site: Site): Promise<string> {
+  async function notBegun(site: ProviderSite): Promise<string> {
     const client = new BrowserClient(site.app);
     return expectRefused(site, await client.open(BEGIN), client);
   }
@@ -451,7 +434,7 @@ describe("a provider", () => {
 });
 
 describe("a check of the provider", () => {
-  const check = async ({ app }: Site) => {
+  const check = async ({ app }: ProviderSite) => {
     const { ctx } = app;
     const provider = createProvider(ctx, createEgress(ctx));
     const findings = (await provider?.check()) ?? [];

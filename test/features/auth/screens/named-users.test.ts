@@ -5,27 +5,14 @@ import { listIdentitiesOf } from "../../../../src/features/users/store";
 import { findUserByEmail } from "../../../../src/features/users/users";
 import { createTestApp, type TestApp } from "../../../support/app";
 import { BrowserClient } from "../../../support/browser-client";
-import {
-  ACCOUNT,
-  invite,
-  makeLink,
-  PASSWORD,
-  signIn,
-  userWithPassword,
-} from "../../../support/dashboard";
+import { ACCOUNT, invite, makeLink, PASSWORD, signIn } from "../../../support/dashboard";
 import { fieldErrorsOn, readHtml } from "../../../support/html";
-import { named, PROXY, PROXY_ENV } from "../../../support/identity-proxy";
+import { createProxiedApp, named, PROXY, PROXY_ENV } from "../../../support/identity-proxy";
 import { enrol, signInByCode } from "../../../support/second-factors";
 
 const OWNER = "owner@example.com";
 const GRACE = "grace@example.com";
 const CONNECT = `${ACCOUNT}/connect/named`;
-
-async function appWith(env: Record<string, string> = {}): Promise<TestApp> {
-  const app = await createTestApp({ env: { ...PROXY_ENV, ...env } });
-  await userWithPassword(app, OWNER);
-  return app;
-}
 
 /** Requests a path through the proxy, which names a user. */
 function through(client: BrowserClient, path: string, name: string, more: object = {}) {
@@ -38,7 +25,7 @@ const identitiesOf = (app: TestApp, email: string) =>
 
 describe("an invitation of a user whom the proxy names", () => {
   test("is accepted by a button, once, and the proxy signs the user in from then on", async () => {
-    await using app = await appWith({ ALLCLEAR_CREATE_USERS: "off" });
+    await using app = await createProxiedApp({ ALLCLEAR_CREATE_USERS: "off" });
     const { path } = await invite(app, await signIn(app, OWNER), GRACE, "editor");
     const client = new BrowserClient(app);
     const screen = readHtml((await through(client, path, "grace")).text);
@@ -55,7 +42,7 @@ describe("an invitation of a user whom the proxy names", () => {
   });
 
   test("warns whom the e-mail of the proxy does not show to be invited", async () => {
-    await using app = await appWith();
+    await using app = await createProxiedApp();
     const { path } = await invite(app, await signIn(app, OWNER), GRACE);
     const shownTo = async (email: string) => {
       const headers = named("olga", { email });
@@ -73,7 +60,7 @@ describe("an invitation of a user whom the proxy names", () => {
   });
 
   test("does not connect a user who has an identity already, whose role would be that of another person", async () => {
-    await using app = await appWith({ ALLCLEAR_ROLES: "ops=owner; *=viewer" });
+    await using app = await createProxiedApp({ ALLCLEAR_ROLES: "ops=owner; *=viewer" });
     const owner = await signIn(app, OWNER);
     const mallory = { from: PROXY, headers: named("mallory") };
     await new BrowserClient(app).open("/admin", mallory);
@@ -92,7 +79,7 @@ describe("an invitation of a user whom the proxy names", () => {
   });
 
   test("ends the session of the browser, also one that can only set up a second factor", async () => {
-    await using app = await appWith({ ALLCLEAR_SECOND_FACTOR: "owner" });
+    await using app = await createProxiedApp({ ALLCLEAR_SECOND_FACTOR: "owner" });
     const owner = await signIn(app, OWNER);
     const { token } = await app.ctx.db.write((tx) =>
       inviteUser(app.ctx, tx, { email: GRACE, name: "Grace", role: "editor" }, CLI_ACTOR),
@@ -105,7 +92,7 @@ describe("an invitation of a user whom the proxy names", () => {
   });
 
   test("is not accepted without a proxy, or from another site", async () => {
-    await using app = await appWith();
+    await using app = await createProxiedApp();
     const { path } = await invite(app, await signIn(app, OWNER), GRACE);
     const client = new BrowserClient(app);
     const screen = readHtml((await through(client, path, "")).text);
@@ -119,7 +106,7 @@ describe("an invitation of a user whom the proxy names", () => {
   });
 
   test("is not accepted by a name that another user has, or one without a role", async () => {
-    await using app = await appWith({ ALLCLEAR_ROLES: "ops=viewer" });
+    await using app = await createProxiedApp({ ALLCLEAR_ROLES: "ops=viewer" });
     const owner = await signIn(app, OWNER);
     const client = new BrowserClient(app);
     await client.open("/admin", { from: PROXY, headers: named("bob", { groups: "ops" }) });
@@ -138,14 +125,14 @@ describe("an invitation of a user whom the proxy names", () => {
 });
 
 describe("connecting with the name that the proxy gives, in Account", () => {
-  /** Signs the owner in with a password, behind the proxy, which names a person without an account. */
-  async function ownerBehindProxy(app: TestApp): Promise<BrowserClient> {
+  /** Signs the owner in with a password. */
+  async function ownerIn(app: TestApp): Promise<BrowserClient> {
     return new BrowserClient(app, await signIn(app, OWNER));
   }
 
   test("needs the password, and the proxy signs the user in from then on", async () => {
-    await using app = await appWith();
-    const client = await ownerBehindProxy(app);
+    await using app = await createProxiedApp();
+    const client = await ownerIn(app);
     const screen = readHtml((await through(client, ACCOUNT, "root")).text);
     expect(screen.texts("button")).toContain("Connect as root");
     const wrong = await through(client, CONNECT, "root", { form: { own_password: "wrong" } });
@@ -165,8 +152,8 @@ describe("connecting with the name that the proxy gives, in Account", () => {
   });
 
   test("says why a user is not connected, and what can be done", async () => {
-    await using app = await appWith();
-    const client = await ownerBehindProxy(app);
+    await using app = await createProxiedApp();
+    const client = await ownerIn(app);
     const form = { own_password: PASSWORD };
     await through(client, CONNECT, "root", { form });
     // From a screen that was opened before.
@@ -179,7 +166,7 @@ describe("connecting with the name that the proxy gives, in Account", () => {
   });
 
   test("needs a code too from a user with a second factor, who types none at the proxy", async () => {
-    await using app = await appWith({ ALLCLEAR_SECOND_FACTOR: "owner" });
+    await using app = await createProxiedApp({ ALLCLEAR_SECOND_FACTOR: "owner" });
     const authenticator = await enrol(app, findUserByEmail(app.ctx.db, OWNER)?.id ?? "");
     const client = new BrowserClient(app, await signInByCode(app, OWNER, authenticator));
     const screen = readHtml((await through(client, ACCOUNT, "root")).text);
@@ -202,15 +189,15 @@ describe("connecting with the name that the proxy gives, in Account", () => {
   });
 
   test("asks for no code without a second factor", async () => {
-    await using app = await appWith();
-    const client = await ownerBehindProxy(app);
+    await using app = await createProxiedApp();
+    const client = await ownerIn(app);
     const screen = readHtml((await through(client, ACCOUNT, "root")).text);
     expect(screen.attributes('input[name="own_code"]', "name")).toEqual([]);
   });
 
   test("is not offered without a proxy", async () => {
-    await using app = await appWith();
-    const client = await ownerBehindProxy(app);
+    await using app = await createProxiedApp();
+    const client = await ownerIn(app);
     const screen = readHtml((await through(client, ACCOUNT, "")).text);
     expect(screen.texts("button").filter((text) => text.startsWith("Connect"))).toEqual([]);
     const posted = await through(client, CONNECT, "", { form: { own_password: PASSWORD } });
@@ -219,8 +206,8 @@ describe("connecting with the name that the proxy gives, in Account", () => {
   });
 
   test("is undone by disconnecting, which ends the sessions of the proxy", async () => {
-    await using app = await appWith();
-    const client = await ownerBehindProxy(app);
+    await using app = await createProxiedApp();
+    const client = await ownerIn(app);
     await through(client, CONNECT, "root", { form: { own_password: PASSWORD } });
     const [identity] = identitiesOf(app, OWNER);
     const behind = new BrowserClient(app);
@@ -240,7 +227,7 @@ describe("Settings → Sign-in", () => {
   const SETTINGS = "/admin/settings/sign-in";
 
   test("shows the proxy, and whom it names in this request", async () => {
-    await using app = await appWith();
+    await using app = await createProxiedApp();
     const client = new BrowserClient(app, await signIn(app, OWNER));
     const headers = named("root", { email: "", groups: "sre,ops" });
     const screen = await client.open(SETTINGS, { from: PROXY, headers });
@@ -257,7 +244,7 @@ describe("Settings → Sign-in", () => {
     ["X-Groups", "The groups are those of the header X-Groups. The highest match"],
   ])("says which groups give roles: %s", async (header, words) => {
     const env = { ALLCLEAR_ROLES: "*=viewer", ALLCLEAR_IDENTITY_PROXY_GROUPS_HEADER: header };
-    await using app = await appWith(env);
+    await using app = await createProxiedApp(env);
     const client = new BrowserClient(app, await signIn(app, OWNER));
     expect(
       readHtml((await client.open(SETTINGS)).text)

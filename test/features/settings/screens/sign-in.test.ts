@@ -1,28 +1,16 @@
 import { expect, test } from "bun:test";
 import { createTestApp, type TestApp } from "../../../support/app";
 import { BrowserClient } from "../../../support/browser-client";
-import { createTestClock } from "../../../support/clock";
 import { readHtml } from "../../../support/html";
-import { CLIENT_SECRET, type FakeProvider, startFakeProvider } from "../../../support/oidc";
+import { CLIENT_SECRET, createProviderSite, type FakeProvider } from "../../../support/oidc";
 
 const SCREEN = "/admin/settings/sign-in";
 const ROLES = "sre=admin; support=editor; *=viewer";
 
 /** Creates an installation with a provider, and the browser of its owner. */
 async function siteWith(env: Record<string, string> = {}) {
-  const clock = createTestClock();
-  const provider = await startFakeProvider(clock.now);
-  const app = await createTestApp({ clock, env: { ...provider.env, ...env } });
-  const owner = new BrowserClient(app, await app.signedIn("owner"));
-  return {
-    app,
-    provider,
-    owner,
-    async [Symbol.asyncDispose]() {
-      await app[Symbol.asyncDispose]();
-      await provider[Symbol.asyncDispose]();
-    },
-  };
+  const site = await createProviderSite({ env });
+  return { ...site, owner: new BrowserClient(site.app, await site.app.signedIn("owner")) };
 }
 
 /** Tries the provider, and returns the path to which it leads. */
@@ -30,7 +18,7 @@ async function tryIt(owner: BrowserClient, provider: FakeProvider) {
   return (await owner.signIn(provider, `${SCREEN}/try`)).headers.get("location");
 }
 
-/** Returns the cells of a table, by its caption. */
+/** Returns the texts of the rows of all tables. */
 function rowsOf(html: string): string[] {
   return readHtml(html).texts("tbody tr, [role=row]");
 }
