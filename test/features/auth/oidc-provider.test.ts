@@ -61,7 +61,7 @@ describe.each([
   test("does not bring back a user who is disabled here", async () => {
     await using app = await appWith({});
     provider.people.set("ada", ADA);
-    await signIn(app);
+    expect((await signIn(app)).client.session).toBeDefined();
     const id = findUserByEmail(app.ctx.db, ADA.email)?.id ?? "";
     await app.ctx.db.write((tx) => disableUser(app.ctx, tx, id, CLI_ACTOR));
     expect((await signIn(app)).client.session).toBeUndefined();
@@ -74,6 +74,7 @@ describe.each([
     const back = await provider.authorize(await client.begin(), "ada");
     const code = new URLSearchParams(back.split("?")[1]).get("code") ?? "";
     await client.open(back);
+    expect(client.session).toBeDefined();
     const later = new BrowserClient(app);
     const other = await provider.authorize(await later.begin(), "ada");
     const reused = other.replace(/code=[^&]+/, `code=${code}`);
