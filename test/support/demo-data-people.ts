@@ -84,7 +84,7 @@ export async function addPeople({ ctx, clock }: TestApp, now: number): Promise<P
   return { maya, jonas, elif, noor, lea, priya };
 }
 
-/** Gives a user who is signed in a second factor, of which two recovery codes were used. */
+/** Gives a user a second factor with eight of ten recovery codes left. */
 export async function addSecondFactor({ ctx }: TestApp, user: UserResource, createdAt: number) {
   const userId = user.id;
   const codes = createRecoveryCodes(ctx.random).slice(2);

@@ -153,7 +153,7 @@ describe("the language of a subscriber", () => {
     expect(languagesIn(manage.text).selected).toEqual(["de"]);
   });
 
-  test("is that of the page where nobody else can sign up", async () => {
+  test("is that of the page that refuses further sign-ups", async () => {
     await using site = await create();
     const { ctx } = site.app;
     const [row] = await site.requested().then(() => site.requests());

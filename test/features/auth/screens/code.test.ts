@@ -50,8 +50,8 @@ async function withAda(options: Parameters<typeof createTestApp>[0] = {}) {
   return { app, id, ada, [Symbol.asyncDispose]: () => app[Symbol.asyncDispose]() };
 }
 
-/** Address from which no other sign-in of a test comes. */
 let clients = 0;
+/** Returns an address from which no other sign-in of a test comes. */
 const anotherClient = () => ({ from: `198.51.100.${(clients += 1)}` });
 
 const errorOn = (answer: { text: string }) => readHtml(answer.text).texts('[role="alert"]')[0];

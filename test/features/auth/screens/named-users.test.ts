@@ -41,7 +41,7 @@ describe("an invitation of a user whom the proxy names", () => {
     expect(repeated.status).toBe(404);
   });
 
-  test("warns whom the e-mail of the proxy does not show to be invited", async () => {
+  test("warns a person whose e-mail at the proxy is missing or not the invited one", async () => {
     await using app = await createProxiedApp();
     const { path } = await invite(app, await signIn(app, OWNER), GRACE);
     const shownTo = async (email: string) => {

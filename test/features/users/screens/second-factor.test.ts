@@ -394,6 +394,7 @@ describe("a role that needs a second factor", () => {
     await using app = await createTestApp({ env });
     await userWithPassword(app, ADA);
     const session = await signIn(app, ADA);
+    expect((await app.call(SECOND_FACTOR, { session })).status).toBe(200);
     await app.call("/admin/sign-out", { session, form: {} });
     expectProblem(await app.call(SECOND_FACTOR, { session }), "sign_in_required");
   });
