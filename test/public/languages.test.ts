@@ -71,10 +71,12 @@ describe("a page with several languages", () => {
         de("page.subscribe"),
       ]);
       expect(page.attributes("link[rel=canonical]", "href")).toEqual([ORIGIN + address]);
-      const links = page
-        .attributes("a[href^='/status/'], form, link[rel=alternate][type]", "href")
-        .filter((href): href is string => Boolean(href) && !href?.endsWith("/summary.json"));
+      const links = [
+        ...page.attributes("a[href^='/status/'], link[rel=alternate][type]", "href"),
+        ...page.attributes("form", "action"),
+      ].filter((href) => !href.endsWith("/summary.json"));
       const own = links.filter((href) => !page.attributes(".languages a", "href").includes(href));
+      expect(own).not.toEqual([]);
       expect(own.filter((href) => !href.split("#")[0]?.includes("lang=de"))).toEqual([]);
     }
     const german = readHtml((await site.app.call("/status/acme?lang=de")).text);
