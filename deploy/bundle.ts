@@ -17,5 +17,8 @@ export const BUNDLE = {
   // Modules of threads lie in the executable's root, beside the part that starts them.
   naming: { entry: "[name].[ext]" },
   plugins: [leftOut()],
+  // Else the executable names the folder in which it was built, and another folder gives another file. Only what
+  // left-out.ts leaves out would use it.
+  define: { __dirname: JSON.stringify("/") },
   // Never minified: routes break under Elysia's ahead-of-time compilation, and it saves nothing.
 } as const satisfies BuildConfig;

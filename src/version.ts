@@ -1,7 +1,7 @@
-import manifest from "../package.json" with { type: "json" };
+import { version } from "../package.json" with { type: "json" };
 
 /** Version of Allclear, as shown by `--version` and the OpenAPI document. */
-export const VERSION: string = manifest.version;
+export const VERSION: string = version;
 
 /** True if this is the compiled executable, not the sources. */
 export const IS_COMPILED = import.meta.url.includes("$bunfs");
