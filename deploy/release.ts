@@ -43,9 +43,12 @@ interface ReleaseOptions {
   hasImage: boolean;
   /** Day of the version, such as 2026-11-29. All files in archives are from its midnight in UTC. */
   day: string;
+  /** Writes the executable of a platform. */
+  compile(outfile: string, target: Target): Promise<void>;
 }
 
-async function release({ out, targets, hasImage, day }: ReleaseOptions): Promise<void> {
+export async function release(options: ReleaseOptions): Promise<void> {
+  const { out, targets, hasImage, day } = options;
   const date = new Date(`${day}T00:00:00Z`);
   const folder = mkdtempSync(join(tmpdir(), "allclear-release-"));
   const sums = new Map<string, string>();
@@ -60,7 +63,7 @@ async function release({ out, targets, hasImage, day }: ReleaseOptions): Promise
     const documents = await releaseDocuments(bill, day);
     for (const target of targets) {
       const name = `${NAME}-${target}`;
-      const program = await executable(target, folder);
+      const program = await executable(options, target, folder);
       await write(`${name}.tar.gz`, await releaseArchive(name, program, documents, date));
     }
 
@@ -70,7 +73,7 @@ async function release({ out, targets, hasImage, day }: ReleaseOptions): Promise
       for (const [architecture, target] of ARCHITECTURES) {
         const libc = await debianLibc(architecture, folder);
         libcs.push(libc.component);
-        const program = await executable(target, folder);
+        const program = await executable(options, target, folder);
         parts.push({ architecture, executable: program, libc: libc.files });
       }
       const dockerfile = await read("Dockerfile");
@@ -86,9 +89,14 @@ async function release({ out, targets, hasImage, day }: ReleaseOptions): Promise
 }
 
 /** Returns the executable for a platform, which is built once. */
-async function executable(target: Target, folder: string): Promise<Uint8Array> {
+async function executable(
+  { compile }: ReleaseOptions,
+  target: Target,
+  folder: string,
+): Promise<Uint8Array> {
+  // The name of the file is part of the executable.
   const file = join(folder, target, "allclear");
-  if (!existsSync(file)) await build(file, target);
+  if (!existsSync(file)) await compile(file, target);
   return Bun.file(file).bytes();
 }
 
@@ -169,5 +177,6 @@ if (import.meta.main) {
 
   const standard = join(ROOT, "dist", NAME);
   if (values.out === undefined) rmSync(standard, { recursive: true, force: true });
-  await release({ out: values.out ?? standard, targets, hasImage: !values["without-image"], day });
+  const hasImage = !values["without-image"];
+  await release({ out: values.out ?? standard, targets, hasImage, day, compile: build });
 }

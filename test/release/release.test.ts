@@ -1,8 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { composeFile, releaseDay } from "../../deploy/release";
+import { composeFile, release, releaseDay } from "../../deploy/release";
+import { sha256 } from "../../deploy/release/archive";
 import manifest from "../../package.json" with { type: "json" };
 import { temporaryFolder } from "../support/temporary-folder";
 
@@ -24,8 +33,8 @@ beforeAll(() => {
 });
 afterAll(() => copy[Symbol.dispose]());
 
-/** Runs a release in the copy. Its target does not exist, so that it never builds. */
-function release(...args: string[]): { code: number; errors: string[]; hasBuilt: boolean } {
+/** Runs the command in the copy. Its target does not exist, so that it never builds. */
+function runRelease(...args: string[]): { code: number; errors: string[]; hasBuilt: boolean } {
   const command = [process.execPath, "deploy/release.ts", "--target", "none", ...args];
   const { exitCode, stderr } = Bun.spawnSync(command, { cwd: copy.path });
   const errors = stderr.toString().trim().split("\n");
@@ -38,7 +47,7 @@ describe("a release", () => {
 
   test("reports only an unknown platform if messages and changelog are complete", () => {
     writeFileSync(changelog, section);
-    expect(release()).toEqual({ code: 1, errors: [unknown], hasBuilt: false });
+    expect(runRelease()).toEqual({ code: 1, errors: [unknown], hasBuilt: false });
   });
 
   test("fails before it builds if a catalog lacks a message, and lists it", () => {
@@ -51,7 +60,7 @@ describe("a release", () => {
     writeFileSync(german, JSON.stringify(catalog));
     try {
       const errors = [`de.json: ${first}`, `de.json: ${second}`, unknown];
-      expect(release()).toEqual({ code: 1, errors, hasBuilt: false });
+      expect(runRelease()).toEqual({ code: 1, errors, hasBuilt: false });
     } finally {
       writeFileSync(german, text);
     }
@@ -62,7 +71,7 @@ describe("a release", () => {
     (text) => {
       writeFileSync(changelog, text);
       const missing = expect.stringMatching(/^CHANGELOG\.md: no section .* with its day/);
-      expect(release()).toEqual({ code: 1, errors: [missing, unknown], hasBuilt: false });
+      expect(runRelease()).toEqual({ code: 1, errors: [missing, unknown], hasBuilt: false });
     },
   );
 
@@ -71,10 +80,39 @@ describe("a release", () => {
     const folder = join(copy.path, "kept");
     mkdirSync(folder);
     writeFileSync(join(folder, "file"), "content");
-    const { code, errors } = release("--out", folder);
+    const { code, errors } = runRelease("--out", folder);
     expect([code, errors]).toEqual([1, [unknown, `--out: ${folder} is not empty`]]);
     expect(readFileSync(join(folder, "file"), "utf8")).toBe("content");
   });
+});
+
+test("a release has an archive of each platform, the bill of materials and their checksums", async () => {
+  const out = join(copy.path, "release");
+  const compiled: string[] = [];
+  await release({
+    out,
+    targets: ["linux-x64", "darwin-arm64"],
+    hasImage: false,
+    day: "2026-11-29",
+    compile: async (outfile, target) => {
+      compiled.push(target);
+      await Bun.write(outfile, `program for ${target}`);
+    },
+  });
+  expect(compiled).toEqual(["linux-x64", "darwin-arm64"]);
+  const name = `allclear-${manifest.version}`;
+  const files = [`${name}-darwin-arm64.tar.gz`, `${name}-linux-x64.tar.gz`, `${name}.cdx.json`];
+  expect(readdirSync(out).toSorted()).toEqual(["SHA256SUMS", ...files]);
+  const sums = files.map((file) => `${sha256(readFileSync(join(out, file)))}  ${file}\n`);
+  expect(readFileSync(join(out, "SHA256SUMS"), "utf8")).toBe(sums.join(""));
+  for (const target of compiled) {
+    const file = `${name}-${target}/allclear`;
+    const archive = join(out, `${name}-${target}.tar.gz`);
+    const { stdout } = Bun.spawnSync(["tar", "-xzOf", archive, file]);
+    expect(stdout.toString()).toBe(`program for ${target}`);
+  }
+  const bill = JSON.parse(readFileSync(join(out, `${name}.cdx.json`), "utf8"));
+  expect(bill.metadata.component.version).toBe(manifest.version);
 });
 
 test("the day of a release is that of its heading in the changelog", () => {
