@@ -1,7 +1,7 @@
 /**
  * Writes all files of a release into dist/allclear-<version>: `bun run release`. Stops before it builds if a catalog lacks a message,
  * or CHANGELOG.md has no dated section of the version. `--out DIR` names another folder, `--target NAME` one of
- * several platforms, and `--without-image` leaves out the image, which needs Debian or Ubuntu.
+ * several platforms, and `--without-image` leaves out the image, which needs Debian.
  */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

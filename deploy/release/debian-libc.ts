@@ -1,4 +1,4 @@
-/** Takes the libc for the image from the package libc6, which apt downloads and verifies. Needs a machine with Debian or Ubuntu. */
+/** Takes the libc for the image from the package libc6, which apt downloads and verifies. Needs a machine with Debian. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { extract } from "tar-stream";
