@@ -2,6 +2,7 @@
  * Languages of a page that visitors choose by `?lang=`. A page in a chosen language is a snapshot of its own, with another
  * `locale`, so that everything that is made once for a snapshot is made once for each language.
  */
+import { LANGUAGES_MAX } from "../languages/tags";
 import { wordsOf } from "../languages/words";
 import type { Snapshot } from "../features/status/snapshots";
 import { LANGUAGE_PARAMETER } from "../features/pages/language-links";
@@ -28,7 +29,12 @@ interface Choice {
 
 /** Snapshots in a chosen language, with the ones that they are made from. */
 const choices = new WeakMap<object, Choice>();
-const made = new WeakMap<Snapshot, Map<string, Snapshot>>();
+
+/** Snapshots by the one that they are made from and by their language, the last used one last. */
+type Copies = WeakMap<Snapshot, Map<string, Snapshot>>;
+
+const ofPages: Copies = new WeakMap();
+const ofFiles: Copies = new WeakMap();
 
 /** Returns the language that a request chooses of a page; undefined for the page's own, and for one that it lacks. */
 export function languageOfRequest(
@@ -45,34 +51,55 @@ export function languageOfRequest(
     : undefined;
 }
 
-/** Number of languages in which the documents of a visitor with a link are kept: there are many links. */
-const LANGUAGES_OF_LINK = 1;
+/** Returns a snapshot in a language of its page; without a language the snapshot itself. */
+export function inLanguage(snapshot: Snapshot, language: string | undefined): Snapshot {
+  return language === undefined ? snapshot : copyOf(ofPages, snapshot, language, LANGUAGES_MAX);
+}
 
 /**
- * Returns a snapshot in a language of its page; without a language the snapshot itself. `link` is the one in the addresses
- * of the snapshot.
+ * Number of further languages in which the files of a page are kept with its snapshot, such as feeds of 300 kB: with those
+ * in its own language as many files as further documents.
  */
-export function inLanguage(
+export const LANGUAGES_OF_FILES = 4;
+/** The same for files whose addresses contain a link: a page has many links. */
+const LANGUAGES_OF_LINK = 1;
+
+/** Like `inLanguage`, for what is kept with the snapshot that is returned. */
+export function filesInLanguage(
   snapshot: Snapshot,
   language: string | undefined,
-  link?: string,
+  { hasLink }: { hasLink: boolean },
 ): Snapshot {
   if (language === undefined) return snapshot;
-  let byLanguage = made.get(snapshot);
-  if (!byLanguage) made.set(snapshot, (byLanguage = new Map()));
-  let copy = byLanguage.get(language);
-  if (!copy) {
+  return copyOf(ofFiles, snapshot, language, hasLink ? LANGUAGES_OF_LINK : LANGUAGES_OF_FILES);
+}
+
+function copyOf(copies: Copies, snapshot: Snapshot, language: string, max: number): Snapshot {
+  let byLanguage = copies.get(snapshot);
+  if (!byLanguage) copies.set(snapshot, (byLanguage = new Map()));
+  return lastUsed(byLanguage, language, max, () => {
     const { document } = snapshot;
     const page = { ...document.page, locale: language };
     // What a snapshot computes at first use stays with the original one.
-    copy = Object.create(snapshot, { document: { value: { ...document, page } } }) as Snapshot;
+    const copy: Snapshot = Object.create(snapshot, { document: { value: { ...document, page } } });
     choices.set(copy, { language, original: snapshot });
-    byLanguage.set(language, copy);
-    const [oldest] = byLanguage.keys();
-    const isFull = link !== undefined && byLanguage.size > LANGUAGES_OF_LINK;
-    if (isFull && oldest !== undefined) byLanguage.delete(oldest);
-  }
-  return copy;
+    return copy;
+  });
+}
+
+/** Returns the value of a key, made if the map lacks it. The map keeps the `max` values that were used last. */
+export function lastUsed<Key, Value>(
+  kept: Map<Key, Value>,
+  key: Key,
+  max: number,
+  make: () => Value,
+): Value {
+  const value = kept.get(key) ?? make();
+  kept.delete(key);
+  kept.set(key, value);
+  const [oldest] = kept.keys();
+  if (kept.size > max && oldest !== undefined) kept.delete(oldest);
+  return value;
 }
 
 /** Returns the language that a snapshot is in; undefined for the page's own. */

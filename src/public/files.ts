@@ -18,7 +18,7 @@ import { Representation, representOnce } from "../http/representation";
 import { type Assets, createAssets, UI_ASSETS } from "../ui/assets";
 import { ringIcon } from "../ui/pictures";
 import { type Badge, componentBadge, endpointBadge, pageBadge, renderBadge } from "./badges";
-import { languageOfRequest } from "./chosen-language";
+import { LANGUAGES_OF_FILES, languageOfRequest, lastUsed } from "./chosen-language";
 import { DOCS_ASSETS } from "./docs";
 import { renderWidget } from "./embed";
 import { PAGE_SCRIPT, PREVIEW_PICTURES, STATIC_COPY_SCRIPT } from "./page-document";
@@ -215,13 +215,14 @@ export function badgeRoutes(ctx: Ctx, snapshots: Snapshots, visitors: Visitors) 
         isCrossOrigin: true,
       }),
   );
-  const badgesByLocale = new Map<string, (component: PageComponent) => Representation>();
+  const badges = new WeakMap<PageComponent, Map<string, Representation>>();
   /** Returns the badge of a component. Components of equal snapshots are the same objects. */
   function componentBadgeOf(component: PageComponent, locale: string): Representation {
-    const make = (one: PageComponent) => picture(componentBadge(one, locale));
-    const badgeIn = badgesByLocale.get(locale) ?? representOnce(make);
-    badgesByLocale.set(locale, badgeIn);
-    return badgeIn(component);
+    let byLocale = badges.get(component);
+    if (!byLocale) badges.set(component, (byLocale = new Map()));
+    return lastUsed(byLocale, locale, 1 + LANGUAGES_OF_FILES, () =>
+      picture(componentBadge(component, locale)),
+    );
   }
 
   return declareRoutes()

@@ -18,7 +18,13 @@ import { type Operation, operation } from "../http/operation";
 import { Representation, representOnce } from "../http/representation";
 import type { RequestContext } from "../http/request-context";
 import type { HtmlDocument } from "../ui/documents";
-import { chosenLanguage, inLanguage, languageOfRequest, originalOf } from "./chosen-language";
+import {
+  chosenLanguage,
+  filesInLanguage,
+  inLanguage,
+  languageOfRequest,
+  originalOf,
+} from "./chosen-language";
 import { type EmbedTheme, renderEmbed } from "./embed";
 import { DaySections, groupByDay, UPDATES_MAX } from "./entries";
 import {
@@ -247,8 +253,17 @@ export function createSite(ctx: Ctx, snapshots: Snapshots, visitors: Visitors): 
 }
 
 /** Returns a snapshot in the language that a request chooses. */
-function shownIn(snapshot: Snapshot, request: Request, link?: string): Snapshot {
-  return inLanguage(snapshot, languageOfRequest(request, snapshot.document.page), link);
+function shownIn(snapshot: Snapshot, request: Request): Snapshot {
+  return inLanguage(snapshot, languageOfRequest(request, snapshot.document.page));
+}
+
+/** The same for a file, which is kept with the snapshot that is returned. */
+function filesShownIn(
+  snapshot: Snapshot,
+  { request, requestContext }: Pick<Call, "request" | "requestContext">,
+): Snapshot {
+  const language = languageOfRequest(request, snapshot.document.page);
+  return filesInLanguage(snapshot, language, { hasLink: requestContext.link !== undefined });
 }
 
 /** Number of entries of one page of a month's history. */
@@ -494,8 +509,7 @@ export function createFileServer(ctx: Ctx, snapshots: Snapshots, visitors: Visit
     (call: Call) => {
       const { params, requestContext } = call;
       return snapshots.whenReady(params.slug, requestContext.now, () => {
-        const found = get(params.slug, requestContext);
-        const snapshot = shownIn(found, call.request, requestContext.link);
+        const snapshot = filesShownIn(get(params.slug, requestContext), call);
         const { slug } = snapshot.document.page;
         if (slug !== params.slug) return moved(slug, withLanguage(file, chosenLanguage(snapshot)));
         return respond(representationOf(snapshot), call, () =>
@@ -511,7 +525,7 @@ export function createDocumentSender(ctx: Ctx, snapshots: Snapshots, visitors: V
     const { requestContext } = call;
     const look = (now: number) => visitors.getForPrograms(slug, requestContext, now);
     return snapshots.whenReady(slug, requestContext.now, () => {
-      const snapshot = shownIn(look(requestContext.now), call.request, requestContext.link);
+      const snapshot = filesShownIn(look(requestContext.now), call);
       return respond(representationOf(snapshot), call, () => look(ctx.clock.now()));
     });
   };

@@ -9,7 +9,7 @@ import type { Snapshot, Snapshots } from "../features/status/snapshots";
 import { findFullSession } from "../http/cookies";
 import { isOwnHost, readGrants, visitorAddress } from "../http/visitor";
 import type { RequestContext } from "../http/request-context";
-import { chosenLanguage, inLanguage, originalOf } from "./chosen-language";
+import { chosenLanguage, inLanguage, lastUsed, originalOf } from "./chosen-language";
 
 /** A page as a visitor finds it. */
 interface FoundPage {
@@ -110,7 +110,7 @@ export function createVisitors(
       if (current?.document.page.visibility !== visibility) throw notFound("status page");
       const token = linked.tokenOf(originalOf(snapshot));
       const again = token === undefined ? current : linked.of(current, token);
-      return inLanguage(again, chosenLanguage(snapshot), token);
+      return inLanguage(again, chosenLanguage(snapshot));
     },
     hasPassword: visits.hasPassword,
     homeSlug(context) {
@@ -150,13 +150,7 @@ function createLinkedSnapshots() {
     of(snapshot: Snapshot, token: string): Snapshot {
       let byToken = made.get(snapshot);
       if (!byToken) made.set(snapshot, (byToken = new Map()));
-      const copy = byToken.get(token) ?? make(snapshot, token);
-      // The last one in order is the one that was used last.
-      byToken.delete(token);
-      byToken.set(token, copy);
-      const [oldest] = byToken.keys();
-      if (byToken.size > LINKS_MAX && oldest !== undefined) byToken.delete(oldest);
-      return copy;
+      return lastUsed(byToken, token, LINKS_MAX, () => make(snapshot, token));
     },
   };
 }

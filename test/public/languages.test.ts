@@ -1,7 +1,6 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import type { Problem } from "../../src/base/errors";
 import { HOUR_MS } from "../../src/base/time";
-import { inLanguage } from "../../src/public/chosen-language";
 import { expectProblem } from "../support/app";
 import { readHtml } from "../support/html";
 import { createPageAccess, PAGE_PASSWORD } from "../support/page-access";
@@ -130,17 +129,42 @@ describe("a page with several languages", () => {
     expect(await readsOf(own)).toBeGreaterThan(0);
   });
 
-  test("is kept in each language, for a visitor with a link in the last one", async () => {
-    await using site = await createSite();
-    const snapshot = site.snapshot();
-    const german = inLanguage(snapshot, "de");
-    expect(inLanguage(snapshot, "de-CH").document.page.locale).toBe("de-CH");
-    expect(inLanguage(snapshot, "de")).toBe(german);
-    const linked: typeof snapshot = Object.create(snapshot);
-    const last = inLanguage(linked, "de", "token");
-    expect(inLanguage(linked, "de", "token")).toBe(last);
-    inLanguage(linked, "de-CH", "token");
-    expect(inLanguage(linked, "de", "token")).not.toBe(last);
+  test("keeps its files in the last four further languages, with its own", async () => {
+    const [first = "", ...others] = ["de", "fr", "es", "it", "ja"];
+    await using site = await createSite({ languages: [first, ...others] });
+    const { app } = site;
+    await site.open();
+    const reading = spyOn(app.ctx.db.statements, "prepared");
+    const readsOf = async (file: string, query: string) => {
+      const before = reading.mock.calls.length;
+      expect((await app.call(`/status/acme/${file}${query}`)).status).toBe(200);
+      return reading.mock.calls.length - before;
+    };
+    for (const file of ["feed.atom", "feed.rss", "calendar.ics"]) {
+      const queries = ["", `?lang=${first}`, ...others.map((language) => `?lang=${language}`)];
+      for (const query of queries) expect(await readsOf(file, query)).toBeGreaterThan(0);
+      for (const language of others) expect(await readsOf(file, `?lang=${language}`)).toBe(0);
+      expect(await readsOf(file, "")).toBe(0);
+      expect(await readsOf(file, `?lang=${first}`)).toBeGreaterThan(0);
+    }
+  });
+
+  test("keeps files with a link in their addresses in the last further language alone", async () => {
+    await using site = await createSite({ visibility: "private" });
+    const { app } = site;
+    const { token } = await createPageAccess(app, site.page.id).link("Partner");
+    const reading = spyOn(app.ctx.db.statements, "prepared");
+    const readsOf = async (query: string) => {
+      const before = reading.mock.calls.length;
+      const path = `/status/acme/with/${token}/calendar.ics${query}`;
+      expect((await app.call(path)).status).toBe(200);
+      return reading.mock.calls.length - before;
+    };
+    for (const query of ["", "?lang=de", "?lang=de-CH"]) {
+      expect(await readsOf(query)).toBeGreaterThan(0);
+    }
+    for (const query of ["", "?lang=de-CH"]) expect(await readsOf(query)).toBe(0);
+    expect(await readsOf("?lang=de")).toBeGreaterThan(0);
   });
 
   test("has links of its own language alone after its languages have changed", async () => {
