@@ -11,7 +11,7 @@ import { createLoginThrottle } from "../features/auth/throttle";
 import type { DomainPage } from "../features/pages/addresses";
 import { findPagePassword } from "../features/pages/access-store";
 import { findPageBySlug, type PageRow } from "../features/pages/store";
-import type { Visits } from "../features/pages/visits";
+import { GRANT_DAYS, type Visits } from "../features/pages/visits";
 import type { Snapshots } from "../features/status/snapshots";
 import { movedTo, seeOther } from "../http/answers";
 import { declareRoutes } from "../http/elysia";
@@ -58,7 +58,7 @@ export function accessRoutes(ctx: Ctx, deps: Dependencies) {
   const declared = {
     ...PAGE,
     summary: "Open a private page by its password",
-    description: "The form of the page. The grant lasts 30 days, or until the password changes.",
+    description: `The form of the page. The grant lasts ${GRANT_DAYS} days, or until the password changes.`,
     form: Type.Object({
       password: Type.String(),
       next: Type.Optional(Type.String({ description: "Path of the page to open." })),
@@ -153,16 +153,20 @@ function createPasswordForm(ctx: Ctx, { snapshots, visits, visitorPasswords }: D
     const page = getPage(first === "status" ? slug : undefined, domain);
     const visitor = visitorOf(page, address);
     const seconds = throttle.takeAttempt(visitor);
-    if (seconds > 0) return askToWait(request, page, page.home, seconds);
+    if (seconds > 0) return askToWait(request, page, { next: page.home, address }, seconds);
     passwords.requirePlace(throttle.turnOf(visitor));
     return undefined;
   }
 
-  function askToWait(request: Request, page: AskedPage, next: string, seconds: number): Response {
+  function askToWait(
+    request: Request,
+    page: AskedPage,
+    asked: AskedPath,
+    seconds: number,
+  ): Response {
     const headers = { "Retry-After": String(seconds) };
     const error = { key: "private.wait", seconds } as const;
-    const form = { locale: localeOf(page, next), action: page.action, next, error };
-    return passwordPage(request, form, { status: 429, headers });
+    return passwordPage(request, { ...formOf(page, asked), error }, { status: 429, headers });
   }
 
   async function answer({ params, body, request, requestContext }: FormCall): Promise<Response> {
@@ -170,26 +174,25 @@ function createPasswordForm(ctx: Ctx, { snapshots, visits, visitorPasswords }: D
     const next = nextOf(page, body.text("next"));
     if (page.visibility === "public") return seeOther(next);
     const { address } = requestContext;
+    const asked = { next, address };
     const visitor = visitorOf(page, address);
     const account = siteOf(visitor);
     const wait = throttle.accountWaitSeconds(account, visitor);
-    if (wait > 0) return askToWait(request, page, next, wait);
+    if (wait > 0) return askToWait(request, page, asked, wait);
     const hash = findPagePassword(ctx.db, { pageId: page.id })?.hash;
     let isRight: boolean;
     try {
       isRight = await passwords.verify(body.text("password"), hash, throttle.turnOf(visitor));
     } catch (error) {
       const isBusy = error instanceof Problem && error.code === "rate_limited";
-      if (isBusy) return askToWait(request, page, next, 1);
+      if (isBusy) return askToWait(request, page, asked, 1);
       throw error;
     }
     if (!isRight) {
       throttle.failed(account, visitor);
       ctx.log.info({ page: page.id, ip: address.ip }, "the password of a page was wrong");
-      const { action } = page;
       const error = { key: "private.wrong" } as const;
-      const form = { locale: localeOf(page, next), action, next, error };
-      return passwordPage(request, form, { status: 422 });
+      return passwordPage(request, { ...formOf(page, asked), error }, { status: 422 });
     }
     throttle.succeeded(account, visitor);
     // The grant names the password that was verified, so it has no effect if the password was changed meanwhile.
@@ -205,9 +208,16 @@ function visitorOf({ id }: PageRow, { ip, network }: ClientAddress): ClientAddre
   return { ip, network: `${id} ${network}` };
 }
 
-/** Returns the language of the path that the form was shown for. */
-function localeOf(page: AskedPage, next: string): string {
-  return languageOfRequest({ url: `http://localhost${next}` }, page) ?? page.locale;
+/** Path that a visitor asked for, and the visitor's address. */
+interface AskedPath {
+  next: string;
+  address: ClientAddress;
+}
+
+/** Returns the form in the language of the path that it was shown for. */
+function formOf(page: AskedPage, { next, address }: AskedPath) {
+  const locale = languageOfRequest({ url: `http://localhost${next}` }, page) ?? page.locale;
+  return { locale, action: page.action, next, address: address.ip };
 }
 
 /** Path of the page at `/` in a chosen language. */

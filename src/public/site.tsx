@@ -168,10 +168,13 @@ export function createSite(ctx: Ctx, snapshots: Snapshots, visitors: Visitors): 
     if (isAdmitted) return snapshot;
     if (!visitors.hasPassword(snapshot.document.page)) throw notFound("status page");
     const language = languageOfRequest(request, snapshot.document.page);
-    const locale = language ?? snapshot.document.page.locale;
+    const form = {
+      locale: language ?? snapshot.document.page.locale,
+      address: requestContext.address.ip,
+    };
     if (isHome)
       return passwordPage(request, {
-        locale,
+        ...form,
         action: HOME_ACCESS_PATH,
         next: withLanguage("/", language),
       });
@@ -179,7 +182,7 @@ export function createSite(ctx: Ctx, snapshots: Snapshots, visitors: Visitors): 
     const path = `/status/${slug}`;
     const next = path + (rest.length < NEXT_MAX_LENGTH - path.length ? rest : "");
     return passwordPage(request, {
-      locale,
+      ...form,
       action: accessPath(slug),
       next: withLanguage(next, language),
     });

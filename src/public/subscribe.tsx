@@ -24,6 +24,7 @@ import { minifyCss } from "../ui/style-sheet";
 import { useWords } from "../ui/words";
 import copyScript from "./copy.js" with { type: "text" };
 import input from "../ui/css/input.css" with { type: "text" };
+import tile from "../ui/css/tile.css" with { type: "text" };
 import forms from "./css/forms.css" with { type: "text" };
 import style from "./css/subscribe.css" with { type: "text" };
 import { inLanguage, languageOfRequest, languageRendering } from "./chosen-language";
@@ -197,7 +198,7 @@ export const COPY_SCRIPT: AssetSource & { content: { text: string } } = {
   content: { text: withEnglishWords(copyScript, COPY_WORDS) },
 };
 
-const subscribeCss = lazy(() => minifyCss(`${input}\n${forms}\n${style}`));
+const subscribeCss = lazy(() => minifyCss([input, tile, forms, style].join("\n")));
 
 /**
  * Renders the page with all ways to follow a public page, each with its full address. Without `form` it has no

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { ComponentChildren } from "preact";
 import { renderToString } from "preact-render-to-string";
-import { spriteFor } from "./icons";
+import { Icon, type IconName, spriteFor } from "./icons";
 import { ringIconUrl, WordMark } from "./pictures";
 import { inlineStyle, inlineStyleWith } from "./style-sheet";
 import { InWords, type PageWords } from "./words";
@@ -100,17 +100,24 @@ export function renderLinkedDocument(props: LinkedDocumentProps): HtmlDocument {
 interface PlainPageProps {
   /** Heading of the page. */
   title: string;
+  /** Icon above the heading, on a page that does not show the name of the product. */
+  icon?: IconName;
   /** Small text below the card. */
   foot?: ComponentChildren;
   children: ComponentChildren;
 }
 
 /** Body of a page without navigation: one card, such as for signing in. */
-export function PlainPage({ title, foot, children }: PlainPageProps) {
+export function PlainPage({ title, icon, foot, children }: PlainPageProps) {
   return (
     <main class="plain">
-      <WordMark />
+      {icon === undefined ? <WordMark /> : null}
       <div class="card plain-card">
+        {icon === undefined ? null : (
+          <span class="tile">
+            <Icon name={icon} />
+          </span>
+        )}
         <h1>{title}</h1>
         {children}
       </div>

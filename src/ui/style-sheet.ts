@@ -40,6 +40,7 @@ import steps from "./css/steps.css" with { type: "text" };
 import tabbar from "./css/tabbar.css" with { type: "text" };
 import table from "./css/table.css" with { type: "text" };
 import text from "./css/text.css" with { type: "text" };
+import tile from "./css/tile.css" with { type: "text" };
 import timeChart from "./css/time-chart.css" with { type: "text" };
 import timeline from "./css/timeline.css" with { type: "text" };
 import tokens from "./tokens.css" with { type: "text" };
@@ -86,6 +87,7 @@ export function dashboardCss(fontPath: string): string {
       sidebar,
       sidebarFoot,
       sheet,
+      tile,
       plain,
       sidebarIcons,
       tabbar,

@@ -5,6 +5,7 @@ import { findPageBySlug } from "../../src/features/pages/store";
 import { LANGUAGES } from "../../src/languages/tags";
 import type { BrowserSite } from "../support/browser-site";
 import { updatePage } from "../support/examined";
+import { createPageAccess, PAGE_PASSWORD } from "../support/page-access";
 import { keepPseudoWords, PSEUDO_LOCALE } from "../support/pseudo-language";
 import {
   ALL_DOCUMENTS_MS,
@@ -94,6 +95,30 @@ describePublicDocuments("public documents in other languages", (site, documents)
     },
     ALL_DOCUMENTS_MS,
   );
+
+  test("the form for a password in such a language shows all of them, before and after an error", async () => {
+    keepPseudoWords();
+    const { app, origin, visit } = site();
+    const form = { slug: "inside", visibility: "private", locale: PSEUDO_LOCALE } as const;
+    await createPageAccess(app, (await app.page(form, [])).page.id).password(PAGE_PASSWORD);
+    const { page } = await visit("/docs/errors");
+    await page.goto(`${origin}/status/inside`);
+    for (const isWrong of [false, true]) {
+      if (isWrong) {
+        await page.locator("input[type=password]").fill("wrong");
+        await page.keyboard.press("Enter");
+        await page.getByRole("alert").waitFor();
+      }
+      expect(await page.locator("html").getAttribute("dir")).toBe("rtl");
+      expect(await untranslated(page)).toEqual([]);
+      for (const width of [320, 390, 1280]) {
+        await page.setViewportSize({ width, height: 844 });
+        expect(await isWiderThanWindow(page)).toBe(false);
+        expect(await cutOff(page)).toEqual([]);
+      }
+    }
+    await page.context().close();
+  });
 
   test.each(["ar", "ja", "de"])(
     "public documents in %s have no axe violations and fit a phone",

@@ -291,7 +291,7 @@ describe("the language of a page", () => {
     expect(page.attributes("html", "lang")).toEqual(["de"]);
     expect(page.texts("h1")).toEqual([de("private.title")]);
     const english = readHtml((await site.app.call("/status/acme/history?lang=en")).text);
-    expect(english.texts("h1")).toEqual(["Private status page"]);
+    expect(english.texts("h1")).toEqual(["This page is private"]);
     expect(english.attributes("input[name=next]", "value")).toEqual([
       "/status/acme/history?lang=en",
     ]);
@@ -299,7 +299,9 @@ describe("the language of a page", () => {
       form: { password: "wrong", next: "/status/acme/history?lang=en" },
     });
     expect(wrong.status).toBe(422);
-    expect(readHtml(wrong.text).texts("[role=alert]")).toEqual(["The password is wrong."]);
+    expect(readHtml(wrong.text).texts("[role=alert]")).toEqual([
+      "That is not the password of this page. Check capital letters and try again.",
+    ]);
     const own = await site.app.call("/status/acme/access", { form: { password: "wrong" } });
     expect(readHtml(own.text).texts("[role=alert]")).toEqual([de("private.wrong")]);
   });

@@ -30,6 +30,9 @@ async function withPassword(options: Parameters<typeof createPrivateSite>[1] = {
   return site;
 }
 
+/** Error below the field. */
+const WRONG = "That is not the password of this page. Check capital letters and try again.";
+
 /** Path of an incident whose id is no id, as the form keeps it. */
 const BROKEN = `/status/inside/incidents/${encodeURIComponent('"><b>')}`;
 
@@ -68,6 +71,28 @@ describe("a private page with a password", () => {
     // A form for another path must not be one from memory, and a long path is not kept.
     expectForm(await site.read("/status/inside/incidents/%22%3E%3Cb%3E"), BROKEN);
     expectForm(await site.read(`/status/inside/incidents/${"x".repeat(1_000)}`), "/status/inside");
+  });
+
+  test("the form says for how long a browser is let in, and shows the visitor their own address", async () => {
+    await using site = await withPassword();
+    const shownTo = async (from: string) =>
+      readHtml((await site.read("/status/inside", undefined, { from })).text);
+    const page = await shownTo("203.0.113.24");
+    expect(page.texts(".word-mark")).toEqual([]);
+    expect(page.texts("h1")).toEqual(["This page is private"]);
+    const [described] = page.attributes("input[name=password]", "aria-describedby");
+    expect(page.texts(`#${described}`)).toEqual([
+      "Enter the password that you were given. This browser remembers it for 30 days.",
+    ]);
+    const seen = "Your address, as this server sees it: ";
+    expect(page.texts(".plain-foot")).toEqual([`${seen}203.0.113.24`]);
+    expect((await shownTo("2001:db8::7")).texts(".plain-foot")).toEqual([`${seen}2001:db8::7`]);
+    const wrong = await site.send("wrong", { from: "198.51.100.8" });
+    const again = readHtml(wrong.text);
+    expect(again.texts(".plain-foot")).toEqual([`${seen}198.51.100.8`]);
+    const [error] = again.attributes("input[name=password]", "aria-describedby");
+    expect(again.texts(`#${error}`)).toEqual([WRONG]);
+    expect(again.attributes("input[name=password]", "aria-invalid")).toEqual(["true"]);
   });
 
   test("all other paths are as those of a page that does not exist", async () => {
@@ -148,7 +173,7 @@ describe("a private page with a password", () => {
     await using site = await withPassword();
     const answer = await site.send("open sesame 2");
     expect(answer.status).toBe(422);
-    expect(readHtml(answer.text).texts("[role=alert]")).toEqual(["The password is wrong."]);
+    expect(readHtml(answer.text).texts("[role=alert]")).toEqual([WRONG]);
     expect(answer.headers.getSetCookie()).toEqual([]);
     expect(sealOf(answer)).toEqual(SEALED);
     expect(answer.text).not.toContain("open sesame");

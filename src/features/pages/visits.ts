@@ -16,8 +16,9 @@ import { isPageLinkLive } from "./rules";
 import { listLinksOfPage, type PageLinkRow, setLinkUse } from "./access-store";
 import { findPage } from "./store";
 
-/** Lifetime of a grant. That of a link with an end is shorter. */
-const GRANT_MS = 30 * DAY_MS;
+/** Lifetime of a grant, in days. That of a link with an end is shorter. */
+export const GRANT_DAYS = 30;
+const GRANT_MS = GRANT_DAYS * DAY_MS;
 
 /**
  * A page as it is kept until it changes, such as that of a snapshot. Its rules are read once for each object: a change of
