@@ -17,9 +17,11 @@ function localise(root) {
   for (const time of root.querySelectorAll("time[data-clock]")) {
     const from = new Date(time.dateTime);
     time.title = time.textContent;
-    time.textContent = time.dataset.until
+    const text = time.dataset.until
       ? format.formatRange(from, new Date(time.dataset.until))
       : format.format(from);
+    // Letters of a time zone would show the numbers after them on the wrong side in a text from right to left.
+    time.textContent = document.dir === "rtl" ? text.replace(/[A-Z]{3}\S*/g, "$&\u200f") : text;
   }
   for (const zones of root.querySelectorAll("[data-zones]")) {
     zones.textContent = words.zone.replace("{zone}", () => timeZone);

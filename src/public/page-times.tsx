@@ -54,6 +54,19 @@ export function createTimesCache(): TimesOf {
   };
 }
 
+/** Time zones in the text of a time, such as "UTC" and "GMT+1". */
+const ZONES = /[A-Z]{3}\S*/g;
+/** Sign without a width that is of a script from right to left. */
+const RIGHT_TO_LEFT_MARK = "\u200f";
+
+/**
+ * Ends time zones, whose letters would show the numbers after them on the wrong side in a text from right to left. The
+ * script of pages does the same.
+ */
+function endZones(text: string): string {
+  return text.replace(ZONES, `$&${RIGHT_TO_LEFT_MARK}`);
+}
+
 /** Creates the formatters without a cache. */
 export const createPageTimes: TimesOf = (page) => {
   const locale = formatLocale(page.locale);
@@ -66,6 +79,8 @@ export const createPageTimes: TimesOf = (page) => {
   const month = format({ month: "long", year: "numeric" });
   const tileMonth = format({ month: "short" });
   const tileDay = format({ day: "numeric" });
+  const { script = "" } = new Intl.Locale(locale).maximize();
+  const write = ["Arab", "Hebr"].includes(script) ? endZones : (text: string) => text;
   const own = isUtcZone(page.time_zone) ? undefined : page.time_zone;
   const ownFull = format({ ...DAY, ...CLOCK }, own);
   const ownDay = format(DAY, own);
@@ -80,14 +95,15 @@ export const createPageTimes: TimesOf = (page) => {
     moment(iso) {
       const date = new Date(iso);
       const utc = full.format(date);
-      if (own === undefined) return utc;
-      return `${utc} · ${(isSameDay(date) ? ownClock : ownFull).format(date)}`;
+      if (own === undefined) return write(utc);
+      return write(`${utc} · ${(isSameDay(date) ? ownClock : ownFull).format(date)}`);
     },
     range(fromIso, toIso) {
       const [from, to] = [new Date(fromIso), new Date(toIso)];
       const utc = full.formatRange(from, to);
-      if (own === undefined) return utc;
-      return `${utc} · ${(isSameDay(from, to) ? ownClock : ownFull).formatRange(from, to)}`;
+      if (own === undefined) return write(utc);
+      const local = (isSameDay(from, to) ? ownClock : ownFull).formatRange(from, to);
+      return write(`${utc} · ${local}`);
     },
     ...daysIn(page.time_zone),
     clock: (iso) => clock.format(new Date(iso)),

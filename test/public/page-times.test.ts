@@ -51,6 +51,16 @@ describe("the times of a page", () => {
     expect(createPageTimes({ locale: "en-US", time_zone: "UTC" }).day(AT)).toBe("Nov 21, 2026");
   });
 
+  test("a time zone in Latin letters ends before the numbers after it in a text from right to left", () => {
+    const [from, until] = ["2026-03-19T22:00:00.000Z", "2026-03-20T01:00:00.000Z"];
+    const arabic = createPageTimes({ locale: "ar", time_zone: "UTC" });
+    expect(arabic.range(from, until).match(/UTC\u200f/g)).toHaveLength(2);
+    expect(arabic.moment(from)).toEndWith("UTC\u200f");
+    const hebrew = createPageTimes({ locale: "he", time_zone: "America/New_York" });
+    expect(hebrew.moment(AT)).toMatch(/UTC\u200f · .*GMT\S*\u200f$/);
+    expect(createPageTimes({ locale: "ja", time_zone: "UTC" }).moment(AT)).toEndWith("UTC");
+  });
+
   test("days of a page are UTC days in any time zone", () => {
     const times = createPageTimes({ locale: "en", time_zone: "Pacific/Auckland" });
     expect(times.day(LATE)).toBe("21 Nov 2026");
