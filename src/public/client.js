@@ -10,21 +10,18 @@ const format = new Intl.DateTimeFormat(locale, {
   minute: "2-digit",
   timeZoneName: "short",
 });
-const { timeZone } = format.resolvedOptions();
 
 /** Shows times in the reader's time zone. The original text becomes the tooltip. */
 function localise(root) {
   for (const time of root.querySelectorAll("time[data-clock]")) {
-    const from = new Date(time.dateTime);
     time.title = time.textContent;
-    const text = time.dataset.until
-      ? format.formatRange(from, new Date(time.dataset.until))
-      : format.format(from);
-    // Letters of a time zone would show the numbers after them on the wrong side in a text from right to left.
-    time.textContent = document.dir === "rtl" ? text.replace(/[A-Z]{3}\S*/g, "$&\u200f") : text;
+    const { until = time.dateTime } = time.dataset;
+    const text = format.formatRange(new Date(time.dateTime), new Date(until));
+    // From right to left, the letters of a time zone would show the numbers after them on the wrong side.
+    time.textContent = document.dir ? text.replace(/[A-Z]\S*/g, "$&\u200f") : text;
   }
   for (const zones of root.querySelectorAll("[data-zones]")) {
-    zones.textContent = words.zone.replace("{zone}", () => timeZone);
+    zones.textContent = words.zone.replace("{zone}", format.resolvedOptions().timeZone);
   }
 }
 

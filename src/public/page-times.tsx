@@ -55,7 +55,7 @@ export function createTimesCache(): TimesOf {
 }
 
 /** Time zones in the text of a time, such as "UTC" and "GMT+1". */
-const ZONES = /[A-Z]{3}\S*/g;
+const ZONES = /[A-Z]\S*/g;
 /** Sign without a width that is of a script from right to left. */
 const RIGHT_TO_LEFT_MARK = "\u200f";
 
