@@ -14,7 +14,7 @@ import { followSettings, readPublicAddress } from "../features/settings/settings
 import { describeQuestion } from "../features/webhooks/alerts/confirmation";
 import { type Installation, openForCommand } from "../installation";
 import { type Command, type ExitCode, type Invocation, JSON_FLAG, type Output } from "./command";
-import { printJson } from "./process";
+import { printJson } from "./print";
 import { findRealPage, withInstallation } from "./with-installation";
 
 export const applyCommand: Command = {

@@ -1,5 +1,6 @@
 import { type Command, JSON_FLAG, UsageError } from "./command";
-import { printJson, untilSignal } from "./process";
+import { printJson } from "./print";
+import { untilSignal } from "./process";
 
 const SEED_MAX = 2 ** 32 - 1;
 /** Signals that end the demo. The last one comes when its terminal is closed. */

@@ -26,7 +26,7 @@ import {
   type Output,
   UsageError,
 } from "./command";
-import { printJson, printTable } from "./process";
+import { printJson, printTable } from "./print";
 
 export const fleetCommands: readonly Command[] = [
   {

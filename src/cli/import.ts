@@ -59,7 +59,8 @@ import {
   type Output,
   UsageError,
 } from "./command";
-import { firstLine, printJson, printTable } from "./process";
+import { printJson, printTable } from "./print";
+import { firstLine } from "./process";
 import { withInstallation } from "./with-installation";
 
 /** Flags of every import. */

@@ -3,7 +3,7 @@ import { copyDatabase } from "../db/database-files";
 import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, openSqlite } from "../db/open";
 import { examineDatabase } from "../db/orphans";
 import type { Command } from "./command";
-import { printJson } from "./process";
+import { printJson } from "./print";
 
 /** Mode of a file that is sent and then removed: only its owner can open it. */
 const PRIVATE_MODE = 0o600;

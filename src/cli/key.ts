@@ -22,7 +22,7 @@ import {
   type Output,
   UsageError,
 } from "./command";
-import { printJson, printTable } from "./process";
+import { printJson, printTable } from "./print";
 import { examineFlags, type FlagsOfFields, withInstallation } from "./with-installation";
 
 const OVERLAP_NAMES = Object.keys(OVERLAPS) as Overlap[];

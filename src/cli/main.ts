@@ -1,6 +1,5 @@
-import { type GivenFlags, loadConfig } from "../base/config/load";
-import type { Option } from "../base/config/parse";
-import { type Config, type OptionName, OPTIONS } from "../base/config/options";
+import { type GivenFlags, loadConfig, readOption } from "../base/config/load";
+import { type Config, OPTIONS } from "../base/config/options";
 import { Problem } from "../base/errors";
 import { COPY_COMMAND, EXAMINE_COMMAND, IMPORT_COMMAND } from "../base/own-program";
 import { OperatorError } from "../db/errors";
@@ -8,10 +7,11 @@ import { VERSION } from "../version";
 import {
   type Command,
   type ExitCode,
-  type Flag,
+  Failure,
   type Input,
   type Invocation,
   type Output,
+  type Setting,
   UsageError,
 } from "./command";
 import { processInput, processOutput } from "./process";
@@ -40,6 +40,12 @@ const COMMANDS: ReadonlyMap<string, LoadCommands> = new Map<string, LoadCommands
   ["fleet", async () => (await import("./fleet")).fleetCommands],
   ["healthcheck", async () => [(await import("./healthcheck")).healthcheckCommand]],
   ["openapi", async () => [(await import("./openapi")).openapiCommand]],
+  ["completion", async () => [(await import("./completion")).completionCommand]],
+  ["status", async () => [(await import("./remote/status")).statusCommand]],
+  ["watch", async () => [(await import("./remote/status")).watchCommand]],
+  ["incident", async () => (await import("./remote/incident")).incidentCommands],
+  ["component", async () => (await import("./remote/component")).componentCommands],
+  ["maintenance", async () => (await import("./remote/maintenance")).maintenanceCommands],
   [COPY_COMMAND, async () => [(await import("./internal")).copyDatabaseCommand]],
   [IMPORT_COMMAND, async () => [(await import("./answer-import")).answerImportCommand]],
   [EXAMINE_COMMAND, async () => [(await import("./internal")).examineDatabaseCommand]],
@@ -63,7 +69,7 @@ export async function runCommandLine(
     return 0;
   }
   if (isHelp(first) || first === "help") {
-    output.out(programHelp(await listCommands(), VERSION));
+    output.out((await import("./help")).programHelp(await listCommands(), VERSION));
     return 0;
   }
   // Flags alone are those of `serve`.
@@ -73,7 +79,7 @@ export async function runCommandLine(
   const command = commands.find(({ name }) => isBeginning(name.split(" "), words));
   if (!command) {
     if (commands.length > 0 && words.some(isHelp)) {
-      output.out(groupHelp(commands));
+      output.out((await import("./help")).groupHelp(commands));
       return 0;
     }
     const further = commands.map(({ name }) => name.split(" ")[1]);
@@ -86,8 +92,9 @@ export async function runCommandLine(
     return 2;
   }
   const rest = words.slice(command.name.split(" ").length);
-  if (rest.some(isHelp)) {
-    output.out(commandHelp(command));
+  const end = rest.indexOf("--");
+  if (rest.slice(0, end < 0 ? undefined : end).some(isHelp)) {
+    output.out((await import("./help")).commandHelp(command));
     return 0;
   }
   try {
@@ -119,6 +126,10 @@ function explain(error: unknown, command: Command, output: Output): ExitCode {
     output.err(`allclear ${command.name} --help lists its options.`);
     return 2;
   }
+  if (error instanceof Failure) {
+    output.err(error.message);
+    return error.exitCode;
+  }
   if (error instanceof OperatorError) {
     output.err(error.message);
     return 1;
@@ -144,15 +155,25 @@ function readInvocation(
   input: Input,
 ): Invocation {
   const problems: string[] = [];
-  const { positionals, flags } = tokenize(command, args, problems);
+  const { positionals, flags, words } = tokenize(command, args, problems);
 
   const { insteadOfPositionals: instead } = command;
   const isReplaced = instead !== undefined && flags.has(instead);
-  const expected = isReplaced ? [] : (command.positionals ?? []);
-  for (const name of expected.slice(positionals.length)) problems.push(`${name} is missing.`);
+  const required = isReplaced ? [] : (command.positionals ?? []);
+  const expected = [...required, ...(command.optionalPositionals ?? [])];
+  for (const name of required.slice(positionals.length)) problems.push(`${name} is missing.`);
   for (const extra of positionals.slice(expected.length)) problems.push(`Unexpected: ${extra}`);
+  for (const [index, name] of expected.entries()) {
+    requireChoice(name, positionals[index], command.choices?.[name], problems);
+  }
+  if (command.words !== undefined && words.length === 0) {
+    problems.push(`-- ${command.words} is missing.`);
+  }
   for (const flag of command.flags ?? []) {
     if (flag.isRequired && !flags.has(flag.name)) problems.push(`--${flag.name} is missing.`);
+    for (const value of flags.get(flag.name) ?? []) {
+      requireChoice(`--${flag.name}`, value, flag.choices, problems);
+    }
   }
 
   const configFlags: GivenFlags = {};
@@ -160,6 +181,12 @@ function readInvocation(
     const { flag } = OPTIONS[name];
     const value = flag === undefined ? undefined : flags.get(flag)?.at(-1);
     if (typeof value === "string") configFlags[name] = value;
+  }
+  const settings = new Map<Setting<unknown>, unknown>();
+  for (const setting of command.settings ?? []) {
+    const value = flags.get(setting.flag ?? "")?.at(-1);
+    const given = typeof value === "string" ? value : undefined;
+    settings.set(setting, readOption(setting, given, env, problems).value);
   }
   const loaded = loadConfig(configFlags, env);
   if ("problems" in loaded) problems.push(...loaded.problems);
@@ -170,17 +197,31 @@ function readInvocation(
   return {
     config: (loaded as { config: Config }).config,
     positionals,
+    words,
+    setting: (setting) => settings.get(setting) as never,
     values,
     value: (flag) => values(flag).at(-1),
     isSet: (flag) => flags.has(flag),
     env,
     input,
     output,
+    listCommands,
   };
+}
+
+function requireChoice(
+  name: string,
+  value: string | true | undefined,
+  choices: readonly string[] | undefined,
+  problems: string[],
+): void {
+  if (typeof value !== "string" || choices === undefined || choices.includes(value)) return;
+  problems.push(`${name} must be one of ${choices.join(", ")}.`);
 }
 
 interface Parsed {
   positionals: string[];
+  words: string[];
   flags: Map<string, (string | true)[]>;
 }
 
@@ -190,8 +231,10 @@ const OPTION = /^--([^=]+)(?:=(.*))?$/s;
 /** Divides arguments by the declaration of a command. `node:util`'s parser takes 2 ms of each start. */
 function tokenize(command: Command, args: readonly string[], problems: string[]): Parsed {
   const declared = new Map<string, { takesValue: boolean; isRepeatable: boolean }>();
-  for (const name of command.options) {
-    const { flag } = OPTIONS[name as OptionName];
+  for (const { flag } of [
+    ...command.options.map((name) => OPTIONS[name]),
+    ...(command.settings ?? []),
+  ]) {
     if (flag !== undefined) declared.set(flag, { takesValue: true, isRepeatable: false });
   }
   for (const { name, placeholder, isRepeatable = false } of command.flags ?? []) {
@@ -199,11 +242,12 @@ function tokenize(command: Command, args: readonly string[], problems: string[])
   }
 
   const positionals: string[] = [];
+  const words: string[] = [];
   const flags = new Map<string, (string | true)[]>();
   const rest = [...args];
   for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
     if (arg === "--") {
-      positionals.push(...rest);
+      (command.words === undefined ? positionals : words).push(...rest);
       break;
     }
     if (arg === "-" || !arg.startsWith("-")) {
@@ -214,7 +258,7 @@ function tokenize(command: Command, args: readonly string[], problems: string[])
     const option = declared.get(name);
     if (!option) {
       const shown = name === "" ? arg : `--${name}`;
-      const variable = secretVariable(name);
+      const variable = secretVariable(command, name);
       if (variable === undefined) {
         problems.push(`${shown} is not an option of allclear ${command.name}.`);
         continue;
@@ -247,98 +291,14 @@ function tokenize(command: Command, args: readonly string[], problems: string[])
     }
     flags.set(name, [...before, value ?? true]);
   }
-  return { positionals, flags };
+  return { positionals, words, flags };
 }
 
 /** Returns the variable of a setting that has no flag, by the name that its flag would have. */
-function secretVariable(flag: string): string | undefined {
+function secretVariable({ settings = [] }: Command, flag: string): string | undefined {
   const variable = `ALLCLEAR_${flag.toUpperCase().replaceAll("-", "_")}`;
-  const isSecret = Object.values(OPTIONS).some(
+  const isSecret = [...Object.values(OPTIONS), ...settings].some(
     (option) => option.flag === undefined && option.env === variable,
   );
   return isSecret ? variable : undefined;
-}
-
-/** Width of the left column of the help, in characters. */
-const WIDTH = 26;
-
-/** Returns the help of the program, with all commands. */
-function programHelp(commands: readonly Command[], version: string): string {
-  return [
-    `Allclear ${version}: a status page and incident communication service in one executable.`,
-    "",
-    "Usage: allclear [COMMAND] [OPTIONS]",
-    "",
-    "Commands (default: serve):",
-    ...commands.map(commandRow),
-    "",
-    "Global options:",
-    row("--version", "Print the version."),
-    row("-h, --help", "Print this help, or the help of a command."),
-    "",
-    "allclear COMMAND --help lists a command's options. Each can also be set by the environment.",
-  ].join("\n");
-}
-
-/** Returns the help of commands that begin with the same word, such as `key`. */
-function groupHelp(commands: readonly Command[]): string {
-  return [
-    "Commands:",
-    ...commands.map(commandRow),
-    "",
-    "allclear COMMAND --help lists a command's options.",
-  ].join("\n");
-}
-
-/** Returns the help of one command. */
-function commandHelp(command: Command): string {
-  const flags = command.flags ?? [];
-  return [
-    `allclear ${usageOf(command)}${flags.map(shortFlag).join("")} [OPTIONS]`,
-    "",
-    command.summary,
-    "",
-    "Options:",
-    ...flags.map((flag) => row(flagText(flag.name, flag.placeholder), flag.help)),
-    ...command.options.flatMap(optionRows),
-    row("-h, --help", "Print this help."),
-  ].join("\n");
-}
-
-function commandRow(command: Command): string {
-  return row(usageOf(command), command.summary);
-}
-
-function usageOf(command: Command): string {
-  return [command.name, ...(command.positionals ?? [])].join(" ");
-}
-
-function shortFlag(flag: Flag): string {
-  const text = flagText(flag.name, flag.placeholder) + (flag.isRepeatable ? "…" : "");
-  return flag.isRequired ? ` ${text}` : ` [${text}]`;
-}
-
-function optionRows(name: OptionName): string[] {
-  const {
-    flag,
-    env,
-    default: standard,
-    placeholder,
-    help,
-    fileEnv,
-  }: Option<unknown> = OPTIONS[name];
-  if (flag === undefined) return [row(env, help), ...(fileEnv ? [row(fileEnv, "")] : [])];
-  const origin = standard ? `${env}, default ${standard}` : env;
-  return [row(flagText(flag, placeholder), help), row("", `[${origin}]`)];
-}
-
-function flagText(name: string, placeholder: string | undefined): string {
-  return placeholder === undefined ? `--${name}` : `--${name} ${placeholder}`;
-}
-
-function row(left: string, right: string): string {
-  if (right === "") return `  ${left}`;
-  return left.length >= WIDTH
-    ? `  ${left}\n  ${" ".repeat(WIDTH)}${right}`
-    : `  ${left.padEnd(WIDTH)}${right}`;
 }

@@ -10,7 +10,7 @@ import { migrate } from "../db/migrations";
 import { openSqlite } from "../db/open";
 import { createContext } from "../installation";
 import type { Command } from "./command";
-import { printJson } from "./process";
+import { printJson } from "./print";
 
 export const openapiCommand: Command = {
   name: "openapi",

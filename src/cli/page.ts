@@ -9,7 +9,7 @@ import { listLinksOfPage } from "../features/pages/access-store";
 import { isPageLinkLive } from "../features/pages/rules";
 import type { PageRow } from "../features/pages/store";
 import { type Command, type Invocation, JSON_FLAG, type Output, UsageError } from "./command";
-import { printJson, printTable } from "./process";
+import { printJson, printTable } from "./print";
 import { examineFlags, findRealPage, withInstallation } from "./with-installation";
 
 const SET_PASSWORD = "set-password";

@@ -1,4 +1,4 @@
-/** Standard streams and signals of the process, and the forms in which commands print. */
+/** Standard streams and signals of the process. */
 import { writeSync } from "node:fs";
 import type * as Tty from "node:tty";
 import { type Input, type Output, UsageError } from "./command";
@@ -43,10 +43,11 @@ export async function firstLine(stream: AsyncIterable<Uint8Array>): Promise<stri
     if (length > LONGEST_LINE_BYTES) throw new UsageError(["Standard input is too long."]);
     if (end !== -1) break;
   }
-  return decode(Buffer.concat(pieces)).replace(/\r$/, "");
+  return decodeText(Buffer.concat(pieces)).replace(/\r$/, "");
 }
 
-function decode(bytes: Uint8Array): string {
+/** Returns what standard input says. Throws a UsageError for bytes that are not UTF-8. */
+export function decodeText(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
@@ -64,6 +65,7 @@ const ERASE_LINE = "\u001B[K";
  */
 export function processOutput(): Output {
   let shown = "";
+  let isClosed = false;
   function writeError(text: string): void {
     try {
       writeText(2, text);
@@ -79,11 +81,17 @@ export function processOutput(): Output {
   return {
     out(line) {
       show("");
-      writeText(1, `${line}\n`);
+      isClosed = !writeText(1, `${line}\n`);
     },
     err(line) {
       show("");
       writeError(`${line}\n`);
+    },
+    get isTerminal() {
+      return isTerminal(1);
+    },
+    get isClosed() {
+      return isClosed;
     },
     get show() {
       return isTerminal(2) ? show : undefined;
@@ -92,51 +100,26 @@ export function processOutput(): Output {
 }
 
 /** True if a person reads or types there. The module takes a part of each start, and few commands ask. */
-function isTerminal(descriptor: number): boolean {
+export function isTerminal(descriptor: number): boolean {
   const { isatty } = require("node:tty") as typeof Tty;
   return isatty(descriptor);
 }
 
-function writeText(descriptor: number, text: string): void {
+/** Writes a text. Returns false if the reader has closed the pipe. */
+function writeText(descriptor: number, text: string): boolean {
   let rest = Buffer.from(text);
   while (rest.byteLength > 0) {
     try {
       rest = rest.subarray(writeSync(descriptor, rest));
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      if (code === "EPIPE") return;
+      if (code === "EPIPE") return false;
       if (code !== "EAGAIN") throw error;
       // Another process made the pipe non-blocking, and it is full.
       Bun.sleepSync(1);
     }
   }
-}
-
-export function printJson(output: Output, value: unknown): void {
-  output.out(JSON.stringify(value, null, 2));
-}
-
-/**
- * Prints rows below their titles, in columns as wide as their widest cell. Separators of lines, which earlier versions
- * accepted in names, and control characters are spaces.
- */
-export function printTable(
-  output: Output,
-  titles: readonly string[],
-  cells: readonly (readonly string[])[],
-): void {
-  const rows = cells.map((row) => row.map((cell) => cell.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, " ")));
-  const widths = titles.map((title, column) =>
-    Math.max(title.length, ...rows.map((row) => (row[column] ?? "").length)),
-  );
-  for (const row of [titles, ...rows]) {
-    output.out(
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join("  ")
-        .trimEnd(),
-    );
-  }
+  return true;
 }
 
 /** Time after the first signal in which others count as the same: a terminal and a parent process may both send it. */

@@ -47,7 +47,7 @@ import {
   JSON_FLAG,
   UsageError,
 } from "./command";
-import { printJson, printTable } from "./process";
+import { printJson, printTable } from "./print";
 import { findRealPage, withInstallation } from "./with-installation";
 
 const PAGE_FLAG: Flag = { name: "page", placeholder: "SLUG", help: "Page, by its slug." };

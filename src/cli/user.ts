@@ -35,7 +35,7 @@ import {
   JSON_FLAG,
   UsageError,
 } from "./command";
-import { printJson, printTable } from "./process";
+import { printJson, printTable } from "./print";
 import { withInstallation, wrongFlags } from "./with-installation";
 
 const FIELDS = { flags: { email: "--email", name: "--name", role: "--role" } };

@@ -7,7 +7,7 @@ import type { Maintenance } from "../../src/features/maintenance/wire";
 import type { Page } from "../../src/features/pages/wire";
 import { clean, cleanLine } from "../../src/features/webhooks/formats/markup";
 import { headerText } from "../../src/features/mail/compose";
-import { printTable } from "../../src/cli/process";
+import { printTable } from "../../src/cli/print";
 import { toCsvLine } from "../../src/base/csv";
 import { lineOptions } from "../../src/base/log";
 import { hasUnsafeCharacters, oneLine } from "../../src/base/text";

@@ -24,21 +24,9 @@ export function loadConfig(flags: GivenFlags, env: Environment): LoadedConfig {
   const config: Record<string, unknown> = {};
   const sources: Partial<Record<OptionName, OptionSource>> = {};
   for (const name of Object.keys(OPTIONS) as OptionName[]) {
-    const option: Option<unknown> = OPTIONS[name];
-    const flag = flags[name];
-    const variable = readVariable(option, env, problems);
-    const value = flag ?? variable?.value ?? option.default;
-    sources[name] = flag !== undefined ? "flag" : variable ? "variable" : "default";
-    if (value === undefined) continue;
-    try {
-      config[name] = option.parse(value);
-    } catch (error) {
-      const where = flag === undefined ? (variable?.name ?? option.env) : `--${option.flag}`;
-      // An option without a flag is a secret.
-      const isHidden = option.flag === undefined || option.isHidden;
-      const shown = isHidden ? "" : `; it is "${value}"`;
-      problems.push(`${where} ${(error as Error).message}${shown}.`);
-    }
+    const { value, source } = readOption(OPTIONS[name], flags[name], env, problems);
+    sources[name] = source;
+    if (value !== undefined) config[name] = value;
   }
   const isGiven = (name: OptionName) => sources[name] !== "default";
   const nameGiven = (name: OptionName) => nameOf(name, sources[name]);
@@ -58,6 +46,31 @@ export function loadConfig(flags: GivenFlags, env: Environment): LoadedConfig {
     : { config: { ...config, sources } as unknown as Config };
 }
 
+/**
+ * Reads one option: the flag, else the environment variable, else the default. The value is undefined if there is none, or
+ * if it is invalid, which is a problem.
+ */
+export function readOption(
+  option: Omit<Option<unknown>, "scope">,
+  flag: string | undefined,
+  env: Environment,
+  problems: string[],
+): { value: unknown; source: OptionSource } {
+  const variable = readVariable(option, env, problems);
+  const value = flag ?? variable?.value ?? option.default;
+  const source = flag !== undefined ? "flag" : variable ? "variable" : "default";
+  try {
+    return { value: value === undefined ? undefined : option.parse(value), source };
+  } catch (error) {
+    const where = flag === undefined ? (variable?.name ?? option.env) : `--${option.flag}`;
+    // An option without a flag is a secret.
+    const isHidden = option.flag === undefined || option.isHidden;
+    const shown = isHidden ? "" : `; it is "${value}"`;
+    problems.push(`${where} ${(error as Error).message}${shown}.`);
+    return { value: undefined, source };
+  }
+}
+
 /** Returns the name by which an option is best known: the one that set it, else its flag. */
 function nameOf(name: OptionName, source: OptionSource | undefined): string {
   const { flag, env } = OPTIONS[name];
@@ -66,7 +79,7 @@ function nameOf(name: OptionName, source: OptionSource | undefined): string {
 
 /** Reads the variable of an option, or the file that a variable names. Undefined if neither is set. */
 function readVariable(
-  { env: name, fileEnv }: Option<unknown>,
+  { env: name, fileEnv }: Pick<Option<unknown>, "env" | "fileEnv">,
   env: Environment,
   problems: string[],
 ): { name: string; value: string | undefined } | undefined {
