@@ -221,7 +221,7 @@ export function createClient(connection: Connection, machine: Machine = MACHINE)
         if (!Number.isNaN(sentAt)) aheadMs = sentAt - machine.now();
         if (response.status === 304) return undefined;
         const parsed = parseJson(text);
-        miss = missOf(server, response, parsed, machine.now());
+        miss = missOf(connection, response, parsed, { body, now: machine.now() });
         if (!miss) return { body: parsed as T, etag: response.headers.get("etag") ?? undefined };
       } else {
         miss = outcome;
@@ -262,15 +262,25 @@ export function createClient(connection: Connection, machine: Machine = MACHINE)
 /** Codes of errors that a certificate causes, for which another try is no use. */
 const CERTIFICATE_ERROR = /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS/;
 
+/** Reasons of frequent errors in words. */
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "the connection was refused",
+  ConnectionRefused: "the connection was refused",
+  ECONNRESET: "the connection was closed",
+  ConnectionClosed: "the connection was closed",
+  ENOTFOUND: "the name of the host is not known",
+};
+
 function networkMiss(
   server: string,
   timeoutMs: number,
   { name, code = "", message }: Error & { code?: string },
 ): Miss {
   const isLate = name === "TimeoutError";
-  const reason = isLate ? `none within ${timeoutMs / SECOND_MS} s` : oneLine(message || code);
+  const words = REASONS[code] ?? oneLine(message || code).replace(/\.$/, "");
+  const reason = isLate ? `none within ${timeoutMs / SECOND_MS} s` : words;
   return {
-    message: `No answer from ${server}: ${reason.replace(/\.$/, "")}.`,
+    message: `No answer from ${server}: ${reason}.`,
     exitCode: EXIT.noAnswer,
     canRetry: !CERTIFICATE_ERROR.test(code),
   };
@@ -281,14 +291,14 @@ const RETRIED: readonly number[] = [429, 502, 503, 504];
 
 /** Returns the failure that an answer reports; undefined for success. */
 function missOf(
-  server: string,
+  { server }: Connection,
   { status, headers }: Response,
-  body: unknown,
-  now: number,
+  answer: unknown,
+  { body, now }: { body: object | undefined; now: number },
 ): Miss | undefined {
   // Every answer of Allclear has the id of its request, and only that.
   const isOurs = headers.get("x-request-id")?.startsWith("req_") ?? false;
-  const isObject = typeof body === "object" && body !== null;
+  const isObject = typeof answer === "object" && answer !== null;
   if (isOurs && isObject && status >= 200 && status < 300) return undefined;
   const waitMs = retryAfterMs(headers.get("retry-after"), now);
   const canRetry = RETRIED.includes(status);
@@ -301,8 +311,8 @@ function missOf(
     const message = `Another program answers at ${server}, with status ${status}.`;
     return { message, exitCode: EXIT.noAnswer, canRetry, waitMs };
   }
-  const exitCode = exitCodeOf(status);
-  return { message: describeProblem(body as ProblemDocument, status), exitCode, canRetry, waitMs };
+  const message = describeProblem(answer as ProblemDocument, status, body);
+  return { message, exitCode: exitCodeOf(status), canRetry, waitMs };
 }
 
 function exitCodeOf(status: number): number {
@@ -317,10 +327,25 @@ interface ProblemDocument {
   errors?: readonly FieldError[];
 }
 
-function describeProblem({ detail, errors = [] }: ProblemDocument, status: number): string {
+/** Returns the error in one line, and a line for each invalid field of the body that was sent. */
+function describeProblem(
+  { detail, errors = [] }: ProblemDocument,
+  status: number,
+  body: object | undefined,
+): string {
   const first = typeof detail === "string" ? detail : `The server answered with status ${status}.`;
-  const fields = errors.map((field) => `  ${field.pointer} ${field.detail}`);
+  const fields = errors.map((field) => `  ${describeField(field, body)}`);
   return [first, ...fields].map(printable).join("\n");
+}
+
+/** Returns an invalid field with its error. An entry of a list is named by its value. */
+function describeField({ pointer = "", detail }: Partial<FieldError>, body: unknown): string {
+  const steps = pointer.split("/").slice(1);
+  let value = body;
+  for (const step of steps) value = (value as Record<string, unknown> | undefined)?.[step];
+  const isEntry = steps.length > 1 && /^\d+$/.test(steps.at(-1) ?? "") && typeof value === "string";
+  const name = isEntry ? [...steps.slice(0, -1), value].join(" ") : steps.join(" ");
+  return `${name} ${detail}`.trim();
 }
 
 /** Returns the wait of a Retry-After header in ms: seconds, or a date as proxies send it. */
