@@ -107,6 +107,17 @@ describe("what a server loads before it is ready", () => {
   });
 });
 
+test("commands to a server load nothing of a server", async () => {
+  const commands = ["status", "incident", "component", "maintenance"];
+  const modules = commands.map((name) => `src/cli/remote/${name}.ts`);
+  const files = [...(await loadedWith("src/main.ts", "src/cli/main.ts", ...modules)).keys()];
+  expect(files).toContain("src/cli/remote/client.ts");
+  const packages = namesIn(files, /^node_modules\/((?:@[^/]+\/)?[^/]+)/);
+  expect(packages).toEqual([...LATER, "ipaddr.js"].toSorted());
+  const others = files.filter((file) => !/^src\/(main|version|base\/|cli\/|db\/errors)/.test(file));
+  expect(others.filter((file) => file.startsWith("src/"))).toEqual([]);
+});
+
 test("the API loads no parser of YAML, which only files that people hand in need", async () => {
   const files = [...(await loadedWith("src/other-routes.ts")).keys()];
   expect(files).toContain("src/public/docs.tsx");

@@ -59,7 +59,7 @@ function isRemote({ settings = [] }: Command): boolean {
 }
 
 function commandRow(command: Command): string {
-  return row(usageOf(command) + wordsOf(command), command.summary);
+  return row(usageOf(command), command.summary);
 }
 
 function wordsOf({ words }: Command): string {

@@ -120,13 +120,14 @@ const rotateCommand: Command = {
     {
       name: "overlap",
       placeholder: "TIME",
+      choices: OVERLAP_NAMES,
       help: `Time until the old value ends: ${OVERLAP_NAMES.join(", ")}; default 24h.`,
     },
     { ...JSON_FLAG, help: "Print the key as JSON, with the new value in `value`." },
   ],
   options: optionNames("key"),
   async run(invocation) {
-    const overlap = readOverlap(invocation);
+    const overlap = (invocation.value("overlap") ?? "24h") as Overlap;
     return withExisting(rotateCommand, invocation, async ({ ctx }) => {
       const revealed = await ctx.db.write((tx) =>
         rotateKey(ctx, tx, idOf(invocation), overlap, CLI_ACTOR),
@@ -190,13 +191,6 @@ function readRateLimit(invocation: Invocation): number | undefined {
   const text = invocation.value("rate-limit");
   if (text === undefined) return undefined;
   return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
-}
-
-function readOverlap(invocation: Invocation): Overlap {
-  const text = invocation.value("overlap") ?? "24h";
-  const overlap = OVERLAP_NAMES.find((name) => name === text);
-  if (!overlap) throw new UsageError([`--overlap must be one of ${OVERLAP_NAMES.join(", ")}.`]);
-  return overlap;
 }
 
 function reveal(invocation: Invocation, { key, value }: RevealedKey): void {

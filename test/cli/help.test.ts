@@ -66,6 +66,9 @@ describe("help", () => {
     for (const command of COMMANDS) {
       const help = (await run([...command.name.split(" "), "--help"])).out.join("\n");
       for (const flag of command.flags ?? []) expect(help).toContain(`--${flag.name}`);
+      for (const { flag, env, fileEnv = "" } of command.settings ?? []) {
+        for (const shown of [flag ?? "", env, fileEnv]) expect(help).toContain(shown);
+      }
       for (const [name, option] of Object.entries(OPTIONS)) {
         const isTaken = command.options.includes(name as keyof typeof OPTIONS);
         const shown = option.flag === undefined ? option.env : `--${option.flag} `;
@@ -78,9 +81,21 @@ describe("help", () => {
     }
   });
 
-  test("every command but the demo, which has a directory of its own, takes --data-dir", () => {
-    for (const { name, options } of COMMANDS.filter((command) => command.name !== "demo"))
-      expect([name, options]).toEqual([name, expect.arrayContaining(["dataDir"])]);
+  test("every command takes --data-dir, except the demo and those to a server, which take --server", () => {
+    const withoutDirectory = COMMANDS.filter(({ options }) => !options.includes("dataDir"));
+    const [local, remote] = [false, true].map((isRemote) =>
+      withoutDirectory
+        .filter(({ settings = [] }) => settings.some(({ flag }) => flag === "server") === isRemote)
+        .map(({ name }) => name.split(" ")[0]),
+    );
+    expect(local).toEqual(["demo", "completion"]);
+    expect([...new Set(remote)]).toEqual([
+      "status",
+      "watch",
+      "incident",
+      "component",
+      "maintenance",
+    ]);
   });
 
   test("`--version` prints only the version", async () => {

@@ -219,18 +219,15 @@ async function runWithSignals(
   let child: Bun.Subprocess | undefined;
   let exitCode: ExitCode | undefined;
 
-  for (const signal of SIGNALS) {
-    process.on(signal, () => {
-      if (exitCode !== undefined) return given.resolve(exitCode);
-      if (child === undefined) {
-        hasSignal = true;
-        client.stopRetrying();
-        return;
-      }
-      // A terminal sends it to the program as well, which may take a second one for an order to end at once.
-      if (signal === "SIGINT" && isAtTerminal()) return;
-      child.kill(signal);
-    });
+  function receive(signal: NodeJS.Signals): void {
+    if (exitCode !== undefined) return given.resolve(exitCode);
+    if (child === undefined) {
+      hasSignal = true;
+      client.stopRetrying();
+      return;
+    }
+    // A terminal sends it to the program as well, which may take a second one for an order to end at once.
+    if (signal !== "SIGINT" || !isAtTerminal()) child.kill(signal);
   }
 
   async function run(words: readonly string[]): Promise<number> {
@@ -243,7 +240,12 @@ async function runWithSignals(
     return exitCode;
   }
 
-  return Promise.race([work(run, () => hasSignal), given.promise]);
+  for (const signal of SIGNALS) process.on(signal, receive);
+  try {
+    return await Promise.race([work(run, () => hasSignal), given.promise]);
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, receive);
+  }
 }
 
 /** True if the process was started at a terminal, whose keys send signals to the program as well. */

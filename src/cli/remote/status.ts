@@ -63,20 +63,21 @@ export const watchCommand: Command = {
   settings: SETTINGS,
   options: ["caFile"],
   async run(invocation) {
-    const stopped = untilSignal().first.then(() => undefined);
-    const watching = watch(invocation, stopped);
-    await Promise.race([watching, stopped]);
+    const first = await openReader(connect(invocation), invocation).read();
+    const stopped = untilSignal().first;
+    await Promise.race([watch(invocation, first, stopped), stopped]);
     return 0;
   },
 };
 
-async function watch(invocation: Invocation, stopped: Promise<undefined>): Promise<void> {
+/** Prints a document and then its changes, until the reader of the output is gone. */
+async function watch(invocation: Invocation, first: Read, stopped: Promise<void>): Promise<void> {
   const { output } = invocation;
   const printer = createPrinter(invocation);
   const isJson = invocation.isSet(JSON_FLAG.name);
   // The next read is another try.
   const reader = openReader(connect(invocation, 1), invocation);
-  let { shown, etag } = await openReader(connect(invocation), invocation).read();
+  let { shown, etag } = first;
   let isLost = false;
 
   function printAll(): void {
