@@ -3,7 +3,10 @@ import { dirname, join, normalize } from "node:path";
 import type { TObject } from "@sinclair/typebox";
 import { Glob } from "bun";
 import { javaScriptSnippet, shellSnippet } from "../src/features/webhooks/screens/webhooks";
-import type { Option } from "../src/base/config/parse";
+import type { Command, Setting } from "../src/cli/command";
+import { usageOf } from "../src/cli/help";
+import { listCommands } from "../src/cli/main";
+import { EXIT, SETTINGS } from "../src/cli/remote/client";
 import { OPTIONS } from "../src/base/config/options";
 import { EVENTS } from "../src/events/outbox";
 import { readApplyFile } from "../src/features/apply/read";
@@ -30,8 +33,8 @@ function read(document: string): Promise<string> {
 }
 
 /** Table of settings, as the table of options makes it. */
-function optionsTable(): string {
-  const rows = Object.values(OPTIONS).map((option: Option<unknown>) => {
+function optionsTable(options: readonly Setting<unknown>[] = Object.values(OPTIONS)): string {
+  const rows = options.map((option) => {
     const { flag, env, fileEnv, placeholder, default: standard, help } = option;
     const cells = [
       flag === undefined ? "" : `\`--${flag} ${placeholder}\``,
@@ -87,6 +90,49 @@ describe("the documents agree with the code", () => {
     const settings = await read("docs/settings.md");
     const shown = /<!-- options -->\n([\s\S]*?)\n<!-- \/options -->/.exec(settings)?.[1];
     expect(shown).toBe(optionsTable());
+  });
+
+  test("docs/command-line.md lists every command and the settings of those to a server", async () => {
+    const commands = await listCommands();
+    const rowsOf = (those: readonly Command[]) => {
+      const rows = those.map((command) => `| \`${usageOf(command)}\` | ${command.summary} |`);
+      return ["| command | effect |", "|---|---|", ...rows].join("\n");
+    };
+    const { local = [], remote = [] } = Object.groupBy(commands, ({ settings }) =>
+      settings ? "remote" : "local",
+    );
+    const tables = {
+      "local commands": rowsOf(local),
+      "remote commands": rowsOf(remote),
+      settings: optionsTable(SETTINGS),
+    };
+    const path = "docs/command-line.md";
+    const replaced = Object.entries(tables).reduce(
+      (text, [name, table]) => {
+        const pattern = new RegExp(`(<!-- ${name} -->\\n)[\\s\\S]*?(<!-- /${name} -->)`);
+        return text.replace(
+          pattern,
+          (_, before: string, after: string) => `${before}${table}\n${after}`,
+        );
+      },
+      await read(path),
+    );
+    if (process.env["UPDATE_GOLDEN"] === "1") await Bun.write(join(ROOT, path), replaced);
+    expect(await read(path)).toBe(replaced);
+  });
+
+  test("docs/command-line.md lists the exit codes", async () => {
+    const shown = (await read("docs/command-line.md")).matchAll(/^\| (\d+) \|/gm);
+    expect(Array.from(shown, ([, code]) => Number(code))).toEqual([
+      0,
+      EXIT.refused,
+      2,
+      EXIT.credential,
+      EXIT.noAnswer,
+      EXIT.conflict,
+      EXIT.failOn,
+      125,
+    ]);
   });
 
   test("docs/api.md lists exactly the scopes, with their sentences", async () => {
