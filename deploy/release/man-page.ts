@@ -2,11 +2,12 @@
 import manifest from "../../package.json" with { type: "json" };
 import type { Option } from "../../src/base/config/parse";
 import { OPTIONS } from "../../src/base/config/options";
-import type { Command, Flag } from "../../src/cli/command";
+import type { Command, Flag, Setting } from "../../src/cli/command";
+import { EXIT } from "../../src/cli/remote/client";
 
 /** Headings of the options, by the commands that take them. */
 const SCOPES: Readonly<Record<Option<unknown>["scope"], string>> = {
-  everywhere: "All commands but demo",
+  everywhere: "Commands on a data directory",
   serve: "serve",
   mail: "serve and commands that send mail",
   "sign-in": "serve and commands about signing in",
@@ -16,12 +17,18 @@ const EXIT_STATUS: Readonly<Record<number, string>> = {
   0: "The command succeeded.",
   1: "The command failed.",
   2: "The command or a setting is wrong. All problems are listed.",
+  [EXIT.credential]: "The server did not accept the key, or there is none.",
+  [EXIT.noAnswer]: "The server did not answer.",
+  [EXIT.conflict]: "The state of the server forbids the change.",
+  [EXIT.failOn]: "A headline is as bad as status \\-\\-fail\\-on says, or worse.",
   75: "A command that a mail server runs failed, and can be repeated.",
+  125: "maintenance run did not run the program, whose code it has otherwise.",
 };
 
 /** Returns the page in the format of `man`. The date is that of the version, such as 2026-11-29. */
 export function manPage(commands: readonly Command[], date: string): string {
   const options: Option<unknown>[] = Object.values(OPTIONS);
+  const settings = [...new Set(commands.flatMap((command) => command.settings ?? []))];
   const lines = [
     `.TH ALLCLEAR 1 ${date} "Allclear ${manifest.version}" "User Commands"`,
     ".SH NAME",
@@ -49,9 +56,11 @@ export function manPage(commands: readonly Command[], date: string): string {
       `.SS ${text(heading)}`,
       ...options.filter((option) => option.scope === scope).flatMap(optionLines),
     ]),
+    ".SS Commands to a server",
+    ...settings.flatMap(optionLines),
     ".SH ENVIRONMENT",
     "These settings have no flag, since other processes can read arguments.",
-    ...options.filter(({ flag }) => flag === undefined).flatMap(variableLines),
+    ...[...options, ...settings].filter(({ flag }) => flag === undefined).flatMap(variableLines),
     ".SH EXIT STATUS",
     ...Object.entries(EXIT_STATUS).flatMap(([code, meaning]) => [".TP", `.B ${code}`, meaning]),
     ".SH FILES",
@@ -62,8 +71,11 @@ export function manPage(commands: readonly Command[], date: string): string {
   return `${lines.join("\n")}\n`;
 }
 
-function commandLines({ name, positionals = [], summary, flags = [] }: Command): string[] {
-  const words = positionals.map((word) => ` \\fI${text(word)}\\fR`).join("");
+function commandLines({ name, summary, flags = [], ...command }: Command): string[] {
+  const { positionals = [], optionalPositionals = [], words: further } = command;
+  const given = [...positionals, ...optionalPositionals.map((word) => `[${word}]`)];
+  const italic = given.map((word) => ` \\fI${text(word)}\\fR`).join("");
+  const words = further === undefined ? italic : `${italic} \\-\\- \\fI${text(further)}\\fR`;
   return [
     ".TP",
     `\\fB${text(name)}\\fR${words}`,
@@ -78,13 +90,13 @@ function flagLines({ name, placeholder, isRequired, isRepeatable, help }: Flag):
   return [".TP", flagText(name, placeholder), text(`${help}${isNeeded}${canRepeat}`)];
 }
 
-function optionLines({ flag, env, placeholder, default: standard, help }: Option<unknown>) {
+function optionLines({ flag, env, placeholder, default: standard, help }: Setting<unknown>) {
   if (flag === undefined) return [];
   const origin = standard ? `${env}, default ${standard}` : env;
   return [".TP", flagText(flag, placeholder), text(help), ".br", text(`[${origin}]`)];
 }
 
-function variableLines({ env, fileEnv, help }: Option<unknown>): string[] {
+function variableLines({ env, fileEnv, help }: Setting<unknown>): string[] {
   const file = fileEnv === undefined ? [] : [".br", text(`[${fileEnv} names a file with it]`)];
   return [".TP", `.B ${text(env)}`, text(help), ...file];
 }

@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { manPage } from "../../deploy/release/man-page";
 import { listCommands } from "../../src/cli/main";
-import type { Option } from "../../src/base/config/parse";
+import type { Setting } from "../../src/cli/command";
+import { SETTINGS } from "../../src/cli/remote/client";
 import { OPTIONS } from "../../src/base/config/options";
 import { findProgram } from "../support/servers/server-process";
 import { temporaryFolder } from "../support/temporary-folder";
@@ -48,8 +49,12 @@ describe("the manual page", () => {
   test.skipIf(groff === undefined)("has every command and flag with its sentence", async () => {
     const { shown } = await format(page);
     expect(commands.length).toBeGreaterThan(20);
-    for (const { name, positionals = [], summary, flags = [] } of commands) {
-      expect(shown).toContain(line([name, ...positionals, summary].join(" ")));
+    for (const { name, positionals = [], summary, flags = [], ...command } of commands) {
+      const { optionalPositionals = [], words } = command;
+      const optional = optionalPositionals.map((word) => `[${word}]`);
+      const further = words === undefined ? [] : ["--", words];
+      const shape = [name, ...positionals, ...optional, ...further, summary];
+      expect(shown).toContain(line(shape.join(" ")));
       for (const { name: flag, placeholder = "", help } of flags) {
         expect(shown).toContain(line(`--${flag} ${placeholder} ${help}`));
       }
@@ -58,7 +63,8 @@ describe("the manual page", () => {
 
   test.skipIf(groff === undefined)("has every option and variable with its default", async () => {
     const { shown } = await format(page);
-    for (const option of Object.values(OPTIONS) as Option<unknown>[]) {
+    const settings: Setting<unknown>[] = [...Object.values(OPTIONS), ...SETTINGS];
+    for (const option of settings) {
       const { flag, env, fileEnv, placeholder, default: standard, help } = option;
       const origin = standard ? `${env}, default ${standard}` : env;
       const parts =
