@@ -9,6 +9,7 @@ import {
   type Server,
   textOf,
 } from "../support/binary";
+import { commandLine } from "../support/command-line";
 import { startCuttingProxy } from "../support/cutting-proxy";
 import { startAtTerminal } from "../support/terminal";
 
@@ -193,6 +194,15 @@ describe("each command in the executable", () => {
     const made = (await incidents()).filter(({ name }) => name === "Cut off");
     expect(made.map(({ id }) => id)).toEqual([out.trim()]);
   });
+
+  test.each(["bash", "zsh", "fish"])(
+    "the completion of %s is that of the sources",
+    async (shell) => {
+      const { exitCode, out } = await inPipe(["completion", shell]);
+      const expected = await commandLine(site.dataDir)(["completion", shell]);
+      expect([exitCode, out]).toEqual([0, `${expected.out.join("\n")}\n`]);
+    },
+  );
 
   test("a key is sent to no proxy on its way to the same machine", async () => {
     const seen: string[] = [];

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Failure } from "../../../src/cli/command";
 import { createClient, EXIT, type Machine } from "../../../src/cli/remote/client";
+import { startRawServer } from "../../support/raw-server";
 import { until } from "../../support/until";
 
 const SERVER = "https://status.test";
@@ -134,6 +135,20 @@ describe("tries of a request", () => {
     const { client } = scripted([late], { tries: 1 });
     const { message } = await failureOf(client.get("/x"));
     expect(message).toBe(`No answer from ${SERVER}: none within 10 s.`);
+  });
+
+  test.each([
+    ["no answer", ""],
+    ["the beginning of an answer", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{"],
+  ])("a server that sends %s and then nothing is given up after the timeout", async (_, text) => {
+    await using server = await startRawServer((socket) => void socket.write(text));
+    const url = `http://127.0.0.1:${server.port}`;
+    const client = createClient({ server: url, key: KEY, timeoutMs: 100, tries: 1 });
+    const { message, exitCode } = await failureOf(client.get("/x"));
+    expect([message, exitCode]).toEqual([
+      `No answer from ${url}: none within 0.1 s.`,
+      EXIT.noAnswer,
+    ]);
   });
 
   test("after `stopRetrying` a wait ends at once, and no request is sent again", async () => {

@@ -2,8 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { runCommandLine } from "../../../src/cli/main";
 import type { Incident } from "../../../src/features/incidents/wire";
-import { jsonOf } from "../../support/command-line";
+import { createTestClock } from "../../support/clock";
+import { commandLine, jsonOf } from "../../support/command-line";
 import { createRemoteSite } from "../../support/remote-site";
+import { serveApp } from "../../support/served-app";
 import { temporaryFolder } from "../../support/temporary-folder";
 
 const ID = /^inc_[0-9a-z]{26}$/;
@@ -96,6 +98,24 @@ describe("the settings of commands to a server", () => {
     const { exitCode } = await site.run(["status"], env);
     expect(exitCode).toBe(isAllowed ? 3 : 2);
     expect((await site.run(["status", "--allow-http"], env)).exitCode).toBe(3);
+  });
+});
+
+describe("a server with a certificate of its own authority", () => {
+  test("it is trusted with --ca-file alone, and the key is not sent to it before", async () => {
+    const clock = createTestClock();
+    await using served = await serveApp({ clock, isSecure: true });
+    await served.app.page({ slug: "shop", name: "Shop" }, []);
+    const key = await served.app.keyWith("read:status");
+    const env = { ALLCLEAR_SERVER: served.origin, ALLCLEAR_KEY: key };
+    const run = commandLine("/nonexistent/data");
+    const unknown = await run(["status"], env);
+    expect([unknown.exitCode, unknown.out]).toEqual([4, []]);
+    expect(unknown.err).toEqual([expect.stringMatching(/^No answer from https:.*certificate/i)]);
+    expect((await served.app.call("/api/v1/key", { key })).body.last_used_at).toBeNull();
+    const authority = join(import.meta.dir, "../../support/certificates/root.pem");
+    const trusted = await run(["status", "--ca-file", authority], env);
+    expect([trusted.exitCode, trusted.err]).toEqual([0, []]);
   });
 });
 
