@@ -24,9 +24,9 @@ export function loadConfig(flags: GivenFlags, env: Environment): LoadedConfig {
   const config: Record<string, unknown> = {};
   const sources: Partial<Record<OptionName, OptionSource>> = {};
   for (const name of Object.keys(OPTIONS) as OptionName[]) {
-    const { value, source } = readOption(OPTIONS[name], flags[name], env, problems);
-    sources[name] = source;
-    if (value !== undefined) config[name] = value;
+    const read = readOption(OPTIONS[name], flags[name], env, problems);
+    sources[name] = read.source;
+    if ("value" in read) config[name] = read.value;
   }
   const isGiven = (name: OptionName) => sources[name] !== "default";
   const nameGiven = (name: OptionName) => nameOf(name, sources[name]);
@@ -47,27 +47,28 @@ export function loadConfig(flags: GivenFlags, env: Environment): LoadedConfig {
 }
 
 /**
- * Reads one option: the flag, else the environment variable, else the default. The value is undefined if there is none, or
- * if it is invalid, which is a problem.
+ * Reads one option: the flag, else the environment variable, else the default. There is no value if none is given, or if it
+ * is invalid, which is a problem.
  */
 export function readOption(
   option: Omit<Option<unknown>, "scope">,
   flag: string | undefined,
   env: Environment,
   problems: string[],
-): { value: unknown; source: OptionSource } {
+): { value?: unknown; source: OptionSource } {
   const variable = readVariable(option, env, problems);
   const value = flag ?? variable?.value ?? option.default;
   const source = flag !== undefined ? "flag" : variable ? "variable" : "default";
+  if (value === undefined) return { source };
   try {
-    return { value: value === undefined ? undefined : option.parse(value), source };
+    return { value: option.parse(value), source };
   } catch (error) {
     const where = flag === undefined ? (variable?.name ?? option.env) : `--${option.flag}`;
     // An option without a flag is a secret.
     const isHidden = option.flag === undefined || option.isHidden;
     const shown = isHidden ? "" : `; it is "${value}"`;
     problems.push(`${where} ${(error as Error).message}${shown}.`);
-    return { value: undefined, source };
+    return { source };
   }
 }
 
