@@ -332,7 +332,7 @@ describe("allclear maintenance run", () => {
     expect(err).toMatch(/^Maintenance mnt_\w+ begins: http.*\nto stderr\n.* completed\.\n$/s);
   });
 
-  test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+  test.each(["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const)(
     "%s is passed on to the program",
     async (signal) => {
       const name = signal.slice(3);

@@ -117,7 +117,8 @@ export interface Client {
   read<T>(path: string, etag?: string): Promise<Reply<T> | undefined>;
   get<T>(path: string): Promise<T>;
   post<T>(path: string, body: object): Promise<T>;
-  patch<T>(path: string, body: object): Promise<T>;
+  /** `tries`: number of times that it is sent, if there are to be fewer. */
+  patch<T>(path: string, body: object, tries?: number): Promise<T>;
   /** Returns the time of the server in unix ms, which may differ from that of this machine. */
   now(): number;
   /** Sends no request again from now on, such as after Ctrl-C. */
@@ -174,10 +175,11 @@ interface Sent {
   path: string;
   body?: object;
   etag?: string | undefined;
+  tries?: number | undefined;
 }
 
 export function createClient(connection: Connection, machine: Machine = MACHINE): Client {
-  const { server, key, timeoutMs, authorities, tries = TRIES, showWait } = connection;
+  const { server, key, timeoutMs, authorities, showWait } = connection;
   const stopped = Promise.withResolvers<void>();
   let hasStopped = false;
   /** Time of the server minus that of this machine, in ms. */
@@ -202,7 +204,7 @@ export function createClient(connection: Connection, machine: Machine = MACHINE)
   }
 
   async function request<T>(sent: Sent): Promise<Reply<T> | undefined> {
-    const { method, body, etag } = sent;
+    const { method, body, etag, tries = connection.tries ?? TRIES } = sent;
     const headers: Record<string, string> = {
       Authorization: `Bearer ${key}`,
       Accept: "application/json",
@@ -250,7 +252,7 @@ export function createClient(connection: Connection, machine: Machine = MACHINE)
     read: (path, etag) => request({ method: "GET", path, etag }),
     get: (path) => bodyOf({ method: "GET", path }),
     post: (path, body) => bodyOf({ method: "POST", path, body }),
-    patch: (path, body) => bodyOf({ method: "PATCH", path, body }),
+    patch: (path, body, tries) => bodyOf({ method: "PATCH", path, body, tries }),
     now: () => machine.now() + aheadMs,
     stopRetrying() {
       hasStopped = true;

@@ -15,8 +15,10 @@ const NO_WINDOW = 125;
 
 /** Length of the window, counted from its start and from each time at which its end is moved, in ms. */
 const WINDOW_MS = 15 * MINUTE_MS;
-/** Time between two moves of the end, in ms: two in a row can fail. */
+/** Time between two moves of the end, in ms. */
 const MOVE_MS = 5 * MINUTE_MS;
+/** Time from a move that had no answer to the next one, in ms. */
+const NEXT_MOVE_MS = MINUTE_MS;
 /**
  * Time from the request to the planned start, in ms. The update after it starts the maintenance at once, and the server
  * only if that one is missing.
@@ -139,16 +141,22 @@ async function openWindow(client: Client, plan: Plan, note: Run["note"]): Promis
   await client.get("/api/v1/key");
   const { page, components, name, message, notify } = plan;
   const from = client.now() + LEAD_MS;
-  const maintenance = await client.post<Maintenance>("/api/v1/maintenance", {
-    page,
-    name,
-    body: message,
-    components,
-    scheduled_for: toIso(from),
-    scheduled_until: toIso(from + WINDOW_MS),
-    remind_minutes_before: null,
-    notify,
-  });
+  const until = toIso(from + WINDOW_MS);
+  const maintenance = await client
+    .post<Maintenance>("/api/v1/maintenance", {
+      page,
+      name,
+      body: message,
+      components,
+      scheduled_for: toIso(from),
+      scheduled_until: until,
+      remind_minutes_before: null,
+      notify,
+    })
+    .catch((error: unknown) => {
+      if (isNoAnswer(error)) note(`If the maintenance was planned, it ends by itself at ${until}.`);
+      throw error;
+    });
   const path = `/api/v1/maintenance/${maintenance.id}`;
   note(`Maintenance ${maintenance.id} begins: ${maintenance.url}`);
   try {
@@ -168,17 +176,27 @@ async function keepOpen(
   path: string,
   { note, sleep, ended }: Pick<Run, "note" | "sleep"> & { ended: AbortSignal },
 ): Promise<void> {
+  let isLost = false;
   for (;;) {
-    await sleep(MOVE_MS);
+    await sleep(isLost ? NEXT_MOVE_MS : MOVE_MS);
     if (ended.aborted) return;
     try {
-      await client.patch(path, { scheduled_until: toIso(client.now() + WINDOW_MS) });
+      const until = toIso(client.now() + WINDOW_MS);
+      // One try, since the waits of others would be shown amid the output of the program.
+      await client.patch(path, { scheduled_until: until }, 1);
+      isLost = false;
     } catch (error) {
       if (ended.aborted) return;
-      note(`The window is not extended: ${messageOf(error)}`);
-      if (!(error instanceof Failure) || error.exitCode !== EXIT.noAnswer) return;
+      const canMove = isNoAnswer(error);
+      if (!isLost || !canMove) note(`The window is not extended: ${messageOf(error)}`);
+      if (!canMove) return;
+      isLost = true;
     }
   }
+}
+
+function isNoAnswer(error: unknown): boolean {
+  return error instanceof Failure && error.exitCode === EXIT.noAnswer;
 }
 
 /** Completes the window. A failure changes no exit code, since the window ends by itself. */
@@ -204,30 +222,47 @@ function messageOf(error: unknown): string {
 }
 
 /** Signals that are passed on to the program. */
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const satisfies readonly NodeJS.Signals[];
+const SIGNALS = [
+  "SIGINT",
+  "SIGTERM",
+  "SIGHUP",
+  "SIGQUIT",
+  "SIGUSR1",
+  "SIGUSR2",
+] as const satisfies readonly NodeJS.Signals[];
+/** Those of them that keys of a terminal send to the program as well. */
+const KEY_SIGNALS: readonly NodeJS.Signals[] = ["SIGINT", "SIGQUIT"];
+
+/** Time after the end of the program, in ms, in which a signal is that which ended it: Ctrl-C reaches both at once. */
+const SAME_MS = SECOND_MS;
 
 /**
  * Runs some work that may start a program. Signals go to the program. Before it has started they prevent it, and once it has
  * ended they end the work.
  */
-async function runWithSignals(
-  client: Client,
+export async function runWithSignals(
+  client: Pick<Client, "stopRetrying">,
   work: (run: RunProgram, hasSignal: () => boolean) => Promise<ExitCode>,
+  now: () => number = MACHINE.now,
 ): Promise<ExitCode> {
   const given = Promise.withResolvers<ExitCode>();
   let hasSignal = false;
   let child: Bun.Subprocess | undefined;
   let exitCode: ExitCode | undefined;
+  let endedAt = 0;
 
   function receive(signal: NodeJS.Signals): void {
-    if (exitCode !== undefined) return given.resolve(exitCode);
+    if (exitCode !== undefined) {
+      if (now() - endedAt >= SAME_MS) given.resolve(exitCode);
+      return;
+    }
     if (child === undefined) {
       hasSignal = true;
       client.stopRetrying();
       return;
     }
     // A terminal sends it to the program as well, which may take a second one for an order to end at once.
-    if (signal !== "SIGINT" || !isAtTerminal()) child.kill(signal);
+    if (!KEY_SIGNALS.includes(signal) || !isAtTerminal()) child.kill(signal);
   }
 
   async function run(words: readonly string[]): Promise<number> {
@@ -237,6 +272,7 @@ async function runWithSignals(
       throw new Failure(`${words[0]} cannot be run: ${messageOf(error)}`, NO_WINDOW);
     }
     exitCode = await child.exited;
+    endedAt = now();
     return exitCode;
   }
 

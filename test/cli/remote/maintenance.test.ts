@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { MINUTE_MS, SECOND_MS } from "../../../src/base/time";
 import { createClient, type Machine } from "../../../src/cli/remote/client";
-import { type Run, runInWindow } from "../../../src/cli/remote/maintenance";
+import { type Run, runInWindow, runWithSignals } from "../../../src/cli/remote/maintenance";
 import type { Maintenance } from "../../../src/features/maintenance/wire";
 import { startMaintenanceClock } from "../../../src/features/maintenance/clock";
 import { createTestApp, requestOf } from "../../support/app";
@@ -159,6 +159,21 @@ describe("the window of `maintenance run`", () => {
     expect((await site.only()).status).toBe("completed");
   });
 
+  test("a window whose planning has no answer may have been planned, which is said", async () => {
+    await using site = await createSite();
+    const { client } = site.parts;
+    const post: typeof client.post = async (path, body) => {
+      await client.post(path, body);
+      site.cutOff();
+      return client.post(path, body);
+    };
+    await expect(site.run({ client: { ...client, post } })).rejects.toThrow("No answer");
+    site.cutOff(false);
+    expect(site.started).toEqual([]);
+    const { scheduled_until: end } = await site.only();
+    expect(site.notes).toEqual([`If the maintenance was planned, it ends by itself at ${end}.`]);
+  });
+
   test("a server that is away for a while closes no window, and its end is moved on again", async () => {
     await using site = await createSite();
     const result = site.run();
@@ -166,7 +181,10 @@ describe("the window of `maintenance run`", () => {
     site.cutOff();
     await site.clock.advance(11 * MINUTE_MS);
     site.cutOff(false);
-    expect(site.notes.at(-1)).toStartWith("The window is not extended: No answer from");
+    const lost = site.notes.filter((note) => note.startsWith("The window is not extended: No"));
+    expect(lost.length).toBe(1);
+    await site.clock.advance(MINUTE_MS);
+    expect(minutesLeft(await site.only(), site.clock.now())).toBeGreaterThan(14);
     await site.clock.advance(5 * MINUTE_MS);
     expect(await site.status()).toBe("under_maintenance");
     site.program.resolve(0);
@@ -216,7 +234,7 @@ describe("the window of `maintenance run`", () => {
     await using site = await createSite();
     const plan = { ...site.parts.plan, components: ["shop:nothing"] };
     await expect(site.run({ plan })).rejects.toThrow("shop:nothing is not a component of the page");
-    expect([site.started, await site.read()]).toEqual([[], []]);
+    expect([site.started, await site.read(), site.notes]).toEqual([[], [], []]);
   });
 
   test.each([
@@ -234,5 +252,46 @@ describe("the window of `maintenance run`", () => {
       "maintenance.completed",
     ]);
     expect(events.map(({ data }) => data["notify"])).toEqual(sent);
+  });
+});
+
+describe("a signal after the program has ended", () => {
+  /** Runs a program that ends by SIGINT. The work after it never ends, unless `isDone` does. */
+  function runToEnd(isDone: Promise<void>, now: () => number) {
+    const hasEnded = Promise.withResolvers<void>();
+    const client = { stopRetrying: () => {} };
+    const result = runWithSignals(
+      client,
+      async (run) => {
+        const exitCode = await run(["sh", "-c", "kill -INT $$"]);
+        hasEnded.resolve();
+        await isDone;
+        return exitCode;
+      },
+      now,
+    );
+    return { result, hasEnded: hasEnded.promise };
+  }
+
+  test("it is that of Ctrl-C, which reaches both at once, and the window is completed", async () => {
+    const completion = Promise.withResolvers<void>();
+    let isCompleted = false;
+    const { result, hasEnded } = runToEnd(completion.promise, () => 0);
+    const outcome = result.then((exitCode) => [exitCode, isCompleted]);
+    await hasEnded;
+    process.emit("SIGINT", "SIGINT");
+    await settle();
+    isCompleted = true;
+    completion.resolve();
+    expect(await outcome).toEqual([130, true]);
+  });
+
+  test("a later one ends the work", async () => {
+    let now = 0;
+    const { result, hasEnded } = runToEnd(Promise.withResolvers<void>().promise, () => now);
+    await hasEnded;
+    now = SECOND_MS;
+    process.emit("SIGTERM", "SIGTERM");
+    expect(await result).toBe(130);
   });
 });
