@@ -162,7 +162,10 @@ function readInvocation(
   const required = isReplaced ? [] : (command.positionals ?? []);
   const expected = [...required, ...(command.optionalPositionals ?? [])];
   for (const name of required.slice(positionals.length)) problems.push(`${name} is missing.`);
-  for (const extra of positionals.slice(expected.length)) problems.push(`Unexpected: ${extra}`);
+  for (const extra of positionals.slice(expected.length)) {
+    // No error repeats a key.
+    problems.push(`Unexpected: ${extra.startsWith("allclear_") ? "a key" : extra}`);
+  }
   for (const [index, name] of expected.entries()) {
     requireChoice(name, positionals[index], command.choices?.[name], problems);
   }

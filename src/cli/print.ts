@@ -105,7 +105,10 @@ export function createPrinter({ env, output }: Pick<Invocation, "env" | "output"
       output.out(escapeJson(JSON.stringify(document, null, isLine ? undefined : 2)));
     },
     note: (text) => output.err(printable(text)),
-    clear: () => output.out("\u001B[H\u001B[2J\u001B[3J"),
+    // What stands above the screen was there before, and stays.
+    clear() {
+      if (env["TERM"] !== "dumb") output.out("\u001B[H\u001B[2J");
+    },
   };
 }
 

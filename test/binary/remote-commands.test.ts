@@ -262,6 +262,8 @@ describe("allclear watch", () => {
     const { exitCode, text } = await process.end();
     printed.push(text);
     expect(exitCode).toBe(0);
+    // What was on the terminal before stays above the screen.
+    expect(text).not.toContain("\u001b[3J");
     await inPipe(["component", "set", "shop:search", "operational"]);
   });
 

@@ -36,7 +36,7 @@ const KEY: Setting<string> = {
   flag: undefined,
   env: "ALLCLEAR_KEY",
   fileEnv: "ALLCLEAR_KEY_FILE",
-  parse: parseKey,
+  parse: (text) => text.trim(),
   default: undefined,
   placeholder: "KEY",
   help: "API key, or a file that contains it. Has no flag, since other processes can read arguments.",
@@ -63,17 +63,15 @@ export const FLAGS: readonly Flag[] = [ALLOW_HTTP];
 /** Characters that a header can contain; the server says if the key is one of its own. */
 const KEY_SHAPE = /^[\x21-\x7e]{1,200}$/;
 
-function parseKey(text: string): string {
-  if (!KEY_SHAPE.test(text)) throw new Error("must be an API key");
-  return text;
-}
-
 /** Number of times that a request is sent, if there is no answer or the server asks to try again. */
 const TRIES = 4;
 /** Waits before the second, third and fourth try, in ms, unless the server names one. */
 const WAITS_MS = [1_000, 2_000, 4_000] as const;
 /** Longest wait that the server can ask for, in ms. The limit of a key is counted in minutes. */
 const RETRY_AFTER_MAX_MS = 60 * SECOND_MS;
+
+/** Longest body that is read, in bytes. The largest pages have documents of a few megabytes. */
+const BODY_MAX_BYTES = 32 * 1024 * 1024;
 
 /** Server with the credential for it. */
 export interface Connection {
@@ -135,9 +133,10 @@ export function connect(invocation: Invocation, tries?: number): Client {
       "--server must begin with https://, since others could read the key; --allow-http permits it.",
     ]);
   }
-  const key = setting(KEY);
-  if (key === undefined) {
-    throw new Failure("ALLCLEAR_KEY or ALLCLEAR_KEY_FILE must be set.", EXIT.credential);
+  const key = setting(KEY) ?? "";
+  if (!KEY_SHAPE.test(key)) {
+    const problem = key === "" ? "must be set" : "must be an API key";
+    throw new Failure(`ALLCLEAR_KEY or ALLCLEAR_KEY_FILE ${problem}.`, EXIT.credential);
   }
   const showWait = (state: string) => {
     if (output.show) output.show(state);
@@ -197,7 +196,8 @@ export function createClient(connection: Connection, machine: Machine = MACHINE)
         ...(server.startsWith("http:") && { proxy: false }),
         ...(authorities && { tls: { ca: [...authorities] } }),
       });
-      return { response, text: await response.text() };
+      const text = await readText(response);
+      return text === undefined ? tooLong(server) : { response, text };
     } catch (error) {
       return networkMiss(server, timeoutMs, error as Error & { code?: string });
     }
@@ -259,6 +259,23 @@ export function createClient(connection: Connection, machine: Machine = MACHINE)
       stopped.resolve();
     },
   };
+}
+
+/** Returns the body of an answer; undefined if it is too long. */
+async function readText({ body }: Response): Promise<string | undefined> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body ?? []) {
+    length += chunk.byteLength;
+    if (length > BODY_MAX_BYTES) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function tooLong(server: string): Miss {
+  const message = `The answer of ${server} has more than ${BODY_MAX_BYTES} bytes.`;
+  return { message, exitCode: EXIT.noAnswer, canRetry: false };
 }
 
 /** Codes of errors that a certificate causes, for which another try is no use. */

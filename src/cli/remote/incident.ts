@@ -96,14 +96,23 @@ const listCommand: Command = {
     // With a status, only incidents that have it are listed, resolved ones too.
     const isOpen = !invocation.isSet(ALL_FLAG.name) && !query.has("status");
     if (isOpen) query.set("open", "true");
-    const list = await connect(invocation).get<{ data: Incident[] }>(`${PATH}?${query}`);
+    const list = await connect(invocation).get<IncidentList>(`${PATH}?${query}`);
     const printer = createPrinter(invocation);
     if (invocation.isSet(JSON_FLAG.name)) printer.json(list);
     else if (list.data.length > 0) printList(printer, list.data);
     else printer.note(isOpen ? "There is no open incident." : "There is no such incident.");
+    if (list.next_cursor !== null) {
+      printer.note(`There are more. --until ${list.data.at(-1)?.started_at} lists earlier ones.`);
+    }
     return 0;
   },
 };
+
+interface IncidentList {
+  data: Incident[];
+  /** Null if there are no further ones. */
+  next_cursor: string | null;
+}
 
 function printList(printer: Printer, incidents: readonly Incident[]): void {
   printer.rows([
@@ -289,7 +298,7 @@ async function readInput({ input }: Invocation): Promise<string> {
 
 function readComponents({ values }: Invocation): Record<string, string> | undefined {
   const given = values(COMPONENT_FLAG.name);
-  const statuses: Record<string, string> = {};
+  const statuses = new Map<string, string>();
   const problems: string[] = [];
   for (const text of given) {
     const [, reference = "", status = ""] = /^(.+)=([^=]*)$/s.exec(text) ?? [];
@@ -298,11 +307,11 @@ function readComponents({ values }: Invocation): Record<string, string> | undefi
         `--component ${text} must end with = and one of ${COMPONENT_STATUSES.join(", ")}.`,
       );
     }
-    if (reference in statuses) problems.push(`--component ${reference} is given more than once.`);
-    statuses[reference] = status;
+    if (statuses.has(reference)) problems.push(`--component ${reference} is given more than once.`);
+    statuses.set(reference, status);
   }
   if (problems.length > 0) throw new UsageError(problems);
-  return given.length > 0 ? statuses : undefined;
+  return given.length > 0 ? Object.fromEntries(statuses) : undefined;
 }
 
 /** Returns the page that references of the form PAGE:REF name; undefined if there is none. */

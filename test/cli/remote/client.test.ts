@@ -151,6 +151,37 @@ describe("tries of a request", () => {
     ]);
   });
 
+  test("a PATCH is sent fewer times on demand", async () => {
+    const { client, sent, waits } = scripted([networkError("ECONNRESET")]);
+    const failure = await failureOf(client.patch("/x", {}, 1));
+    expect([failure.exitCode, sent.length, waits]).toEqual([EXIT.noAnswer, 1, []]);
+  });
+
+  test("an answer without an end is given up at 32 MiB, and one of that length is read", async () => {
+    const chunk = Buffer.alloc(1024 * 1024, " ");
+    let pulled = 0;
+    function answerOf(chunks: number) {
+      const body = new ReadableStream({
+        pull(controller) {
+          pulled += 1;
+          if (pulled > chunks) return controller.close();
+          controller.enqueue(pulled === 1 ? Buffer.from(`{}${chunk.toString().slice(2)}`) : chunk);
+        },
+      });
+      return new Response(body, { headers: { "x-request-id": "req_1" } });
+    }
+    expect(await scripted([answerOf(32)]).client.get<object>("/x")).toEqual({});
+    pulled = 0;
+    const { client, sent } = scripted([answerOf(Infinity)]);
+    const failure = await failureOf(client.get("/x"));
+    expect([failure.exitCode, failure.message, sent.length]).toEqual([
+      EXIT.noAnswer,
+      `The answer of ${SERVER} has more than 33554432 bytes.`,
+      1,
+    ]);
+    expect(pulled).toBeLessThan(40);
+  });
+
   test("after `stopRetrying` a wait ends at once, and no request is sent again", async () => {
     const sent: string[] = [];
     const machine: Machine = {

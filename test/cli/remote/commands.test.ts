@@ -50,6 +50,10 @@ describe("the settings of commands to a server", () => {
       3,
       ["ALLCLEAR_KEY or ALLCLEAR_KEY_FILE must be set."],
     ]);
+    // A job without access to a secret gets an empty variable, and one that was typed may end with a space.
+    const empty = await site.run(["status"], { ALLCLEAR_KEY: "" });
+    expect([empty.exitCode, empty.err]).toEqual([3, without.err]);
+    expect((await site.run(["status"], { ALLCLEAR_KEY: `${site.key} \n` })).exitCode).toBe(0);
     const both = await site.run(["status"], { ALLCLEAR_KEY_FILE: file });
     expect([both.exitCode, both.err[0]]).toEqual([
       2,
@@ -65,10 +69,18 @@ describe("the settings of commands to a server", () => {
       "--key is not an option, since other processes can read arguments. Set ALLCLEAR_KEY.",
     ]);
     const broken = await site.run(["status"], { ALLCLEAR_KEY: "s3cret\nX: y" });
-    expect([broken.exitCode, broken.err[0]]).toEqual([2, "ALLCLEAR_KEY must be an API key."]);
+    expect([broken.exitCode, broken.err]).toEqual([
+      3,
+      ["ALLCLEAR_KEY or ALLCLEAR_KEY_FILE must be an API key."],
+    ]);
+    const unknown = await site.run(["incident", "list", "--token", "allclear_s3cret"]);
+    expect([unknown.exitCode, unknown.err.slice(0, 2)]).toEqual([
+      2,
+      ["--token is not an option of allclear incident list.", "Unexpected: a key"],
+    ]);
     const url = await site.run(["status"], { ALLCLEAR_SERVER: "https://me:s3cret@status.test" });
     expect(url.exitCode).toBe(2);
-    for (const { out, err } of [flag, broken, url]) {
+    for (const { out, err } of [flag, broken, unknown, url]) {
       expect([...out, ...err].join("\n")).not.toContain("s3cret");
     }
   });
@@ -343,11 +355,17 @@ describe("allclear incident", () => {
       ).data.map(({ id }) => id);
     expect(await ids()).toEqual([now]);
     expect(await ids("--all")).toEqual([now, past]);
+    const first = await site.run(["incident", "list", "--all", "--limit", "1"]);
+    expect([first.out.at(-1)?.startsWith(now), first.err]).toEqual([
+      true,
+      ["There are more. --until 2026-03-10T12:00:00.000Z lists earlier ones."],
+    ]);
     expect(await ids("--all", "--limit", "1")).toEqual([now]);
     expect(await ids("--status", "resolved")).toEqual([past]);
     expect(await ids("--component", "shop:mail")).toEqual([]);
     expect(await ids("--page", "shop", "--since", "2027-01-01T00:00:00Z")).toEqual([]);
-    const { out } = await site.run(["incident", "list"]);
+    const { out, err } = await site.run(["incident", "list"]);
+    expect(err).toEqual([]);
     expect(out.map((line) => line.split(/\s{2,}/))).toEqual([
       ["ID", "PAGE", "STATUS", "IMPACT", "STARTED", "NAME"],
       [now, "shop", "investigating", "none", "2026-03-10T12:00:00.000Z", "Now"],
@@ -384,6 +402,16 @@ describe("allclear incident", () => {
       "--component shop:mail must end",
     ],
     [["open", "T.", "--name", "N", "--component", "=major_outage"], 2, "--component =major_outage"],
+    [
+      ["open", "T.", "--name", "N", "--component", "a=operational", "--component", "a=operational"],
+      2,
+      "--component a is given more than once.",
+    ],
+    [
+      ["open", "T.", "--name", "N", "--page", "shop", "--component", "__proto__=operational"],
+      1,
+      "One field is wrong.",
+    ],
     [["open", "T.", "--name", "N", "--page", "nothing"], 1, "One field is wrong."],
     [["open", "T.", "--name", "N", "--component", "shop:x=major_outage"], 1, "One field is wrong."],
     [["update", "inc_x", "T."], 1, "There is no such incident."],
@@ -487,8 +515,8 @@ describe("texts of a server", () => {
     [["status", "shop"], document],
     [["status", "shop", "--json"], document],
     [["status"], { data: [document, document], next_cursor: null }],
-    [["incident", "list"], { data: [incident] }],
-    [["incident", "list", "--json"], { data: [incident] }],
+    [["incident", "list"], { data: [incident], next_cursor: null }],
+    [["incident", "list", "--json"], { data: [incident], next_cursor: null }],
   ])("%p passes no command of a text on to a terminal", async (args, served) => {
     using server = serving(served);
     const text = await runAtTerminal(args, { ALLCLEAR_SERVER: server.url, NO_COLOR: "1" });
