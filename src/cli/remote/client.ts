@@ -288,6 +288,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ECONNRESET: "the connection was closed",
   ConnectionClosed: "the connection was closed",
   ENOTFOUND: "the name of the host is not known",
+  EPROTO: "TLS failed, which the server may not speak on this port",
 };
 
 function networkMiss(

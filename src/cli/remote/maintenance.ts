@@ -170,13 +170,14 @@ async function openWindow(client: Client, plan: Plan, note: Run["note"]): Promis
   return path;
 }
 
-/** Moves the end of the window on until the program has ended, or a person has ended the maintenance. */
+/** Moves the end of the window on until the program has ended. A person may have set a later one, or ended it. */
 async function keepOpen(
   client: Client,
   path: string,
   { note, sleep, ended }: Pick<Run, "note" | "sleep"> & { ended: AbortSignal },
 ): Promise<void> {
   let isLost = false;
+  let noted = "";
   for (;;) {
     await sleep(isLost ? NEXT_MOVE_MS : MOVE_MS);
     if (ended.aborted) return;
@@ -185,12 +186,13 @@ async function keepOpen(
       // One try, since the waits of others would be shown amid the output of the program.
       await client.patch(path, { scheduled_until: until }, 1);
       isLost = false;
+      noted = "";
     } catch (error) {
       if (ended.aborted) return;
-      const canMove = isNoAnswer(error);
-      if (!isLost || !canMove) note(`The window is not extended: ${messageOf(error)}`);
-      if (!canMove) return;
-      isLost = true;
+      isLost = isNoAnswer(error);
+      const message = messageOf(error);
+      if (message !== noted) note(`The window is not extended: ${message}`);
+      noted = message;
     }
   }
 }

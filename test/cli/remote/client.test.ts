@@ -130,6 +130,19 @@ describe("tries of a request", () => {
     ]);
   });
 
+  test("a server without TLS is named as one, by the real error", async () => {
+    await using server = await startRawServer(
+      (socket) => void socket.end("HTTP/1.1 400 No\r\n\r\n"),
+    );
+    const url = `https://127.0.0.1:${server.port}`;
+    const client = createClient({ server: url, key: KEY, timeoutMs: 10_000, tries: 1 });
+    const { message, exitCode } = await failureOf(client.get("/x"));
+    expect([message, exitCode]).toEqual([
+      `No answer from ${url}: TLS failed, which the server may not speak on this port.`,
+      EXIT.noAnswer,
+    ]);
+  });
+
   test("an answer that does not come in time is missing", async () => {
     const late = Object.assign(new Error("The operation timed out."), { name: "TimeoutError" });
     const { client } = scripted([late], { tries: 1 });

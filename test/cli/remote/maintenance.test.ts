@@ -210,6 +210,25 @@ describe("the window of `maintenance run`", () => {
     expect(updates[0]?.body).toBe("Enough.");
   });
 
+  test("a later end that a person has set is kept, and moved on once it comes near", async () => {
+    await using site = await createSite();
+    const result = site.run();
+    await site.hasStarted();
+    const { id } = await site.only();
+    const end = new Date(site.clock.now() + 40 * MINUTE_MS).toISOString();
+    const path = `/api/v1/maintenance/${id}`;
+    await site.app.call(path, { method: "PATCH", key: site.key, json: { scheduled_until: end } });
+    await site.clock.advance(24 * MINUTE_MS);
+    expect((await site.only()).scheduled_until).toBe(end);
+    const kept = site.notes.filter((note) => note.startsWith("The window is not extended"));
+    expect(kept).toEqual([expect.stringContaining(`to a time later than ${end}`)]);
+    await site.clock.advance(36 * MINUTE_MS);
+    expect(await site.status()).toBe("under_maintenance");
+    expect(minutesLeft(await site.only(), site.clock.now())).toBeGreaterThan(9);
+    site.program.resolve(0);
+    expect(await result).toBe(0);
+  });
+
   test("the exit code stays that of the program if the server cannot be reached at its end", async () => {
     await using site = await createSite();
     const result = site.run();
