@@ -83,13 +83,15 @@ describe("the templates in deploy/ci", () => {
   let site: Installation;
   let server: Server;
   let key: string;
+  let reader: string;
   let program: string;
 
   beforeAll(async () => {
     site = await createInstallation({ isFromSources: true });
     await site.createPage("shop", ["Checkout", "Search"]);
     server = await site.serve();
-    ({ value: key } = await site.createKey(["write:maintenance", "read:status"]));
+    ({ value: key } = await site.createKey(["write:maintenance"]));
+    ({ value: reader } = await site.createKey(["read:status"]));
     program = site.path("allclear program");
     const words = [process.execPath, join(ROOT, "src/main.ts")].map((word) => `'${word}'`);
     await Bun.write(program, `#!/bin/sh\nexec ${words.join(" ")} "$@"\n`);
@@ -113,7 +115,7 @@ describe("the templates in deploy/ci", () => {
   }
 
   async function newest(): Promise<Maintenance> {
-    const answer = await server.fetch("/api/v1/maintenance?limit=1", { key });
+    const answer = await server.fetch("/api/v1/maintenance?limit=1", { key: reader });
     const { data } = (await answer.json()) as { data: Maintenance[] };
     return data[0] as Maintenance;
   }
@@ -156,9 +158,26 @@ describe("the templates in deploy/ci", () => {
     ["GitLab", gitlabJob],
   ])("the template for %s has a default for everything but what it needs", async (_, jobOf) => {
     const { name: _name, message: _message, ...required } = given();
-    const outcome = await run(jobOf({ ...required, script: "exit 0", notify: "true" }));
+    const outcome = await run(jobOf({ ...required, script: "exit 0" }));
     expect(outcome.exitCode).toBe(0);
     expect(await newest()).toMatchObject({ name: "Maintenance", status: "completed" });
+  });
+
+  test.each([
+    ["GitHub", githubJob],
+    ["GitLab", gitlabJob],
+  ])("the template for %s asks for notifications on demand alone", async (_, jobOf) => {
+    const shows = site.path("shows its arguments");
+    await Bun.write(shows, '#!/bin/sh\nprintf "%s\\n" "$@"\n');
+    chmodSync(shows, 0o755);
+    const argumentsOf = async (more: Partial<Given>) =>
+      (await run(jobOf({ ...given(), program: shows, ...more }))).out.split("\n");
+    expect(await argumentsOf({ notify: "true" })).toContain("--notify");
+    for (const more of [{}, { notify: "false" }]) {
+      const without = await argumentsOf(more);
+      expect(without).toContain("--component=shop:search");
+      expect(without).not.toContain("--notify");
+    }
   });
 
   test("the template for GitHub declares every input that its step uses, and uses each", () => {

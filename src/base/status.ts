@@ -167,6 +167,20 @@ export const IMPACT_TONES: Readonly<Record<Impact, Tone>> = {
   critical: "major",
 };
 
+/** Indicators of a headline, best to worst. */
+export const INDICATORS = ["none", "maintenance", "minor", "major", "critical"] as const;
+
+export type Indicator = (typeof INDICATORS)[number];
+
+/** The mildest tone of each indicator. */
+export const INDICATOR_TONES: Readonly<Record<Indicator, Tone>> = {
+  none: "ok",
+  maintenance: "maint",
+  minor: "degraded",
+  major: "partial",
+  critical: "major",
+};
+
 /** State of an incident or a maintenance, or of one of its updates with the impact of the incident. */
 interface Phase {
   status: IncidentStatus | MaintenanceStatus;

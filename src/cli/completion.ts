@@ -109,7 +109,7 @@ function bashScript(commands: readonly Described[]): string[] {
   const groups = groupsIn(commands);
   const { free, chosen } = valuesIn(commands);
   return [
-    "# Completion of allclear for bash: source <(allclear completion bash)",
+    '# Completion of allclear for bash: eval "$(allclear completion bash)"',
     "_allclear() {",
     "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}",
     "  local command=${COMP_WORDS[1]} matches= word",

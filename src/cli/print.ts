@@ -13,18 +13,7 @@ export function printTable(
   titles: readonly string[],
   cells: readonly (readonly string[])[],
 ): void {
-  const rows = cells.map((row) => row.map(printable));
-  const widths = titles.map((title, column) =>
-    Math.max(title.length, ...rows.map((row) => (row[column] ?? "").length)),
-  );
-  for (const row of [titles, ...rows]) {
-    output.out(
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join("  ")
-        .trimEnd(),
-    );
-  }
+  createPrinter({ env: {}, output }).rows([titles, ...cells]);
 }
 
 /**
@@ -93,7 +82,7 @@ export function createPrinter({ env, output }: Pick<Invocation, "env" | "output"
           const space = (widths[column] ?? 0) - Bun.stringWidth(textOf(cell));
           return show(cell) + (isLast ? "" : " ".repeat(space + 2));
         });
-        output.out(indent + columns.join(""));
+        output.out((indent + columns.join("")).trimEnd());
       }
     },
     text(text) {

@@ -4,7 +4,7 @@ import { Nullable, OneOf } from "../base/schema";
 import type { ComponentStatus } from "../base/status";
 import type { Ctx } from "../context";
 import { uptimeOfDays } from "../features/components/rules";
-import { INDICATORS } from "../features/status/rules";
+import { INDICATORS } from "../base/status";
 import type { Snapshot, Snapshots } from "../features/status/snapshots";
 import { declareRoutes } from "../http/elysia";
 import { operation } from "../http/operation";

@@ -10,6 +10,16 @@ setDefaultTimeout(PROCESS_TEST_MS);
 
 const COMMANDS = await listCommands();
 
+/** Returns the flags that a script completes for a command, without their dashes. */
+function flagsIn(shell: string, script: string, command: string): string[] {
+  const lines = script.split("\n");
+  const at = lines.findIndex((line) => line.trim().startsWith(`'${command}:-'*)`));
+  const ofFish = (line: string) => line.includes(`-n '__allclear_begins ${command}' `);
+  const own = shell === "fish" ? lines.filter(ofFish) : lines.slice(at, at + 2);
+  const pattern = { bash: /--([\w-]+)/g, zsh: /'--([\w-]+):/g, fish: / -l ([\w-]+)/g }[shell];
+  return Array.from(own.join("\n").matchAll(pattern ?? /x/g), ([, flag]) => flag ?? "");
+}
+
 /** Line that is typed, up to the cursor, and words that the shell offers for its last word. */
 const LINES: readonly [string, string[]][] = [
   ["allclear stat", ["status"]],
@@ -123,7 +133,9 @@ describe.each(Object.keys(SHELLS))("completion in %s", (name) => {
     const script = out.join("\n");
     for (const { name: command, flags = [] } of COMMANDS) {
       for (const word of command.split(" ")) expect(script).toContain(word);
-      for (const flag of flags) expect(script).toContain(flag.name);
+      const expected = ["help", ...flags.map((flag) => flag.name)];
+      const completed = flagsIn(name, script, command);
+      expect([command, completed]).toEqual([command, expect.arrayContaining(expected)]);
     }
   });
 });

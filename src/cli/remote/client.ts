@@ -9,8 +9,17 @@ import type { FieldError } from "../../base/errors";
 import { oneLine, parseJson } from "../../base/text";
 import { SECOND_MS } from "../../base/time";
 import { VERSION } from "../../version";
-import { Failure, type Flag, type Invocation, type Setting, UsageError } from "../command";
-import { printable } from "../print";
+import {
+  type Command,
+  type ExitCode,
+  Failure,
+  type Flag,
+  type Invocation,
+  JSON_FLAG,
+  type Setting,
+  UsageError,
+} from "../command";
+import { createPrinter, printable, type Printer } from "../print";
 
 /** Exit codes of commands to a server, besides 0 and 2 (wrong usage). */
 export const EXIT = {
@@ -56,9 +65,25 @@ const ALLOW_HTTP: Flag = {
   help: "Send the key over http:// to another machine, though others can read it on its way.",
 };
 
-/** Settings and flags of every command to a server. */
 export const SETTINGS: readonly Setting<unknown>[] = [SERVER, KEY, TIMEOUT];
-export const FLAGS: readonly Flag[] = [ALLOW_HTTP];
+
+/** Returns a command to a server, with the settings and flags that each has. */
+export function remoteCommand(command: Omit<Command, "settings" | "options">): Command {
+  const flags = [...(command.flags ?? []), ALLOW_HTTP];
+  return { ...command, flags, settings: SETTINGS, options: ["caFile"] };
+}
+
+/** Prints an answer as JSON if the command is asked for that, else in words. */
+export function printAnswer<T>(
+  invocation: Invocation,
+  answer: T,
+  inWords: (printer: Printer, answer: T) => void,
+): ExitCode {
+  const printer = createPrinter(invocation);
+  if (invocation.isSet(JSON_FLAG.name)) printer.json(answer);
+  else inWords(printer, answer);
+  return 0;
+}
 
 /** Characters that a header can contain; the server says if the key is one of its own. */
 const KEY_SHAPE = /^[\x21-\x7e]{1,200}$/;
@@ -81,8 +106,6 @@ export interface Connection {
   timeoutMs: number;
   /** Authorities (PEM) that are trusted, if they are not those of the runtime alone. */
   authorities?: readonly string[] | undefined;
-  /** Number of times that a request is sent. */
-  tries?: number | undefined;
   /** Shows a person that a request is sent again, and with an empty text that this is over. */
   showWait?: ((state: string) => void) | undefined;
 }
@@ -124,7 +147,7 @@ export interface Client {
 }
 
 /** Returns a client by the settings of a command. Throws a UsageError without a server, a Failure without a key. */
-export function connect(invocation: Invocation, tries?: number): Client {
+export function connect(invocation: Invocation): Client {
   const { config, isSet, output, setting } = invocation;
   const server = setting(SERVER);
   if (server === undefined) throw new UsageError(["--server or ALLCLEAR_SERVER is missing."]);
@@ -147,7 +170,6 @@ export function connect(invocation: Invocation, tries?: number): Client {
     key,
     timeoutMs: (setting(TIMEOUT) ?? 0) * SECOND_MS,
     authorities: config.caFile && trustedAuthorities([config.caFile.pem]),
-    tries,
     showWait,
   });
 }
@@ -204,7 +226,7 @@ export function createClient(connection: Connection, machine: Machine = MACHINE)
   }
 
   async function request<T>(sent: Sent): Promise<Reply<T> | undefined> {
-    const { method, body, etag, tries = connection.tries ?? TRIES } = sent;
+    const { method, body, etag, tries = TRIES } = sent;
     const headers: Record<string, string> = {
       Authorization: `Bearer ${key}`,
       Accept: "application/json",
@@ -223,7 +245,7 @@ export function createClient(connection: Connection, machine: Machine = MACHINE)
         if (!Number.isNaN(sentAt)) aheadMs = sentAt - machine.now();
         if (response.status === 304) return undefined;
         const parsed = parseJson(text);
-        miss = missOf(connection, response, parsed, { body, now: machine.now() });
+        miss = missOf(connection, response, parsed, { body, now: machine.now() + aheadMs });
         if (!miss) return { body: parsed as T, etag: response.headers.get("etag") ?? undefined };
       } else {
         miss = outcome;
@@ -316,7 +338,7 @@ function missOf(
   answer: unknown,
   { body, now }: { body: object | undefined; now: number },
 ): Miss | undefined {
-  // Every answer of Allclear has the id of its request, and only that.
+  // Only answers of Allclear have such an id of their request.
   const isOurs = headers.get("x-request-id")?.startsWith("req_") ?? false;
   const isObject = typeof answer === "object" && answer !== null;
   if (isOurs && isObject && status >= 200 && status < 300) return undefined;
@@ -368,10 +390,13 @@ function describeField({ pointer = "", detail }: Partial<FieldError>, body: unkn
   return `${name} ${detail}`.trim();
 }
 
-/** Returns the wait of a Retry-After header in ms: seconds, or a date as proxies send it. */
+/**
+ * Returns the wait of a Retry-After header in ms: seconds, or a date as proxies send it, by the time of the server (unix
+ * ms). Other texts name none.
+ */
 function retryAfterMs(text: string | null, now: number): number | undefined {
   if (text === null) return undefined;
-  if (/^\d{1,9}$/.test(text)) return Number(text) * SECOND_MS;
-  const at = Date.parse(text);
+  if (/^\d{1,9}(\.\d*)?$/.test(text)) return Math.ceil(Number(text) * SECOND_MS);
+  const at = text.endsWith("GMT") ? Date.parse(text) : Number.NaN;
   return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }

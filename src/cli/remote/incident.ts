@@ -9,7 +9,6 @@ import {
 import type { Incident, IncidentUpdate } from "../../features/incidents/wire";
 import type { WrittenMail } from "../../features/timeline/updates";
 import {
-  type Command,
   type ExitCode,
   Failure,
   type Flag,
@@ -18,8 +17,8 @@ import {
   UsageError,
 } from "../command";
 import { decodeText } from "../process";
-import { type Client, connect, EXIT, FLAGS, SETTINGS } from "./client";
-import { createPrinter, type Printer } from "../print";
+import { type Client, connect, EXIT, printAnswer, remoteCommand } from "./client";
+import type { Printer } from "../print";
 
 const PATH = "/api/v1/incidents";
 
@@ -27,12 +26,8 @@ const PATH = "/api/v1/incidents";
 type WrittenUpdate = IncidentUpdate & { mail?: WrittenMail };
 type WrittenIncident = Omit<Incident, "updates"> & { updates: WrittenUpdate[] };
 
-/** Fields of the API by the flags for them, which take a value. */
-type FieldFlag = Flag & { field: string };
-
-const STATUS_FLAG: FieldFlag = {
+const STATUS_FLAG: Flag = {
   name: "status",
-  field: "status",
   placeholder: "S",
   choices: INCIDENT_STATUSES,
   help: `Status: ${INCIDENT_STATUSES.join(", ")}.`,
@@ -54,30 +49,26 @@ const NO_NOTIFY_FLAG: Flag = {
 const UPDATE_FLAGS: readonly Flag[] = [COMPONENT_FLAG, NO_NOTIFY_FLAG];
 
 /** Filters of the list that the API has under the same names. */
-const FILTERS: readonly FieldFlag[] = [
-  { name: "page", field: "page", placeholder: "P", help: "Page, by its slug or id; default: all." },
+const FILTERS: readonly Flag[] = [
+  { name: "page", placeholder: "P", help: "Page, by its slug or id; default: all." },
   {
     name: "component",
-    field: "component",
     placeholder: "PAGE:REF",
     help: "Component that an incident named, by its page and ref or by its id.",
   },
   STATUS_FLAG,
   {
     name: "since",
-    field: "since",
     placeholder: "TIME",
     help: "Earliest start, such as 2026-01-31T00:00:00Z.",
   },
   {
     name: "until",
-    field: "until",
     placeholder: "TIME",
     help: "Time before which an incident started.",
   },
   {
     name: "limit",
-    field: "limit",
     placeholder: "N",
     help: "Number of incidents, 1 to 100; default 50.",
   },
@@ -85,28 +76,24 @@ const FILTERS: readonly FieldFlag[] = [
 
 const ALL_FLAG: Flag = { name: "all", help: "List resolved incidents too." };
 
-const listCommand: Command = {
+const listCommand = remoteCommand({
   name: "incident list",
   summary: "List open incidents, newest first.",
-  flags: [...FILTERS, ALL_FLAG, JSON_FLAG, ...FLAGS],
-  settings: SETTINGS,
-  options: ["caFile"],
+  flags: [...FILTERS, ALL_FLAG, JSON_FLAG],
   async run(invocation) {
     const query = new URLSearchParams(fieldsOf(invocation, FILTERS));
     // With a status, only incidents that have it are listed, resolved ones too.
     const isOpen = !invocation.isSet(ALL_FLAG.name) && !query.has("status");
     if (isOpen) query.set("open", "true");
     const list = await connect(invocation).get<IncidentList>(`${PATH}?${query}`);
-    const printer = createPrinter(invocation);
-    if (invocation.isSet(JSON_FLAG.name)) printer.json(list);
-    else if (list.data.length > 0) printList(printer, list.data);
-    else printer.note(isOpen ? "There is no open incident." : "There is no such incident.");
-    if (list.next_cursor !== null) {
-      printer.note(`There are more. --until ${list.data.at(-1)?.started_at} lists earlier ones.`);
-    }
-    return 0;
+    return printAnswer(invocation, list, (printer, { data, next_cursor: cursor }) => {
+      if (data.length > 0) printList(printer, data);
+      else printer.note(isOpen ? "There is no open incident." : "There is no such incident.");
+      if (cursor === null) return;
+      printer.note(`There are more. --until ${data.at(-1)?.started_at} lists earlier ones.`);
+    });
   },
-};
+});
 
 interface IncidentList {
   data: Incident[];
@@ -129,23 +116,20 @@ function printList(printer: Printer, incidents: readonly Incident[]): void {
 }
 
 /** Fields of a new incident that its updates do not have. */
-const NEW_FIELDS: readonly FieldFlag[] = [
+const NEW_FIELDS: readonly Flag[] = [
   {
     name: "name",
-    field: "name",
     placeholder: "N",
     isRequired: true,
     help: "Title of the incident.",
   },
   {
     name: "page",
-    field: "page",
     placeholder: "P",
     help: "Page, by its slug or id; default: that of the components, or the only page.",
   },
   {
     name: "impact",
-    field: "impact_override",
     placeholder: "I",
     choices: IMPACTS,
     help: `Impact: ${IMPACTS.join(", ")}; default: that of the worst component.`,
@@ -153,13 +137,11 @@ const NEW_FIELDS: readonly FieldFlag[] = [
   STATUS_FLAG,
   {
     name: "started-at",
-    field: "started_at",
     placeholder: "TIME",
     help: "Start, such as 2026-01-31T11:45:00Z; default: now.",
   },
   {
     name: "external-ref",
-    field: "external_ref",
     placeholder: "R",
     help: "Identifier of your own. A second incident with it is a conflict.",
   },
@@ -167,7 +149,7 @@ const NEW_FIELDS: readonly FieldFlag[] = [
 
 const DRAFT_FLAG: Flag = { name: "draft", help: "Do not publish it yet." };
 
-const openCommand: Command = {
+const openCommand = remoteCommand({
   name: "incident open",
   summary:
     "Open an incident and print its id. MESSAGE is its first update; - reads standard input.",
@@ -177,10 +159,7 @@ const openCommand: Command = {
     ...UPDATE_FLAGS,
     DRAFT_FLAG,
     { ...JSON_FLAG, help: "Print the incident as JSON." },
-    ...FLAGS,
   ],
-  settings: SETTINGS,
-  options: ["caFile"],
   async run(invocation) {
     const update = await readUpdate(invocation, 0);
     const fields = fieldsOf(invocation, NEW_FIELDS);
@@ -191,49 +170,36 @@ const openCommand: Command = {
       ...update,
       ...(invocation.isSet(DRAFT_FLAG.name) && { draft: true }),
     });
-    const printer = createPrinter(invocation);
-    if (invocation.isSet(JSON_FLAG.name)) {
-      printer.json(incident);
-      return 0;
-    }
-    printer.line(incident.id);
-    printer.note(`Opened “${incident.name}”, ${incident.draft ? "a draft" : incident.url}.`);
-    noteMail(printer, incident.updates[0]);
-    return 0;
+    return printAnswer(invocation, incident, (printer, { id, name, draft, url, updates }) => {
+      printer.line(id);
+      printer.note(`Opened “${name}”, ${draft ? "a draft" : url}.`);
+      noteMail(printer, updates[0]);
+    });
   },
-};
+});
 
-const updateCommand: Command = {
+const updateCommand = remoteCommand({
   name: "incident update",
   summary: "Add an update to an incident. MESSAGE is its text; - reads standard input.",
   positionals: ["ID", "MESSAGE"],
-  flags: [
-    STATUS_FLAG,
-    ...UPDATE_FLAGS,
-    { ...JSON_FLAG, help: "Print the update as JSON." },
-    ...FLAGS,
-  ],
-  settings: SETTINGS,
-  options: ["caFile"],
+  flags: [STATUS_FLAG, ...UPDATE_FLAGS, { ...JSON_FLAG, help: "Print the update as JSON." }],
   run: async (invocation) => {
     const update = await readUpdate(invocation, 1);
     return addUpdate(invocation, { ...fieldsOf(invocation, [STATUS_FLAG]), ...update });
   },
-};
+});
 
-const resolveCommand: Command = {
+const resolveCommand = remoteCommand({
   name: "incident resolve",
   summary: "Resolve an incident. MESSAGE is the text of its last update; - reads standard input.",
   positionals: ["ID"],
   optionalPositionals: ["MESSAGE"],
-  flags: [...UPDATE_FLAGS, { ...JSON_FLAG, help: "Print the update as JSON." }, ...FLAGS],
-  settings: SETTINGS,
-  options: ["caFile"],
+  flags: [...UPDATE_FLAGS, { ...JSON_FLAG, help: "Print the update as JSON." }],
   run: async (invocation) => {
     const update = await readUpdate(invocation, 1, "This incident has been resolved.");
     return addUpdate(invocation, { status: "resolved", ...update });
   },
-};
+});
 
 export const incidentCommands = [listCommand, openCommand, updateCommand, resolveCommand];
 
@@ -241,13 +207,10 @@ async function addUpdate(invocation: Invocation, body: object): Promise<ExitCode
   const [id = ""] = invocation.positionals;
   const path = `${PATH}/${encodeURIComponent(id)}/updates`;
   const update = await connect(invocation).post<WrittenUpdate>(path, body);
-  const printer = createPrinter(invocation);
-  if (invocation.isSet(JSON_FLAG.name)) printer.json(update);
-  else {
+  return printAnswer(invocation, update, (printer) => {
     printer.note(`Updated ${id}: ${update.status}.`);
     noteMail(printer, update);
-  }
-  return 0;
+  });
 }
 
 /** Says that mails wait for an admin, which the caller may not expect. */
@@ -255,12 +218,15 @@ function noteMail(printer: Printer, update: WrittenUpdate | undefined): void {
   if (update?.mail?.state === "held") printer.note(`Mails are held: ${update.mail.reason}`);
 }
 
-/** Returns the fields of the given flags, by their names in the API. */
-function fieldsOf({ value }: Invocation, flags: readonly FieldFlag[]): Record<string, string> {
-  const given = flags.map(({ name, field }) => [field, value(name)] as const);
-  return Object.fromEntries(
-    given.filter((entry): entry is [string, string] => entry[1] !== undefined),
-  );
+/** Returns the fields of the given flags. The API has the names of the flags, except for the impact. */
+function fieldsOf({ value }: Invocation, flags: readonly Flag[]): Record<string, string> {
+  const fields: Record<string, string> = {};
+  for (const { name } of flags) {
+    const given = value(name);
+    const field = name === "impact" ? "impact_override" : name.replaceAll("-", "_");
+    if (given !== undefined) fields[field] = given;
+  }
+  return fields;
 }
 
 interface Update {

@@ -2,12 +2,11 @@
  * `maintenance run`: runs a program, such as a deployment, while components are under maintenance. The window is 15
  * minutes long, and its end is moved on while the program runs. So it ends by itself if this process is killed.
  */
-import { accessSync, constants } from "node:fs";
 import { MINUTE_MS, SECOND_MS, toIso } from "../../base/time";
 import type { Maintenance } from "../../features/maintenance/wire";
-import { type Command, type ExitCode, Failure, type Invocation, UsageError } from "../command";
+import { type ExitCode, Failure, type Invocation, UsageError } from "../command";
 import { isTerminal } from "../process";
-import { type Client, connect, EXIT, FLAGS, MACHINE, SETTINGS } from "./client";
+import { type Client, connect, EXIT, MACHINE, remoteCommand } from "./client";
 import { createPrinter } from "../print";
 
 /** Exit code if no window was opened. The program was not run then. */
@@ -25,7 +24,7 @@ const NEXT_MOVE_MS = MINUTE_MS;
  */
 const LEAD_MS = 10 * SECOND_MS;
 
-const runCommand: Command = {
+const runCommand = remoteCommand({
   name: "maintenance run",
   summary: "Run a program while components are under maintenance.",
   words: "PROGRAM [ARGUMENTS]",
@@ -42,20 +41,22 @@ const runCommand: Command = {
     { name: "name", placeholder: "T", help: "Title of the maintenance; default: Maintenance." },
     { name: "message", placeholder: "T", help: "Text of the maintenance on the status page." },
     { name: "notify", help: "Send notifications of its start and its end." },
-    ...FLAGS,
   ],
-  settings: SETTINGS,
-  options: ["caFile"],
   async run(invocation) {
     const plan = readPlan(invocation);
-    requireProgram(invocation.words[0] ?? "", invocation.env);
+    const { env, words } = invocation;
+    const [program = ""] = words;
+    // Before a window is opened for it.
+    if (Bun.which(program, { PATH: env["PATH"] ?? "" }) === null) {
+      throw new Failure(`There is no program ${program} that can be run.`, NO_WINDOW);
+    }
     const client = connect(invocation);
     const note = createPrinter(invocation).note;
     return runWithSignals(client, (run, hasSignal) =>
-      runInWindow({ client, plan, note, sleep: MACHINE.sleep, run, hasSignal }, invocation.words),
+      runInWindow({ client, plan, note, sleep: MACHINE.sleep, run, hasSignal }, words),
     );
   },
-};
+});
 
 export const maintenanceCommands = [runCommand];
 
@@ -86,22 +87,6 @@ function readPlan({ isSet, value, values }: Invocation): Plan {
     message: value("message") ?? "Maintenance is being carried out.",
     notify: isSet("notify"),
   };
-}
-
-/** Throws if there is no such program, before a window is opened for it. */
-function requireProgram(program: string, { PATH = "" }: Invocation["env"]): void {
-  if (!program.includes("/")) {
-    if (Bun.which(program, { PATH }) === null) {
-      throw new Failure(`There is no program ${program}.`, NO_WINDOW);
-    }
-    return;
-  }
-  try {
-    accessSync(program, constants.X_OK);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new Failure(`${program} cannot be run (${code}).`, NO_WINDOW);
-  }
 }
 
 /** Starts the program, and resolves to its exit code; 128 and its number for a signal. */

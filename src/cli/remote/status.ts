@@ -1,29 +1,25 @@
 /* `status` and `watch`: a status page, or the headlines of all pages, as the API shows them to a key. */
-import { IMPACT_TONES, phaseTone, STATUS_TONES, type Tone } from "../../base/status";
+import {
+  IMPACT_TONES,
+  INDICATOR_TONES,
+  INDICATORS,
+  type Indicator,
+  phaseTone,
+  STATUS_TONES,
+} from "../../base/status";
 import { SECOND_MS, toIso } from "../../base/time";
 import type { Incident } from "../../features/incidents/wire";
 import type { Maintenance } from "../../features/maintenance/wire";
 import type { StatusDocument } from "../../features/status/wire";
-import { type Command, Failure, type Flag, type Invocation, JSON_FLAG } from "../command";
+import { Failure, type Flag, type Invocation, JSON_FLAG } from "../command";
 import { untilSignal } from "../process";
-import { type Client, connect, EXIT, FLAGS, MACHINE, SETTINGS } from "./client";
-import { createPrinter, type Printer } from "../print";
+import { type Client, connect, EXIT, MACHINE, remoteCommand } from "./client";
+import { type Cell, createPrinter, type Printer } from "../print";
 
 type Headline = StatusDocument["status"];
-type Indicator = Headline["indicator"];
 
-/** Indicators, best to worst. */
-const INDICATORS: readonly Indicator[] = ["none", "maintenance", "minor", "major", "critical"];
 /** Indicators that can make `status` fail. */
 const FAIL_ON = ["minor", "major", "critical"] as const satisfies readonly Indicator[];
-
-const HEADLINE_TONES: Readonly<Record<Indicator, Tone>> = {
-  none: "ok",
-  maintenance: "maint",
-  minor: "degraded",
-  major: "partial",
-  critical: "major",
-};
 
 const FAIL_ON_FLAG: Flag = {
   name: "fail-on",
@@ -32,13 +28,11 @@ const FAIL_ON_FLAG: Flag = {
   help: `Exit with ${EXIT.failOn} if a headline is that bad, or worse: ${FAIL_ON.join(", ")}.`,
 };
 
-export const statusCommand: Command = {
+export const statusCommand = remoteCommand({
   name: "status",
   summary: "Show a status page, or the headlines of all pages.",
   optionalPositionals: ["PAGE"],
-  flags: [FAIL_ON_FLAG, JSON_FLAG, ...FLAGS],
-  settings: SETTINGS,
-  options: ["caFile"],
+  flags: [FAIL_ON_FLAG, JSON_FLAG],
   async run(invocation) {
     const printer = createPrinter(invocation);
     const { shown } = await openReader(connect(invocation), invocation).read();
@@ -50,33 +44,38 @@ export const statusCommand: Command = {
     );
     return limit !== undefined && isBad ? EXIT.failOn : 0;
   },
-};
+});
 
 /** Time between two reads of `watch`, in ms. A read costs one request of the key's limit. */
 const WATCH_MS = 3 * SECOND_MS;
 
-export const watchCommand: Command = {
+export const watchCommand = remoteCommand({
   name: "watch",
   summary: "Show a status page, or all headlines, and each change until Ctrl-C.",
   optionalPositionals: ["PAGE"],
-  flags: [{ ...JSON_FLAG, help: "Print JSON, a line for each change." }, ...FLAGS],
-  settings: SETTINGS,
-  options: ["caFile"],
+  flags: [{ ...JSON_FLAG, help: "Print JSON, a line for each change." }],
   async run(invocation) {
-    const first = await openReader(connect(invocation), invocation).read();
+    const client = connect(invocation);
+    const reader = openReader(client, invocation);
+    const first = await reader.read();
+    // The next read is another try.
+    client.stopRetrying();
     const stopped = untilSignal().first;
-    await Promise.race([watch(invocation, first, stopped), stopped]);
+    await Promise.race([watch(invocation, reader, first, stopped), stopped]);
     return 0;
   },
-};
+});
 
 /** Prints a document and then its changes, until the reader of the output is gone. */
-async function watch(invocation: Invocation, first: Read, stopped: Promise<void>): Promise<void> {
+async function watch(
+  invocation: Invocation,
+  reader: Reader,
+  first: Read,
+  stopped: Promise<void>,
+): Promise<void> {
   const { output } = invocation;
   const printer = createPrinter(invocation);
   const isJson = invocation.isSet(JSON_FLAG.name);
-  // The next read is another try.
-  const reader = openReader(connect(invocation, 1), invocation);
   let { shown, etag } = first;
   let isLost = false;
 
@@ -196,7 +195,7 @@ function printList(printer: Printer, pages: readonly PageStatus[]): void {
   printer.rows(
     pages.map(({ page, status }) => [
       page.slug,
-      { text: status.indicator, tone: HEADLINE_TONES[status.indicator] },
+      { text: status.indicator, tone: INDICATOR_TONES[status.indicator] },
       status.description,
       page.name,
     ]),
@@ -205,7 +204,7 @@ function printList(printer: Printer, pages: readonly PageStatus[]): void {
 
 function printPage(printer: Printer, document: StatusDocument): void {
   const { page, status, groups, components, incidents, maintenance } = document;
-  const headline = { text: status.description, tone: HEADLINE_TONES[status.indicator] };
+  const headline = { text: status.description, tone: INDICATOR_TONES[status.indicator] };
   printer.line(`${page.name}: `, headline, `  ${page.url}`);
   const groupNames = new Map(groups.map(({ id, name }) => [id, name]));
   printer.rows(
@@ -219,28 +218,30 @@ function printPage(printer: Printer, document: StatusDocument): void {
     }),
     "  ",
   );
-  for (const incident of incidents) printIncident(printer, incident);
-  for (const one of maintenance) printMaintenance(printer, one);
+  for (const incident of incidents) {
+    const state = { text: incident.status, tone: phaseTone(incident) };
+    const impact = { text: incident.impact, tone: IMPACT_TONES[incident.impact] };
+    const since = `, since ${minuteOf(Date.parse(incident.started_at))}`;
+    printEntry(printer, "Incident", incident, state, ", impact ", impact, since);
+  }
+  for (const planned of maintenance) {
+    const { status, scheduled_for: from, scheduled_until: until } = planned;
+    const [start, end] = [from, until].map((at) => minuteOf(Date.parse(at)));
+    const state = { text: status, tone: phaseTone({ status }) };
+    printEntry(printer, "Maintenance", planned, state, `, ${start} to ${end}`);
+  }
 }
 
-function printIncident(printer: Printer, incident: Incident): void {
-  const state = { text: incident.status, tone: phaseTone(incident) };
-  const impact = { text: incident.impact, tone: IMPACT_TONES[incident.impact] };
-  const since = minuteOf(Date.parse(incident.started_at));
-  printer.line(`Incident ${incident.id}: ${incident.name}`);
-  printer.line("    ", state, ", impact ", impact, `, since ${since}`);
-  const [latest] = incident.updates;
-  if (latest) printer.text(latest.body);
-}
-
-function printMaintenance(printer: Printer, maintenance: Maintenance): void {
-  const { status, scheduled_for: from, scheduled_until: until } = maintenance;
-  const state = { text: status, tone: phaseTone({ status }) };
-  const [start, end] = [from, until].map((at) => minuteOf(Date.parse(at)));
-  printer.line(`Maintenance ${maintenance.id}: ${maintenance.name}`);
-  printer.line("    ", state, `, ${start} to ${end}`);
-  const [latest] = maintenance.updates;
-  if (latest) printer.text(latest.body);
+/** Prints an incident or a maintenance, with its latest update. */
+function printEntry(
+  printer: Printer,
+  kind: string,
+  { id, name, updates }: Incident | Maintenance,
+  ...state: Cell[]
+): void {
+  printer.line(`${kind} ${id}: ${name}`);
+  printer.line("    ", ...state);
+  if (updates[0]) printer.text(updates[0].body);
 }
 
 /** Returns a time (unix ms) to the minute: `2026-01-10 02:00 UTC`. */

@@ -2,16 +2,14 @@ import {
   type ComponentStatus,
   type Impact,
   IMPACT_TONES,
+  type Indicator,
+  INDICATOR_TONES,
+  INDICATORS,
   STATUS_TONES,
   type Tone,
   worstTone,
 } from "../../base/status";
 import { type MessageKey, wordsOf } from "../../languages/words";
-
-/** Severities of headlines, best to worst. */
-export const INDICATORS = ["none", "maintenance", "minor", "major", "critical"] as const;
-
-type Indicator = (typeof INDICATORS)[number];
 
 /** Indicator and sentence that summarise a page. */
 export interface Headline {
@@ -76,15 +74,6 @@ export interface HeadlineFacts {
   components: readonly { status: ComponentStatus }[];
   incidents: readonly { impact: Impact }[];
 }
-
-/** The mildest tone of each indicator. */
-const INDICATOR_TONES: Record<Indicator, Tone> = {
-  none: "ok",
-  maintenance: "maint",
-  minor: "degraded",
-  major: "partial",
-  critical: "major",
-};
 
 /**
  * Returns the tone of a page's headline: the worst of its components and of the impacts of its open

@@ -4,7 +4,7 @@ import { Component, ComponentGroup } from "../components/wire";
 import { Incident } from "../incidents/wire";
 import { Maintenance } from "../maintenance/wire";
 import { Page } from "../pages/wire";
-import { INDICATORS } from "./rules";
+import { INDICATORS } from "../../base/status";
 
 const HeadlineModel = Type.Object(
   {

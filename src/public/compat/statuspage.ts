@@ -19,7 +19,7 @@ import {
 import { listMaintenance, listMaintenanceForPage } from "../../features/maintenance/records";
 import { isUnderWay } from "../../features/maintenance/rules";
 import type { MaintenanceRecord } from "../../features/maintenance/store";
-import { INDICATORS } from "../../features/status/rules";
+import { INDICATORS } from "../../base/status";
 import type { Snapshot, Snapshots } from "../../features/status/snapshots";
 import { declareRoutes } from "../../http/elysia";
 import { operation } from "../../http/operation";

@@ -18,7 +18,7 @@ interface SentRequest {
 }
 
 /** Returns a client for a server that gives these answers in turn, with the requests and waits so far. */
-function scripted(answers: Scripted[], more: { server?: string; tries?: number } = {}) {
+function scripted(answers: Scripted[], more: { server?: string } = {}) {
   const sent: SentRequest[] = [];
   const waits: number[] = [];
   const states: string[] = [];
@@ -107,6 +107,19 @@ describe("tries of a request", () => {
     expect(waits).toEqual([60_000, 7_000, 4_000]);
   });
 
+  test("a wait is a number of seconds or a date by the clock of the server, and nothing else", async () => {
+    const date = new Date(NOW + 3_600_000).toUTCString();
+    const later = new Date(NOW + 3_605_000).toUTCString();
+    const { client, waits } = scripted([
+      problem(503, "Later.", { "retry-after": "1.5" }),
+      problem(503, "Later.", { "retry-after": "-1" }),
+      problem(503, "Later.", { date, "retry-after": later }),
+      answer(200, {}),
+    ]);
+    await client.get("/x");
+    expect(waits).toEqual([1_500, 2_000, 5_000]);
+  });
+
   test("a request is not sent again if the server asks for a longer wait", async () => {
     const { client, waits } = scripted([problem(503, "Later.", { "retry-after": "61" })]);
     const failure = await failureOf(client.post<object>(...post()));
@@ -135,7 +148,8 @@ describe("tries of a request", () => {
       (socket) => void socket.end("HTTP/1.1 400 No\r\n\r\n"),
     );
     const url = `https://127.0.0.1:${server.port}`;
-    const client = createClient({ server: url, key: KEY, timeoutMs: 10_000, tries: 1 });
+    const client = createClient({ server: url, key: KEY, timeoutMs: 10_000 });
+    client.stopRetrying();
     const { message, exitCode } = await failureOf(client.get("/x"));
     expect([message, exitCode]).toEqual([
       `No answer from ${url}: TLS failed, which the server may not speak on this port.`,
@@ -145,7 +159,8 @@ describe("tries of a request", () => {
 
   test("an answer that does not come in time is missing", async () => {
     const late = Object.assign(new Error("The operation timed out."), { name: "TimeoutError" });
-    const { client } = scripted([late], { tries: 1 });
+    const { client } = scripted([late]);
+    client.stopRetrying();
     const { message } = await failureOf(client.get("/x"));
     expect(message).toBe(`No answer from ${SERVER}: none within 10 s.`);
   });
@@ -156,7 +171,8 @@ describe("tries of a request", () => {
   ])("a server that sends %s and then nothing is given up after the timeout", async (_, text) => {
     await using server = await startRawServer((socket) => void socket.write(text));
     const url = `http://127.0.0.1:${server.port}`;
-    const client = createClient({ server: url, key: KEY, timeoutMs: 100, tries: 1 });
+    const client = createClient({ server: url, key: KEY, timeoutMs: 100 });
+    client.stopRetrying();
     const { message, exitCode } = await failureOf(client.get("/x"));
     expect([message, exitCode]).toEqual([
       `No answer from ${url}: none within 0.1 s.`,

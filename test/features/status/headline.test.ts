@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { headlineOf, INDICATORS } from "../../../src/features/status/rules";
-import { COMPONENT_STATUSES, type ComponentStatus } from "../../../src/base/status";
+import { headlineOf } from "../../../src/features/status/rules";
+import { COMPONENT_STATUSES, type ComponentStatus, INDICATORS } from "../../../src/base/status";
 
 const OK: ComponentStatus = "operational";
 
