@@ -3,8 +3,9 @@ import type { Tone } from "../base/status";
 import { withLineFeeds } from "../base/text";
 import type { Invocation, Output } from "./command";
 
-export function printJson(output: Output, value: unknown): void {
-  output.out(JSON.stringify(value, null, 2));
+/** Prints a value as JSON; `isLine` prints it in one line. */
+export function printJson(output: Output, value: unknown, isLine = false): void {
+  output.out(escapeJson(JSON.stringify(value, null, isLine ? undefined : 2)));
 }
 
 /** Prints rows below their titles, in columns as wide as their widest cell. */
@@ -90,9 +91,7 @@ export function createPrinter({ env, output }: Pick<Invocation, "env" | "output"
         output.out(`    ${printable(line)}`.trimEnd());
       }
     },
-    json(document, isLine = false) {
-      output.out(escapeJson(JSON.stringify(document, null, isLine ? undefined : 2)));
-    },
+    json: (document, isLine) => printJson(output, document, isLine),
     note: (text) => output.err(printable(text)),
     // What stands above the screen was there before, and stays.
     clear() {

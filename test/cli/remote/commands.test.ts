@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { runCommandLine } from "../../../src/cli/main";
+import { printJson, printTable } from "../../../src/cli/print";
 import type { Incident } from "../../../src/features/incidents/wire";
 import { createTestClock } from "../../support/clock";
 import { commandLine, jsonOf } from "../../support/command-line";
@@ -524,6 +525,17 @@ describe("texts of a server", () => {
     // oxlint-disable-next-line no-control-regex
     expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u202e]/);
     if (args.includes("--json")) expect(JSON.parse(text)).toEqual(served);
+  });
+
+  test("JSON and tables of commands on a data directory pass none on either", () => {
+    const lines: string[] = [];
+    const output = { out: (line: string) => void lines.push(line), err: () => {} };
+    printJson(output, { name: HOSTILE });
+    expect(JSON.parse(lines.join("\n"))).toEqual({ name: HOSTILE });
+    printTable(output, ["NAME", "NOTE"], [[HOSTILE, ""]]);
+    // oxlint-disable-next-line no-control-regex
+    expect(lines.join("\n")).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u202e]/);
+    expect(lines.slice(-2)).toEqual(["NAME             NOTE", "a [2J  31m  b c"]);
   });
 
   test("colours are for terminals without NO_COLOR, and show nothing that a word does not", async () => {
