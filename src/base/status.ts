@@ -119,6 +119,7 @@ const KUMA_TYPES = {
   dns: "dns",
   ping: "ping",
   push: "push",
+  alert: "push",
   websocket: "websocket-upgrade",
   grpc: "grpc-keyword",
   postgres: "postgres",
@@ -138,6 +139,23 @@ export const SUPPORTED_TYPES = Object.keys(KUMA_TYPES) as readonly SupportedType
  */
 export type MonitorType = SupportedType | "unsupported";
 export const MONITOR_TYPES: readonly MonitorType[] = [...SUPPORTED_TYPES, "unsupported"];
+
+/** Returns true for types of monitors that wait for reports: the server contacts no target, and cannot check them at once. */
+export function isPassive(type: MonitorType): boolean {
+  return type === "push" || type === "alert";
+}
+
+/** Returns true for types of monitors whose response time is that of the monitored service. */
+export function measuresLatency(type: MonitorType): boolean {
+  return !isPassive(type);
+}
+
+/** Senders of alerts by the form of their bodies. `json`: any other, read by a mapping. */
+export const ALERT_FORMATS = ["alertmanager", "grafana", "json"] as const;
+export type AlertFormat = (typeof ALERT_FORMATS)[number];
+
+/** States that an open alert can give its monitor, worst first. */
+export type AlertLevel = "down" | "degraded" | "none";
 
 /** Returns the name of a monitor type in Uptime Kuma. A component without monitor is `manual`. */
 export function kumaTypeOf(type: MonitorType | undefined): string {

@@ -37,12 +37,16 @@ export interface DeclaredBody extends BodyLimits {
   schema?: TSchema;
   /** Set for a form, whose screen shows each error at its field. */
   form?: { takesFiles: boolean };
+  /** True if its media type does not matter. */
+  takesAnyType?: true;
   /** Media type that is read as bytes, besides JSON. */
   rawMediaType?: string;
   /** True if a request may leave the body out. */
   isOptional: boolean;
   /** Reads the body of a request. Rejects with a Problem for one that cannot be read. */
   read(request: Request, context: RequestContext): Promise<unknown>;
+  /** Returns the body that is read of some callers instead; undefined for the others. */
+  ofCaller?(context: Pick<RequestContext, "caller">): DeclaredBody | undefined;
   /** Throws `validation_failed` for a body that was read and has invalid fields. */
   validate?(body: unknown, call: BodyCall): void;
 }
@@ -93,7 +97,7 @@ export function bodyHeadersProblem(headers: Headers, body: DeclaredBody): Proble
   const isWhole = body.beginningBytes === undefined;
   const encoding = headers.get("content-encoding")?.trim().toLowerCase() ?? "";
   if (encoding !== "" && encoding !== "identity") return unsupportedEncoding(encoding);
-  if (!isWhole) return undefined;
+  if (!isWhole || body.takesAnyType) return undefined;
   const { form, rawMediaType } = body;
   if (rawMediaType !== undefined) {
     return isOfType(headers, rawMediaType) || mediaTypeProblem(headers) === undefined
@@ -244,10 +248,15 @@ async function gather(
 /**
  * Declares that a route reads the first `maxBytes` of a body of any media type and ignores the rest:
  * spread into its options. A slow body counts as ended, an aborted one is an error. With the query
- * parameter `instead`, if it is declared, none is read.
+ * parameter `instead`, if it is declared, none is read. `ofCaller` returns the body that is read of some callers
+ * instead, which handlers get as `Other`.
  */
-export function beginningOf(maxBytes: number, { instead }: { instead?: string } = {}) {
-  return declareBody<Uint8Array>({
+export function beginningOf<Other = never>(
+  maxBytes: number,
+  { instead, ofCaller }: { instead?: string; ofCaller?: DeclaredBody["ofCaller"] } = {},
+) {
+  return declareBody<Uint8Array | Other>({
+    ...(ofCaller && { ofCaller }),
     isOptional: true,
     beginningBytes: maxBytes,
     async read(request, context) {

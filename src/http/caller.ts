@@ -301,7 +301,7 @@ export function hasTokenInPath({ path }: Pick<DeclaredRoute, "path">): boolean {
   return path.split("/").includes(TOKEN_SEGMENT);
 }
 
-const UNKNOWN_TOKEN = "The heartbeat token is unknown: no push monitor of this server has it.";
+const UNKNOWN_TOKEN = "The heartbeat token is unknown: no monitor of this server has it.";
 
 /**
  * Returns the monitor whose token a heartbeat carries; for an unknown token a Problem: 404 if the
@@ -439,13 +439,18 @@ export function chargeCaller(
   context: RequestContext,
 ): Charge | Promise<Charge> | undefined {
   const { caller } = context;
+  const access = context.route?.operation.access;
   const key = caller.kind === "key" ? caller.credential.key : undefined;
+  if (key && access?.kind === "key" && access.takesAlerts) return limiter.chargeAlerts(key.id);
   if (key) return limiter.chargeKey(key.id, key.rateLimit);
   if (caller.kind === "session") return limiter.chargeSession(caller.session.id);
-  if (caller.kind === "job") return limiter.chargeHeartbeat(caller.owner.bucket);
+  if (caller.kind === "job") {
+    const { bucket, takesAlerts } = caller.owner;
+    return takesAlerts ? limiter.chargeAlerts(bucket) : limiter.chargeHeartbeat(bucket);
+  }
   if (caller.kind === "link") return limiter.chargeLink(caller.bucket);
   if (caller.kind === "reporter") return limiter.chargeReporter();
-  const kind = context.route?.operation.access.kind;
+  const kind = access?.kind;
   if (kind === "file") return undefined;
   return kind === "health"
     ? limiter.chargeHealthCheck(context.address)

@@ -63,10 +63,11 @@ function createHandle(
       });
   }
   return async ({ request, params, query, requestContext }) => {
-    const body = await declared.read(request, requestContext);
+    const { read, validate } = declared.ofCaller?.(requestContext) ?? declared;
+    const body = await read(request, requestContext);
     requestContext.confirm();
     const context = { request, params, query: readQuery(schema, query), body, requestContext };
-    declared.validate?.(body, context);
+    validate?.(body, context);
     return handler(context);
   };
 }

@@ -1,5 +1,5 @@
 import type { TSchema } from "@sinclair/typebox";
-import { invalidParameter, Problem } from "../base/errors";
+import { invalidParameter, Problem, unavailable } from "../base/errors";
 import { containsKeyShape } from "../base/ids";
 import type { Log } from "../base/log";
 import { redactUrl } from "../base/redaction";
@@ -274,7 +274,8 @@ export function createGateway(deps: GatewayDependencies): Gateway {
    * whose body is not read; undefined if it is to be handled.
    */
   function answerUnread(context: RequestContext, url: SplitUrl, route: Route) {
-    const { body, operation, query } = route;
+    const { operation, query } = route;
+    const body = route.body?.ofCaller?.(context) ?? route.body;
     try {
       return (
         repeatedParameterProblem(query, url.query) ??
@@ -412,6 +413,13 @@ function preflight(allowed: readonly string[]): Response {
 
 export function rateLimited({ policy, decision }: Charge): Problem {
   const seconds = decision.refillInSeconds;
+  // Alertmanager gives a report up after a 429, and repeats it after a 503.
+  if (policy === "alerts") {
+    return unavailable(
+      `More than ${decision.limit} bodies of alerts came in a minute. Try again in ${plural(seconds, "second")}.`,
+      seconds,
+    );
+  }
   return new Problem(
     "rate_limited",
     `The limit of ${decision.limit} requests a minute for ${POLICIES[policy].subject} is used up. Try again in ${plural(seconds, "second")}.`,

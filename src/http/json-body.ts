@@ -2,7 +2,14 @@ import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { invalidFields, Problem } from "../base/errors";
 import { sha256 } from "../base/hash";
 import { examine, type FieldErrors, type IsInvalidField, type Valid } from "../base/validation";
-import { declareBody, decodeUtf8, isOfType, mediaTypeProblem, readBytes } from "./body";
+import {
+  declareBody,
+  type DeclaredBody,
+  decodeUtf8,
+  isOfType,
+  mediaTypeProblem,
+  readBytes,
+} from "./body";
 import type { RequestContext } from "./request-context";
 
 /** Limit of nesting. No body of the API is that deep; recursive readers stay within the stack. */
@@ -93,9 +100,27 @@ async function readJsonBody(
   return parseJson(text);
 }
 
+/**
+ * Returns the declaration of a JSON body of any shape and media type, with limits of its own: for programs whose
+ * bodies follow no schema of this one.
+ */
+export function foreignJson(
+  schema: TSchema,
+  { maxBytes, fieldsMax }: { maxBytes: number; fieldsMax: number },
+): DeclaredBody {
+  return {
+    schema,
+    isOptional: false,
+    maxBytes,
+    takesAnyType: true,
+    read: async (request, context) =>
+      parseJson(decodeUtf8(await readBytes(request, context, maxBytes)), fieldsMax),
+  };
+}
+
 /** Parses JSON. Throws a Problem for other text, and for more than can be parsed in a few milliseconds. */
-function parseJson(text: string): unknown {
-  requireReadable(text);
+function parseJson(text: string, fieldsMax = FIELDS_MAX): unknown {
+  requireReadable(text, fieldsMax);
   try {
     return JSON.parse(text);
   } catch {
@@ -107,7 +132,7 @@ function parseJson(text: string): unknown {
  * Throws for a body that is nested too deep, or has more fields than can be parsed in a few milliseconds.
  * Counts brackets and colons outside strings, without recursion.
  */
-function requireReadable(text: string): void {
+function requireReadable(text: string, fieldsMax: number): void {
   let depth = 0;
   let fields = 0;
   let isInString = false;
@@ -124,8 +149,8 @@ function requireReadable(text: string): void {
       }
     } else if (char === 0x5d || char === 0x7d) depth -= 1;
   }
-  if (fields > FIELDS_MAX) {
-    const detail = `has more than ${FIELDS_MAX.toLocaleString("en")} fields in all`;
+  if (fields > fieldsMax) {
+    const detail = `has more than ${fieldsMax.toLocaleString("en")} fields in all`;
     throw invalidFields([{ pointer: "#", detail }]);
   }
 }

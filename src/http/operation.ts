@@ -10,6 +10,7 @@ import type { DomainPage } from "../features/pages/addresses";
 /**
  * Callers of a route, who are also charged for it.
  * - `key`: a live API key with all of the scopes. `takesBasic`: also as the password of Basic authentication.
+ *   `takesAlerts`: it is charged as a sender of alerts.
  * - `session`: a signed-in user with at least the role. `isOpenToSetUp`: also one who must set up a second factor first.
  * - `public`: anyone.
  * - `heartbeat`: a job with its monitor's token, as the `:token` of the path or as a bearer token.
@@ -20,7 +21,7 @@ import type { DomainPage } from "../features/pages/addresses";
  * - `file`: anyone, for content that is the same for everyone. It is charged only if it is missing.
  */
 export type Access =
-  | { kind: "key"; scopes: readonly Scope[]; takesBasic?: true }
+  | { kind: "key"; scopes: readonly Scope[]; takesBasic?: true; takesAlerts?: true }
   | { kind: "session"; role: Role; isOpenToSetUp?: true }
   | { kind: "public" }
   | { kind: "heartbeat" }

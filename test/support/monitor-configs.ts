@@ -65,6 +65,24 @@ export const MONITOR_CONFIGS: Record<SupportedType, [least: MonitorConfig, most:
       body_words: { failure: ["ERROR"], success: ["OK"], start: ["BEGIN"], otherwise: "fail" },
     },
   ],
+  alert: [
+    { format: "alertmanager" },
+    {
+      format: "json",
+      match: ['service="checkout"', 'severity=~"critical|page"'],
+      degraded: ['severity="warning"'],
+      stale_after_seconds: 600,
+      watchdog: "alertmanager-watchdog",
+      mapping: {
+        alerts: "$.items[*]",
+        fingerprint: "$.id",
+        status: { path: "$.state", firing: ["firing"], resolved: ["ok"] },
+        started_at: "$.since",
+        title: "$.title",
+        labels: { service: "$.service" },
+      },
+    },
+  ],
   websocket: [
     { url: "wss://shop.example.com/updates?token=hidden" },
     {

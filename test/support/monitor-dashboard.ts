@@ -89,6 +89,7 @@ export async function createMonitorDashboard(role: Role = "admin"): Promise<Moni
       heartbeat: async () => {},
       nextCheckAt: () => dashboard.nextCheckAt,
       isTooBusy: () => false,
+      judgeAlerts: () => {},
       async tryOut(type, config, timeoutMs, steps) {
         triedOut.push({ type, config, timeoutMs });
         if (steps) setSteps(steps, dashboard.steps);

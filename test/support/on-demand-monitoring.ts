@@ -30,6 +30,7 @@ export function calmMonitoring(ctx: Ctx): Monitoring {
     },
     heartbeat: async () => {},
     isTooBusy: () => false,
+    judgeAlerts: () => {},
     nextCheckAt: (id) =>
       getMonitorRecord(ctx.db, id).row.paused ? undefined : ctx.clock.now() + 48_000,
     async tryOut(_type, _config, _timeoutMs, steps) {

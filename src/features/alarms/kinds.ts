@@ -76,6 +76,12 @@ export const ALARMS = {
     condition:
       "Monitors of three hosts in two networks fail without an answer, and nothing else outside answers.",
   },
+  alerts_stale: {
+    name: "Alerts not repeated",
+    severity: "minor",
+    condition:
+      "The last open alert of a monitor of type `alert` was not reported for its `stale_after_seconds`.",
+  },
   restore_test: {
     name: "Restore not verified",
     severity: "major",

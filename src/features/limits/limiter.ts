@@ -16,6 +16,7 @@ export const POLICIES = {
   public: { subject: "this address for requests without a valid API key" },
   session: { subject: "this session", perMinute: 600 },
   heartbeat: { subject: "this heartbeat token", perMinute: 120 },
+  alerts: { subject: "this sender of alerts", perMinute: 1_200 },
   link: { subject: "this link", perMinute: 10 },
   reporter: { subject: "the token for reports about mails", perMinute: 600 },
   health: { subject: "this address for health checks", perMinute: 1_200 },
@@ -38,6 +39,8 @@ export interface Limiter {
   chargeSession(sessionId: number): Charge;
   /** Charges a valid heartbeat token, by the name of its bucket. */
   chargeHeartbeat(bucket: string): Charge;
+  /** Charges the key or token of a sender of alerts, by the name of its bucket. */
+  chargeAlerts(bucket: string): Charge;
   /** Charges a right link from a mail, by the name of its bucket. */
   chargeLink(bucket: string): Charge;
   /** Charges the token for reports about mails. There is one. */
@@ -103,6 +106,7 @@ export function createLimiter({ clock, config, random }: LimiterParts): LocalLim
   const keys = callers(capacity);
   const sessions = callers(Math.min(capacity, SESSIONS_MAX));
   const heartbeats = callers(capacity);
+  const alerts = callers(capacity);
   const links = callers(capacity);
   const reporter = callers(1);
   const addresses = callers(capacity);
@@ -122,6 +126,10 @@ export function createLimiter({ clock, config, random }: LimiterParts): LocalLim
     chargeHeartbeat: (bucket) => ({
       policy: "heartbeat",
       decision: heartbeats().take(bucket, heartbeatLimit),
+    }),
+    chargeAlerts: (bucket) => ({
+      policy: "alerts",
+      decision: alerts().take(bucket, POLICIES.alerts.perMinute),
     }),
     chargeLink: (bucket) => ({
       policy: "link",
@@ -148,6 +156,7 @@ export function createLimiter({ clock, config, random }: LimiterParts): LocalLim
       public: figuresOf(addresses.peek()),
       session: figuresOf(sessions.peek()),
       heartbeat: figuresOf(heartbeats.peek()),
+      alerts: figuresOf(alerts.peek()),
       link: figuresOf(links.peek()),
       reporter: figuresOf(reporter.peek()),
       health: figuresOf(healthChecks.peek()),

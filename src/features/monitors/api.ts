@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { conflict, Problem } from "../../base/errors";
 import { OneOf, Text } from "../../base/schema";
+import { isPassive } from "../../base/status";
 import { MonitorGroupFilter, TagFilter } from "../../base/tags";
 import type { Ctx } from "../../context";
 import { StepRecorder } from "../../egress/steps";
@@ -19,8 +20,15 @@ import {
 } from "../../http/request-context";
 import { ComponentFilter, readComponentFilter } from "../components/references";
 import { PageFilter, readPageFilter } from "../pages/pages";
+import {
+  ALERT_BODY,
+  type AlertIntake,
+  alertReportRoutes,
+  createAlertIntake,
+  OPTIONAL_ALERT_COUNTS,
+} from "./alert-routes";
 import { listChecksBefore } from "./checks-store";
-import type { Monitoring } from "./monitoring";
+import { CANNOT_CHECK, type Monitoring } from "./monitoring";
 import {
   createMonitor,
   deleteMonitor,
@@ -68,9 +76,11 @@ const DECLARED = { tag: "Monitors", access: scope("manage:monitors") } as const;
 /** `/api/v1/monitors` and `/api/v1/heartbeats`. */
 export function monitorRoutes(ctx: Ctx, monitoring: Monitoring) {
   const { change, remove } = createChanges(ctx, (tx, id) => getMonitorByReference(tx, id).row);
+  const intake = createAlertIntake(ctx, monitoring);
   return declareRoutes("/api/v1")
     .use(verbRoutes(ctx, monitoring))
-    .use(heartbeatRoutes(monitoring))
+    .use(heartbeatRoutes(monitoring, intake))
+    .use(alertReportRoutes(intake))
     .get(
       "/monitors",
       ({ query, request, requestContext }) => {
@@ -120,7 +130,7 @@ export function monitorRoutes(ctx: Ctx, monitoring: Monitoring) {
           id: "createMonitor",
           summary: "Create a monitor",
           description:
-            "It is checked at once. Header values and bodies are never returned. Only this answer and that of a rotation show the `token` of a push monitor.",
+            "It is checked at once. Header values and bodies are never returned. Only this answer and that of a rotation show the `token` of a push or alert monitor.",
           answers: { 201: { description: "The monitor.", schema: CreatedMonitor } },
           errors: ["conflict"],
           idempotent: true,
@@ -242,7 +252,7 @@ function verbRoutes(ctx: Ctx, monitoring: Monitoring) {
         ...operation({
           ...CHANGE,
           id: "rotateMonitorToken",
-          summary: "Rotate a push monitor's token",
+          summary: "Rotate the token of a push or alert monitor",
           description: "The old token is rejected from now on. Only this answer shows the new one.",
           answers: {
             200: { description: "The monitor with its new token.", schema: RotatedMonitor },
@@ -255,9 +265,7 @@ function verbRoutes(ctx: Ctx, monitoring: Monitoring) {
       "/monitors/:id/check",
       async ({ params }) => {
         const { row } = getMonitorByReference(ctx.db, params.id);
-        if (row.type === "push") {
-          throw conflict("A push monitor cannot be checked, because its job sends heartbeats.");
-        }
+        if (isPassive(row.type)) throw conflict(CANNOT_CHECK);
         requireSupported(row);
         if (row.paused) throw conflict("The monitor is paused. Resume it first.");
         const recorder = new StepRecorder(ctx.clock);
@@ -381,15 +389,26 @@ const Accepted = Type.Object({
   msg_truncated: Type.Optional(
     Type.Literal(true, { description: "Present if the message was too long and has been cut." }),
   ),
+  ...OPTIONAL_ALERT_COUNTS,
 });
 
 const HEARTBEATS = {
   tag: "Heartbeats",
   access: { kind: "heartbeat" },
   answers: { 200: { description: "The signal was stored.", schema: Accepted } },
+  errors: ["conflict"],
 } as const;
 
-const MESSAGE_BODY = beginningOf(BODY_READ_BYTES, { instead: "msg" });
+const POSTED = {
+  ...HEARTBEATS,
+  errors: ["conflict", "payload_too_large", "validation_failed"],
+} as const;
+
+const MESSAGE_BODY = beginningOf<unknown>(BODY_READ_BYTES, {
+  instead: "msg",
+  ofCaller: ({ caller }) =>
+    caller.kind === "job" && caller.owner.takesAlerts ? ALERT_BODY : undefined,
+});
 
 const DESCRIPTION =
   "A job calls this after each run. Without `status=down` the run counts as successful. Each token has a limit of 120 calls a minute.";
@@ -408,12 +427,15 @@ const SIGNAL_DESCRIPTION =
 
 const BODY_DESCRIPTION = `Without \`msg\` the text of the body is the message, whatever its media type. Its first ${BODY_READ_BYTES.toLocaleString("en")} bytes are read; the rest is ignored, as is a body that is not UTF-8. After 10 seconds the part received so far is used. A call whose connection is closed before that is not recorded. A body with a \`Content-Encoding\` is rejected.`;
 
-const POST_DESCRIPTION = `${DESCRIPTION} ${BODY_DESCRIPTION}`;
+const POST_DESCRIPTION = `${DESCRIPTION} ${BODY_DESCRIPTION} With the token of an alert monitor, the body is JSON of its format, up to 1 MiB, with the limit of reportAlerts.`;
 
 /** `/api/v1/heartbeats`: calls of monitored jobs, with the token in the path or as bearer. */
-function heartbeatRoutes(monitoring: Monitoring) {
+function heartbeatRoutes(monitoring: Monitoring, intake: AlertIntake) {
   const pass = async (requestContext: RequestContext, meaning: Meaning, query: SignalQuery) => {
-    const { monitorId, token } = tokenOwnerOf(requestContext);
+    const { monitorId, token, takesAlerts } = tokenOwnerOf(requestContext);
+    if (takesAlerts) {
+      throw conflict("The monitor takes alerts. Send them by POST to the address with its token.");
+    }
     const { latencyMs, isTruncated, ...signal } = readSignal(query);
     const parts = { ...signal, token, isFromOutside: isFromOutside(requestContext) };
     const beat = "kind" in meaning ? { ...meaning, ...parts } : { ...meaning, ...parts, latencyMs };
@@ -422,8 +444,12 @@ function heartbeatRoutes(monitoring: Monitoring) {
   };
   const take = (requestContext: RequestContext, { status = "up", ...query }: HeartbeatQuery) =>
     pass(requestContext, { outcome: status === "up" ? "ok" : "failed" }, query);
-  const takePost = (requestContext: RequestContext, query: HeartbeatQuery, body: Uint8Array) =>
-    take(requestContext, { msg: messageInBody(body), ...query });
+  const takePost = async (requestContext: RequestContext, query: HeartbeatQuery, body: unknown) => {
+    const { monitorId, takesAlerts } = tokenOwnerOf(requestContext);
+    return takesAlerts
+      ? sendUntagged({ ok: true, ...(await intake.ofToken(monitorId, body)) })
+      : take(requestContext, { msg: messageInBody(body as Uint8Array), ...query });
+  };
   return declareRoutes()
     .get("/heartbeats/:token", ({ query, requestContext }) => take(requestContext, query), {
       query: HeartbeatQuery,
@@ -441,7 +467,7 @@ function heartbeatRoutes(monitoring: Monitoring) {
         query: HeartbeatQuery,
         ...MESSAGE_BODY,
         ...operation({
-          ...HEARTBEATS,
+          ...POSTED,
           id: "postHeartbeat",
           summary: "Record a heartbeat",
           description: POST_DESCRIPTION,
@@ -465,12 +491,16 @@ function heartbeatRoutes(monitoring: Monitoring) {
     .post(
       "/heartbeats/:token/:signal",
       ({ params, query, body, requestContext }) =>
-        pass(requestContext, meaningOf(params.signal), { msg: messageInBody(body), ...query }),
+        pass(requestContext, meaningOf(params.signal), {
+          // Alerts are refused.
+          ...(body instanceof Uint8Array && { msg: messageInBody(body) }),
+          ...query,
+        }),
       {
         query: SignalQuery,
         ...MESSAGE_BODY,
         ...operation({
-          ...HEARTBEATS,
+          ...POSTED,
           id: "postSignal",
           path: SIGNAL_PATH,
           summary: "Record the start, the end or a message of a run",
@@ -494,7 +524,7 @@ function heartbeatRoutes(monitoring: Monitoring) {
         query: HeartbeatQuery,
         ...MESSAGE_BODY,
         ...operation({
-          ...HEARTBEATS,
+          ...POSTED,
           id: "postHeartbeatAsBearer",
           summary: "Record a heartbeat, with the token as bearer",
           description: POST_DESCRIPTION,

@@ -10,6 +10,7 @@ import { insertInto, mutate, selectMany, selectOne } from "../../db/statements";
 import {
   heartbeatRuns,
   heartbeatSignals,
+  monitors,
   monitorStates,
   monitorTokens,
 } from "../../db/tables/monitors";
@@ -25,8 +26,13 @@ export const insertMonitorToken = insertInto(monitorTokens);
 /** Lists the hashes of tokens of a kind, with their monitors. */
 export const listMonitorTokens = selectMany((orm, $: { kind: TokenKind }) =>
   orm
-    .select({ hash: monitorTokens.hash, monitorId: monitorTokens.monitorId })
+    .select({
+      hash: monitorTokens.hash,
+      monitorId: monitorTokens.monitorId,
+      type: monitors.type,
+    })
     .from(monitorTokens)
+    .innerJoin(monitors, eq(monitors.id, monitorTokens.monitorId))
     .where(eq(monitorTokens.kind, $.kind)),
 );
 

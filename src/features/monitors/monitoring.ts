@@ -43,7 +43,7 @@ export interface Monitoring {
    * meanwhile, the check is repeated once, and the result is the second one. Resolves when
    * it is stored, or after 70 seconds with a failure that waits for the checks of parents; a check that has
    * no result by then goes on, and the promise rejects with `unavailable`. Callers
-   * make sure that the monitor exists, is not a push monitor and is not paused. `steps` stays empty if a check
+   * make sure that the monitor exists, does not wait for reports and is not paused. `steps` stays empty if a check
    * had begun before, or if it is repeated because the monitor was changed meanwhile.
    */
   checkNow(id: string, steps?: StepRecorder): Promise<CheckRow>;
@@ -53,8 +53,10 @@ export interface Monitoring {
    * that arrived before an earlier one was counted counts at the time of that one.
    */
   heartbeat(id: string, beat: Heartbeat, arrivedAt?: number): Promise<void>;
+  /** Judges monitors again whose open alerts have changed. */
+  judgeAlerts(ids: Iterable<string>): void;
   /**
-   * Returns the time of the next planned check in unix ms; undefined for push monitors, while the
+   * Returns the time of the next planned check in unix ms; undefined for monitors that wait for reports, while the
    * monitor is checked or paused, and without an engine.
    */
   nextCheckAt(id: string): number | undefined;
@@ -82,6 +84,8 @@ export function createIdleMonitoring(): Monitoring {
   return {
     checkNow: refuse,
     heartbeat: refuse,
+    // Judged at the next start.
+    judgeAlerts: () => {},
     nextCheckAt: () => undefined,
     tryOut: refuse,
     isTooBusy: () => false,
@@ -96,6 +100,10 @@ export interface ProbeResult {
   latencyMs: number | null;
   /** Description of the failure, at most 300 characters; null without one. Contains no secret. */
   message: string | null;
+  /** True for a success that only degrades the monitor. */
+  isDegraded?: boolean | undefined;
+  /** Time since which it holds what was observed, in unix ms; absent if that is unknown. */
+  since?: number | undefined;
   /**
    * Description for the public: the observation, nothing of the monitor's configuration. Defaults
    * to `message`.
@@ -171,8 +179,12 @@ export interface Probe<Type extends MonitorType, Config extends object> {
   maxIntervalSeconds?: number;
   /** True if a monitor may have no interval, and with it no deadline. Defaults to false. */
   canOmitInterval?: boolean;
+  /** True if monitors never have an interval. Defaults to false. */
+  hasNoInterval?: boolean;
   /** Default of `failure_threshold`; 3 if omitted. */
   failureThreshold?: number;
+  /** True if both thresholds are 1, and responses cannot be slow or inverted. Defaults to false. */
+  hasFixedThresholds?: boolean;
   /** Defaults of the intervals and the shortest interval, in seconds; 60, 10 and 5 if omitted. */
   intervals?: { default: number; retry: number; least: number };
   /**
@@ -201,11 +213,14 @@ export interface Probe<Type extends MonitorType, Config extends object> {
   /** Returns a short form of the target for lists, without credentials and query. */
   targetOf(config: Config): string;
   /**
-   * Runs a check; undefined for push monitors, whose jobs call. Loads the library of the type, which a server
+   * Runs a check; undefined for monitors that wait for reports. Loads the library of the type, which a server
    * without such a monitor does not need.
    */
   run?: (config: Config, context: ProbeContext) => Promise<ProbeResult>;
 }
+
+/** Reason for which a monitor that waits for reports cannot be checked. */
+export const CANNOT_CHECK = "This monitor waits for reports and cannot be checked.";
 
 /** Error for callers that wait for a result when the server stops. */
 export function closing(): Error {

@@ -4,6 +4,7 @@
  */
 import type { Actor } from "../../base/actor";
 import { conflict, notFound } from "../../base/errors";
+import { isPassive } from "../../base/status";
 import { type ApplyMetadata, freeRef, type ManagedMetadata } from "../../base/ids";
 import { toRef } from "../../base/text";
 import { FieldErrors, type Valid } from "../../base/validation";
@@ -12,6 +13,8 @@ import { changedRow, type Reader, type Tx } from "../../db/statements";
 import { audit, recordAudits } from "../../events/audit";
 import { touchPage } from "../pages/pages";
 import { removeFromWebhooks } from "../webhooks/monitors";
+import { deleteOpenAlertsOf } from "./alerts/alert-store";
+import { setLevelsAgain } from "./alerts/reports";
 import { endNoDataOfPage } from "./spans-store";
 import { removeFromDependencies, saveParents } from "./dependencies";
 import {
@@ -112,7 +115,7 @@ export function insertNewMonitor(
   }
   saveParents(tx, row.id, metadata.parentIds ?? parentIds);
   addImportedTokens(ctx, tx, row.id, metadata.tokens ?? []);
-  const token = type === "push" && !metadata.tokens ? giveToken(ctx, tx, row.id) : undefined;
+  const token = isPassive(type) && !metadata.tokens ? giveToken(ctx, tx, row.id) : undefined;
   beginTimeline(tx, row, now);
   recordMonitorChange(ctx, tx, row, {
     action: "monitor.create",
@@ -185,6 +188,7 @@ export function saveMonitor(
     summary: `Changed the monitor “${desired.name}”: ${changed.join(", ")}`,
     actor,
   });
+  if (row.type === "alert" && changed.includes("configuration")) setLevelsAgain(tx, desired);
   const after = getMonitorRecord(tx, id);
   if (changed.every((each) => PRIVATE_WORDS.has(each))) return after;
   refreshAfterChange(ctx, tx, after.row, before.components, after.row.updatedAt);
@@ -256,6 +260,7 @@ export function deleteMonitor(ctx: Ctx, tx: Tx, id: string, actor: Actor): void 
   const row = { ...changedRow(ctx, before), config: {}, deletedAt: now };
   updateMonitorRow(tx, row);
   deleteMonitorTokens(tx, { monitorId: id, kind: null });
+  deleteOpenAlertsOf(tx, { monitorNum: row.num });
   deleteRuns(tx, { monitorNum: row.num, rid: null });
   trimSignals(tx, { monitorNum: row.num, kept: 0 });
   removeFromDependencies(ctx, tx, id, actor);
@@ -303,7 +308,7 @@ function setPaused(ctx: Ctx, tx: Tx, id: string, paused: boolean, actor: Actor):
 }
 
 /**
- * Gives a push monitor another generated token; the earlier one is refused from now on. Throws
+ * Gives a monitor that waits for reports another generated token; the earlier one is refused from now on. Throws
  * `not_found`, or `conflict` for other types.
  */
 export function rotateToken(
@@ -313,8 +318,10 @@ export function rotateToken(
   actor: Actor,
 ): Required<NewMonitor> & { token: string } {
   const { row } = getMonitorRecord(tx, id);
-  if (row.type !== "push") {
-    throw conflict(`The monitor has the type ${row.type}. Only push monitors have a token.`);
+  if (!isPassive(row.type)) {
+    throw conflict(
+      `The monitor has the type ${row.type}. Only push and alert monitors have a token.`,
+    );
   }
   updateMonitorRow(tx, changedRow(ctx, row));
   const token = giveToken(ctx, tx, id);

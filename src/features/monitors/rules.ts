@@ -24,6 +24,10 @@ interface Observation {
   latencyMs: number | null;
   /** True for a failure that is held, whose outcome is unknown. */
   isHeld?: boolean | undefined;
+  /** True for a success that counts like a slow response. */
+  isDegraded?: boolean | undefined;
+  /** Time since which it holds what was observed, if that is known. */
+  since?: number | undefined;
 }
 
 export interface Thresholds {
@@ -82,7 +86,7 @@ export function isFailing(
  * degrade it the same way. A check that the server could not perform gives `no_data` at once, and
  * the next result starts new streaks. After failures that were held, a failure continues their streak. During maintenance of one of its components nothing counts. A
  * check that is older than the state, since the clock was set back, is dated at the start of the
- * state.
+ * state. A trouble that is known to have begun before the check is dated from its beginning.
  *
  * `failingParent` is the id of a parent for which `isFailing` is true. While there is one, a failed
  * check makes the monitor unreachable at once. Its failures are counted from zero when there is none,
@@ -95,7 +99,7 @@ export function evaluateCheck(
   isInMaintenance: boolean,
   failingParent?: string,
 ): EvaluationResult {
-  const at = Math.max(observation.at, evaluation.since);
+  const at = Math.max(beginningOf(evaluation, observation), evaluation.since);
   if (isInMaintenance) return enter(evaluation, "maintenance", at);
   if (observation.outcome === "unknown") {
     return observation.isHeld
@@ -111,6 +115,12 @@ export function evaluateCheck(
   return { ...result, ...transitionOf(evaluation.state, result.evaluation) };
 }
 
+/** Returns the time from which an observation counts. What began during maintenance or without data counts from its end. */
+function beginningOf({ state }: Evaluation, { at, since = at, outcome }: Observation): number {
+  const isWorse = outcome === "failed" ? isWatching(state) : state === "up" || state === "pending";
+  return isWorse ? Math.min(at, since) : at;
+}
+
 /** Counts a check with a known outcome. */
 function count(
   counted: Evaluation,
@@ -124,9 +134,10 @@ function count(
       ? countFailure(counted, at, thresholds)
       : countUnreachable(counted, at, failingParent);
   }
-  const { latencyMs } = observation;
+  const { latencyMs, isDegraded = false } = observation;
   const { degradedAfterMs } = thresholds;
-  const isSlow = degradedAfterMs !== null && latencyMs !== null && latencyMs > degradedAfterMs;
+  const isSlow =
+    isDegraded || (degradedAfterMs !== null && latencyMs !== null && latencyMs > degradedAfterMs);
   return isSlow ? countSlow(counted, at, thresholds) : countQuick(counted, at, thresholds);
 }
 

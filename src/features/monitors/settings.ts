@@ -184,7 +184,7 @@ const FAILURE_THRESHOLD = 3;
 /** Returns the default settings of a type for an interval. */
 export function defaultSettings(
   type: MonitorType,
-  intervalSeconds: number | null = intervalsOf(type).default,
+  intervalSeconds: number | null = probeOf(type).hasNoInterval ? null : intervalsOf(type).default,
 ): Settings {
   return {
     intervalSeconds,
@@ -252,6 +252,7 @@ export function validateSettings(
   config: MonitorConfig,
 ): void {
   const { intervalSeconds, retryIntervalSeconds, reminderSeconds, timeoutMs } = settings;
+  if (probeOf(type).hasFixedThresholds) addFixedErrors(errors, type, settings);
   const [error] = schemaErrors(intervalOf(type), intervalSeconds);
   if (error) errors.add(["interval_seconds"], error.detail);
   else if (intervalSeconds !== null && scheduleOf(config)) {
@@ -269,6 +270,22 @@ export function validateSettings(
       ["retry_interval_seconds"],
       `must not be longer than the interval of ${intervalSeconds} seconds`,
     );
+  }
+}
+
+/** Settings that monitors whose thresholds are fixed keep at their defaults, by their names in bodies. */
+const FIXED = {
+  failure_threshold: "failureThreshold",
+  success_threshold: "successThreshold",
+  degraded_after_ms: "degradedAfterMs",
+  inverted: "inverted",
+} as const;
+
+function addFixedErrors(errors: FieldErrors, type: MonitorType, settings: Settings): void {
+  const defaults = defaultSettings(type);
+  for (const [field, column] of Object.entries(FIXED)) {
+    if (settings[column] === defaults[column]) continue;
+    errors.add([field], `must be ${defaults[column]} for the type ${type}`);
   }
 }
 

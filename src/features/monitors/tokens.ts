@@ -151,6 +151,8 @@ export interface TokenOwner {
   token: TokenKey;
   /** Name of the token's bucket. All generated tokens of a monitor have the same one, so rotation gives no other. */
   bucket: string;
+  /** True if its bodies are alerts. */
+  takesAlerts: boolean;
 }
 
 /**
@@ -168,10 +170,11 @@ export function createHeartbeatDirectory(ctx: Ctx): HeartbeatDirectory {
     if (!read) {
       const foreignVersion = ctx.db.foreignVersion();
       const byHash = new Map(
-        listMonitorTokens(ctx.db, { kind }).map(({ hash, monitorId }) => {
+        listMonitorTokens(ctx.db, { kind }).map(({ hash, monitorId, type }) => {
           const name = hash.toString("hex");
           const bucket = kind === "native" ? monitorId : name;
-          return [name, { monitorId, token: { kind, hash }, bucket }];
+          const takesAlerts = type === "alert";
+          return [name, { monitorId, token: { kind, hash }, bucket, takesAlerts }];
         }),
       );
       read = { byHash, foreignVersion };

@@ -154,6 +154,7 @@ const SHAPES = Object.fromEntries(
 );
 const Unsupported = shapeOf("unsupported", nameOf("unsupported"));
 const RevealedPush = shapeOf("push", "RevealedPushMonitor", Secrets);
+const RevealedAlert = shapeOf("alert", "RevealedAlertMonitor", Secrets);
 
 export const Monitor = ByTag<Monitor>(
   "type",
@@ -163,11 +164,15 @@ export const Monitor = ByTag<Monitor>(
 
 export const CreatedMonitor = ByTag<RevealedMonitor>(
   "type",
-  { ...SHAPES, push: RevealedPush },
+  { ...SHAPES, push: RevealedPush, alert: RevealedAlert },
   { title: "CreatedMonitor" },
 );
 
-export const RotatedMonitor = RevealedPush;
+export const RotatedMonitor = ByTag<RevealedMonitor>(
+  "type",
+  { push: RevealedPush, alert: RevealedAlert },
+  { title: "RotatedMonitor" },
+);
 
 const { id, ref, name, notes: _hidden, ...CommonEventFields } = CommonFields.properties;
 
@@ -346,7 +351,7 @@ const Fields = Type.Object({
       minimum: INTERVALS.least,
       maximum: INTERVAL_MAX_SECONDS,
       description:
-        "Time between checks, at most a day; of a push monitor the time between calls of its job, at most a year, or null without a deadline.",
+        "Time between checks, at most a day; of a push monitor the time between calls of its job, at most a year, or null without a deadline; of an alert monitor null.",
     }),
   ),
   timeout_ms: Type.Integer({
@@ -462,6 +467,7 @@ export function intervalsOf(type: MonitorType): typeof INTERVALS {
 /** Returns the schema of the interval of a type. */
 export function intervalOf(type: MonitorType): TSchema {
   const { maxIntervalSeconds: maximum = DAY_SECONDS, canOmitInterval = false } = probeOf(type);
+  if (probeOf(type).hasNoInterval) return Type.Null({ description: "It has no interval." });
   const { default: usual, least: minimum } = intervalsOf(type);
   const description = canOmitInterval
     ? `Time between calls of the job; null without a deadline. Default: ${usual}.`

@@ -14,6 +14,7 @@ import { findDefaultPage } from "../../features/pages/store";
 import {
   BODY_MAX_BYTES,
   bodyLengthProblem,
+  type DeclaredBody,
   type BodyLimits,
   hasBody,
   readBeginning,
@@ -445,6 +446,15 @@ function onceOnly(run: () => void): () => void {
 const UNKNOWN_BODY: BodyLimits = {};
 
 /**
+ * Returns the limits of a body. One that the primary may read as a whole of some callers, whom this node does not
+ * know, is forwarded as a whole as far as any is.
+ */
+function forwardedLimits(headers: Headers, body: DeclaredBody | undefined): BodyLimits | undefined {
+  const length = Number(headers.get("content-length"));
+  return body?.ofCaller && length > 0 && length <= BODY_MAX_BYTES ? {} : body;
+}
+
+/**
  * Reads the part of a body that the route reads; undefined without one. Returns a Problem for more than
  * `BODY_MAX_BYTES`, and without room for it. Throws a Problem if it does not arrive whole in time.
  */
@@ -454,7 +464,9 @@ async function readForwardedBody({
   bodies,
 }: MatchedRequest): Promise<Uint8Array<ArrayBuffer> | Problem | undefined> {
   const { request } = context;
-  const declared: BodyLimits | undefined = match.route ? match.route.body : UNKNOWN_BODY;
+  const declared: BodyLimits | undefined = match.route
+    ? forwardedLimits(request.headers, match.route.body)
+    : UNKNOWN_BODY;
   if (request.method === "GET" || request.method === "HEAD" || !declared) return undefined;
   if (!hasBody(request.headers)) return undefined;
   const problem = bodyLengthProblem(request.headers, declared);

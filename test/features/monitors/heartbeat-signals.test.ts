@@ -129,6 +129,7 @@ describe("several tokens of a monitor", () => {
     expect(owner).toEqual({
       monitorId: id,
       bucket: id,
+      takesAlerts: false,
       token: { kind: "native", hash: sha256(token) },
     });
     const kuma = { monitorId: id, kind: "kuma", createdAt: 1 } as const;

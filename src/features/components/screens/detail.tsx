@@ -5,6 +5,7 @@ import {
   IMPACT_TONES,
   listedTone,
   type MaintenanceStatus,
+  measuresLatency,
   MONITOR_TONES,
   STATUS_TONES,
 } from "../../../base/status";
@@ -469,7 +470,7 @@ export function readComponentView(
     latency: readLatency(
       reader,
       // Jobs that call a monitor send durations of their own.
-      monitors.filter(({ row }) => row.type !== "push").map(({ row }) => row.num),
+      monitors.filter(({ row }) => measuresLatency(row.type)).map(({ row }) => row.num),
       now,
     ),
   };

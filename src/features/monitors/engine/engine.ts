@@ -3,6 +3,7 @@ import { conflict, notFound, unavailable } from "../../../base/errors";
 import {
   CHECK_OUTCOMES,
   type CheckOutcome,
+  isPassive,
   type MonitorType,
   SUPPORTED_TYPES,
   type SupportedType,
@@ -14,9 +15,16 @@ import type { StepRecorder } from "../../../egress/steps";
 import type { Alarms } from "../../alarms/alarms";
 import type { CheckRow } from "../checks-store";
 import { findLiveness } from "../spans-store";
-import { closing, type Heartbeat, type Monitoring, type ProbeResult } from "../monitoring";
+import {
+  CANNOT_CHECK,
+  closing,
+  type Heartbeat,
+  type Monitoring,
+  type ProbeResult,
+} from "../monitoring";
 import type { MonitorConfig } from "../probes";
 import { SHORT_TIMEOUT_MS } from "../wire";
+import { judgeAlerts, StaleAlerts } from "./alerts";
 import { startIncidentClock } from "./incidents";
 import {
   type Job,
@@ -97,6 +105,7 @@ class Engine implements Monitoring {
   readonly #scheduler: CheckScheduler;
   readonly #results: ResultProcessor;
   readonly #network: NetworkWatch;
+  readonly #staleAlerts: StaleAlerts;
   readonly #figures = new CheckFigures();
   readonly #unsubscribe: (() => void)[];
   /** Callers that wait for the next result of a monitor. */
@@ -135,6 +144,7 @@ class Engine implements Monitoring {
       release: (scheduled) => this.#checkAgain(scheduled),
       count: (scheduled) => this.#results.countHeld(scheduled),
     });
+    this.#staleAlerts = new StaleAlerts(ctx.db, alarms);
     const markRegistryStale = () => {
       this.#isRegistryStale = true;
       this.#results.maintenanceMayHaveChanged();
@@ -253,9 +263,19 @@ class Engine implements Monitoring {
       job ? this.#scheduler.isTooEarly(scheduled) : !isRepeated && hasStalled();
     const canCount = () => isCurrent() && !isSpoiled();
     const missed = job && missedDeadline(job, scheduled, clock);
-    const own = missed
-      ? await this.#prober.missHeartbeat(missed)
-      : await this.#prober.find(scheduled, begin.startedAt, steps);
+    const alerts = scheduled.type === "alert" ? this.#judge(scheduled) : undefined;
+    if (alerts && !alerts.result) {
+      // Nothing was reported yet, so there is no result.
+      this.#scheduler.free(scheduled, undefined);
+      this.#scheduler.end(scheduled);
+      this.#dependencies.release(scheduled, false);
+      return;
+    }
+    const own =
+      alerts?.result ??
+      (missed
+        ? await this.#prober.missHeartbeat(missed)
+        : await this.#prober.find(scheduled, begin.startedAt, steps));
     const isTimeKnown = !hasStalled() || isRepeated;
     this.#scheduler.free(scheduled, isTimeKnown ? clock.monotonic() - begin.startedAt : undefined);
     if (this.#hasDroppedChecks) return;
@@ -278,8 +298,10 @@ class Engine implements Monitoring {
       const waiters = this.#takeWaiters(scheduled);
       const needsRecheck = this.#count("check", scheduled, begin, found, waiters);
       this.#dependencies.release(scheduled, true);
-      if (isHeld && !job) this.#scheduler.after(scheduled, this.#network.recheckMs(scheduled));
-      else this.#scheduler.next(scheduled, needsRecheck, begin.at);
+      if (alerts) this.#scheduler.after(scheduled, scheduled.hasNews ? 0 : alerts.againMs);
+      else if (isHeld && !job) {
+        this.#scheduler.after(scheduled, this.#network.recheckMs(scheduled));
+      } else this.#scheduler.next(scheduled, needsRecheck, begin.at);
     } else {
       this.#discardUncounted(scheduled);
       if (!isKept()) {
@@ -314,7 +336,8 @@ class Engine implements Monitoring {
     missed: Missed | undefined,
   ): Promise<boolean> {
     if (result.outcome === "ok") this.#network.noteAnswer(scheduled, result.contact);
-    if (result.outcome !== "failed") return false;
+    // A sender of alerts has reached this server.
+    if (result.outcome !== "failed" || scheduled.type === "alert") return false;
     const counted = countedResult(scheduled, result);
     const wouldChange = this.#results.wouldChange(scheduled, begin, counted);
     return missed
@@ -353,8 +376,10 @@ class Engine implements Monitoring {
     const hadFailed = hasFailed(scheduled);
     scheduled.uncounted = undefined;
     this.#figures.ended(scheduled.type, outcome);
+    const { state } = scheduled.evaluation;
     const needsRecheck = this.#results.take(...taken);
     if (hadFailed && !hasFailed(scheduled)) this.#recheckThrough(scheduled);
+    if (state !== scheduled.evaluation.state) this.#judgeWatched(scheduled);
     return needsRecheck;
   }
 
@@ -393,8 +418,7 @@ class Engine implements Monitoring {
     const scheduled = this.#findScheduled(id);
     if (!scheduled) throw notFound("monitor");
     if (scheduled.isPaused) throw conflict("The monitor is paused.");
-    if (scheduled.type === "push")
-      throw conflict("A push monitor cannot be checked, because its job sends heartbeats.");
+    if (isPassive(scheduled.type)) throw conflict(CANNOT_CHECK);
     if (this.#hasDroppedChecks) throw closing();
     const waiter: Waiter = Promise.withResolvers();
     this.#waiters.set(scheduled, [...(this.#waiters.get(scheduled) ?? []), waiter]);
@@ -440,6 +464,39 @@ class Engine implements Monitoring {
     await waiter.promise;
   }
 
+  judgeAlerts(ids: Iterable<string>): void {
+    if (this.#isStopped || !this.#ctx.isPrimary()) return;
+    for (const id of ids) {
+      const scheduled = this.#findScheduled(id);
+      if (!scheduled || scheduled.type !== "alert" || scheduled.isPaused) continue;
+      // A check that waits for parents is followed by another one.
+      scheduled.hasNews = true;
+      this.#request(scheduled);
+    }
+  }
+
+  /** Judges a monitor by its open alerts. */
+  #judge(scheduled: ScheduledMonitor): ReturnType<typeof judgeAlerts> {
+    const { clock, db } = this.#ctx;
+    scheduled.hasNews = false;
+    const stateOf = (id: string) => this.#registry.find(id)?.evaluation.state;
+    const judged = judgeAlerts(db, scheduled, {
+      now: clock.now(),
+      heardSince: this.#liveness.heardSince,
+      stateOf,
+    });
+    this.#staleAlerts.note(scheduled, judged.isStale);
+    return judged;
+  }
+
+  /** Judges the monitors again that may have a push monitor as their watchdog. */
+  #judgeWatched({ job }: ScheduledMonitor): void {
+    if (!job) return;
+    for (const each of this.#registry) {
+      if (each.config["watchdog"] !== undefined && !each.isPaused) this.#request(each);
+    }
+  }
+
   async tryOut(
     type: MonitorType,
     config: object,
@@ -465,7 +522,7 @@ class Engine implements Monitoring {
 
   nextCheckAt(id: string): number | undefined {
     const scheduled = this.#registry.find(id);
-    if (!scheduled || scheduled.type === "push" || scheduled.heapIndex < 0) return undefined;
+    if (!scheduled || isPassive(scheduled.type) || scheduled.heapIndex < 0) return undefined;
     return this.#ctx.clock.now() + scheduled.dueAt - this.#ctx.clock.monotonic();
   }
 
@@ -552,6 +609,8 @@ class Engine implements Monitoring {
     if (!scheduled.isUnderWay) this.#releaseWaiters(scheduled);
     this.#dependencies.release(scheduled, false);
     this.#recheckThrough(scheduled);
+    this.#judgeWatched(scheduled);
+    this.#staleAlerts.note(scheduled, false);
   }
 
   /* Times in which this server was offline. */

@@ -162,6 +162,8 @@ export interface ScheduledMonitor {
   callsFromOutside: boolean | undefined;
   /** Last failure that was held by this process. */
   heldFailure: ProbeResult | undefined;
+  /** True if its open alerts have changed since they were judged. */
+  hasNews: boolean;
   /** Failed check that waits for the checks of the parents before it counts. */
   uncounted: CheckRow | undefined;
   /** True from the start of a check until it is counted or discarded. */
@@ -189,6 +191,7 @@ function scheduledOf(row: ScheduledMonitorRow): ScheduledMonitor {
     refutedAt: isOut(row) || isHeldStreak(row) ? Number.NEGATIVE_INFINITY : undefined,
     callsFromOutside: undefined,
     heldFailure: undefined,
+    hasNews: false,
     uncounted: undefined,
     isUnderWay: false,
     // Best guess after a start: hanging targets are down and must not delay all others.

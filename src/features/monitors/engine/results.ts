@@ -104,11 +104,11 @@ export class ResultProcessor {
   wouldChange(
     scheduled: ScheduledMonitor,
     { at, isInMaintenance }: Begin,
-    { outcome, latencyMs }: ProbeResult,
+    { outcome, latencyMs, isDegraded }: ProbeResult,
   ): boolean {
     const { evaluation, thresholds, num } = scheduled;
     const isIgnored = isInMaintenance || this.#inMaintenance.has(num);
-    const observation = { at, outcome, latencyMs };
+    const observation = { at, outcome, latencyMs, isDegraded };
     const to = evaluateCheck(evaluation, observation, thresholds, isIgnored).transition?.to;
     return to === "down" || to === "degraded" || to === "up";
   }
@@ -141,7 +141,7 @@ export class ResultProcessor {
     waiters: Waiter[] | undefined,
     signal?: SignalEntry,
   ): boolean {
-    const { outcome, latencyMs, message, publicMessage, certificate } = result;
+    const { outcome, latencyMs, message, publicMessage, certificate, isDegraded, since } = result;
     const isHeld = result === HELD && !scheduled.isInverted;
     const elapsedMs = startedAt - (scheduled.lastStartedAt ?? startedAt);
     scheduled.lastStartedAt = startedAt;
@@ -159,6 +159,8 @@ export class ResultProcessor {
       certificate,
       signal,
       waiters,
+      isDegraded,
+      since,
       ...(isHeld && { isHeld }),
     };
     const isInMaintenance = this.#inMaintenance.has(scheduled.num);
@@ -274,6 +276,10 @@ export interface Entry {
   outcome: CheckOutcome;
   /** True for a failure that is held: its outcome is unknown, and it counts if the next check fails. */
   isHeld?: boolean;
+  /** True for a success that only degrades the monitor. */
+  isDegraded?: boolean | undefined;
+  /** Time since which it holds what was observed, in unix ms; absent if that is unknown. */
+  since?: number | undefined;
   latencyMs: number | null;
   message: string | null;
   /** The text that may be published; absent if it is the same as `message`. */
@@ -574,6 +580,8 @@ function recordOne(
     outcome: entry.outcome,
     latencyMs: entry.latencyMs,
     isHeld: entry.isHeld,
+    isDegraded: entry.isDegraded,
+    since: entry.since,
   };
   const before = monitor.evaluation;
   const isFromMaintenance = entry.hasBegunInMaintenance === true && before.state === "maintenance";

@@ -86,7 +86,9 @@ export class CheckScheduler {
   first(scheduled: ScheduledMonitor): void {
     const { job } = scheduled;
     if (!job) {
-      this.#at(scheduled, this.#schedule.first(scheduled.id, scheduled.intervalMs));
+      // Alerts that are open are judged at once.
+      if (scheduled.intervalMs === Infinity) this.after(scheduled, 0);
+      else this.#at(scheduled, this.#schedule.first(scheduled.id, scheduled.intervalMs));
       return;
     }
     startDeadlines(job, scheduled, this.#clock, (at) => this.#liveness.wasOfflineAt(at));

@@ -156,6 +156,12 @@ export class Liveness {
     return this.#wasSetBack;
   }
 
+  /** End of the last time in which this server was offline, in unix ms; 0 if that was no longer than a restart takes. */
+  get heardSince(): number {
+    const { from, until } = this.#offline;
+    return until - from > SERVER_OFFLINE_MS ? until : 0;
+  }
+
   /** Time at which this server was last awake, in unix ms. */
   get seenAt(): number {
     return this.#seenAt;

@@ -1,5 +1,6 @@
 import type { MonitorType } from "../../../base/status";
 import type { Probe } from "../monitoring";
+import { alertProbe } from "./alert";
 import { dnsProbe } from "./dns";
 import { dockerProbe } from "./docker";
 import { domainProbe } from "./domain";
@@ -28,6 +29,7 @@ const PROBES = {
   dns: dnsProbe,
   ping: pingProbe,
   push: pushProbe,
+  alert: alertProbe,
   websocket: websocketProbe,
   grpc: grpcProbe,
   postgres: postgresProbe,

@@ -3,6 +3,7 @@ import { type Role, roleAllows } from "../../../base/actor";
 import { PRODUCTS } from "../../../base/import-report";
 import { percent, sum } from "../../../base/numbers";
 import {
+  isPassive,
   listedTone,
   MONITOR_TONES,
   type MonitorState,
@@ -48,6 +49,7 @@ import { webhookName } from "../../webhooks/records";
 import type { CheckRow } from "../checks-store";
 import { originOf } from "../probes/unsupported";
 import { type StateTimes, uptimeOf } from "../uptime";
+import { AlertAddresses, OpenAlerts } from "./alerts";
 import { Commands, OpenRuns, Signals, Tokens } from "./job";
 import { type Range, RANGE_NAMES, rangeLabel, rangeQuery, zoomQuery } from "./range";
 import { TYPE_FORMS } from "./types";
@@ -78,7 +80,7 @@ export function MonitorDetail(props: {
   now: number;
 }) {
   const { view, nextCheckAt, role, baseUrl, now } = props;
-  const { job } = view;
+  const { alerts, job, tokens } = view;
   const { row } = view.record;
   const isAdmin = roleAllows(role, "admin");
   const edit = monitorPath(row.id, "edit");
@@ -97,9 +99,13 @@ export function MonitorDetail(props: {
       </PageHead>
       {isUnsupported ? <UnsupportedNotice config={row.config} /> : null}
       <Figures view={view} now={now} />
-      <DetailCard title={measured} liveId="monitor-chart" end={<Ranges view={view} />}>
-        <LatencyChart name={measured} view={view} />
-      </DetailCard>
+      {alerts ? (
+        <OpenAlerts id={row.id} alerts={alerts} canEnd={roleAllows(role, "editor")} now={now} />
+      ) : (
+        <DetailCard title={measured} liveId="monitor-chart" end={<Ranges view={view} />}>
+          <LatencyChart name={measured} view={view} />
+        </DetailCard>
+      )}
       <Columns
         aside={
           <>
@@ -107,7 +113,7 @@ export function MonitorDetail(props: {
             <OwnIncidents view={view} now={now} />
             <Dependencies view={view} />
             {isAdmin && !isUnsupported ? <Notified view={view} editPath={edit} /> : null}
-            {job ? <Tokens id={row.id} tokens={job.tokens} canEnd={isAdmin} now={now} /> : null}
+            {tokens ? <Tokens id={row.id} tokens={tokens} canEnd={isAdmin} now={now} /> : null}
             <MonitorFacts view={view} now={now} />
           </>
         }
@@ -119,6 +125,7 @@ export function MonitorDetail(props: {
           <LastChecks checks={view.checks} slowAboveMs={row.degradedAfterMs} now={now} />
         )}
         {job ? <Commands baseUrl={baseUrl} /> : null}
+        {alerts ? <AlertAddresses baseUrl={baseUrl} /> : null}
       </Columns>
     </>
   );
@@ -132,12 +139,12 @@ function MonitorActions({ view, role }: { view: MonitorView; role: Role }) {
   );
   if (!roleAllows(role, "admin")) return report;
   const { id, type, paused } = view.record.row;
-  const { isPush } = TYPE_FORMS[type];
+  const isReported = isPassive(type);
   const isUnsupported = type === "unsupported";
   const query = rangeQuery(view.range);
   return (
     <>
-      {isPush || paused ? null : (
+      {isReported || paused ? null : (
         <PostButton action={`${monitorPath(id, "check")}${query}`}>
           <Icon name="refresh-cw" />
           Check now
@@ -162,7 +169,7 @@ function MonitorActions({ view, role }: { view: MonitorView; role: Role }) {
             Clone
           </ButtonLink>
         )}
-        {isPush ? (
+        {isReported ? (
           <ButtonLink href={monitorPath(id, "rotate")} dialog>
             Rotate token
           </ButtonLink>
@@ -348,12 +355,15 @@ function MonitorFacts({ view, now }: { view: MonitorView; now: number }) {
 /** Facts about the checks of a monitor and their effect. */
 function checkFacts({ record: { row, state }, job }: MonitorView, now: number) {
   const { isPush } = TYPE_FORMS[row.type];
+  const isReported = isPassive(row.type);
   return [
-    { label: isPush ? "Expected" : "Checked", value: intervalInWords(row) },
-    ...(isPush
+    ...(row.type === "alert"
+      ? []
+      : [{ label: isPush ? "Expected" : "Checked", value: intervalInWords(row) }]),
+    ...(isReported
       ? [
           {
-            label: "Last heartbeat",
+            label: isPush ? "Last heartbeat" : "Last report",
             value:
               state.heartbeatAt === null ? (
                 <span class="quiet-text">None yet</span>
@@ -377,12 +387,7 @@ function checkFacts({ record: { row, state }, job }: MonitorView, now: number) {
             value: timeInWords(row.retryIntervalSeconds * SECOND_MS),
           },
         ]),
-    { label: "Down after", value: `${plural(row.failureThreshold, "failure")} in a row` },
-    {
-      label: "Up after",
-      value:
-        row.successThreshold === 1 ? "1 success" : `${row.successThreshold} successes in a row`,
-    },
+    ...(row.type === "alert" ? [] : thresholdFacts(row)),
     ...(row.degradedAfterMs === null
       ? []
       : [{ label: "Degraded above", value: latencyInWords(row.degradedAfterMs) }]),
@@ -397,6 +402,17 @@ function checkFacts({ record: { row, state }, job }: MonitorView, now: number) {
           },
         ]),
     ...(row.inverted ? [{ label: "Result", value: "Inverted" }] : []),
+  ];
+}
+
+/** Facts about the number of checks that change a state. */
+function thresholdFacts({ failureThreshold, successThreshold }: MonitorView["record"]["row"]) {
+  return [
+    { label: "Down after", value: `${plural(failureThreshold, "failure")} in a row` },
+    {
+      label: "Up after",
+      value: successThreshold === 1 ? "1 success" : `${successThreshold} successes in a row`,
+    },
   ];
 }
 

@@ -3,6 +3,7 @@ import { within } from "../../../base/clock";
 import { conflict, type FieldError, invalidFields } from "../../../base/errors";
 import {
   type CheckOutcome,
+  isPassive,
   type MonitorType,
   SUPPORTED_TYPES,
   type SupportedType,
@@ -40,7 +41,7 @@ import { isOpenToEvents } from "../../webhooks/recipient";
 import { webhookName } from "../../webhooks/records";
 import { listAllWebhooks, type WebhookRow } from "../../webhooks/store";
 import { listPlainFormats, notifyAddress, type PlainAddress } from "../../webhooks/webhooks";
-import { invertResult } from "../monitoring";
+import { CANNOT_CHECK, invertResult } from "../monitoring";
 import { createMonitor, updateMonitor } from "../monitors";
 import { listMonitorGroups } from "../overview-store";
 import type { MonitorConfig } from "../probes/index";
@@ -48,6 +49,7 @@ import { getMonitorRecord, type MonitorRecord } from "../records";
 import { readMonitorChange, readNewMonitor, requireSupported } from "../settings";
 import type { MonitorRow } from "../store";
 import { type Monitor, presentMonitor } from "../wire";
+import { alertValues } from "./alert-fields";
 import { CheckSteps } from "./detail";
 import {
   changesOf,
@@ -182,7 +184,7 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
     const record = getMonitorRecord(ctx.db, id);
     const { type, paused } = record.row;
     const recorder = new StepRecorder(ctx.clock);
-    const isChecked = !paused && type !== "unsupported" && TYPE_FORMS[type].isPush !== true;
+    const isChecked = !paused && type !== "unsupported" && !isPassive(type);
     const checking = isChecked
       ? monitoring.checkNow(id, recorder).then(
           (check) => resultInWords(check, recorder.steps, zone),
@@ -213,9 +215,10 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
     initial(at) {
       const { component } = at.query;
       const source = sourceOf(at);
+      const type = typeOf(at);
       return source
         ? monitorForm(source.type).stored(cloneResource(source, selectionOf(ctx.db, source.id)))
-        : { component_ids: component ?? "" };
+        : { component_ids: component ?? "", ...(type === "alert" && alertValues(at.query)) };
     },
     load: readContext,
     show(state, at) {
@@ -255,7 +258,7 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
     async reveal(reveal, at) {
       forgetSecrets(at);
       const id = "shownBefore" in reveal ? reveal.shownBefore : reveal.revealed.record.row.id;
-      if (TYPE_FORMS[typeOf(at)].isPush) {
+      if (isPassive(typeOf(at))) {
         const notified = notifiedInWords(ctx.db, getMonitorRecord(ctx.db, id));
         return showToken(ctx, reveal, "Your new address", notified);
       }
@@ -365,8 +368,7 @@ function hasSecretAddress({ sent }: At<string>): boolean {
 /** Throws `conflict` for push monitors and unsupported types, which the server cannot check. */
 export function requireActiveCheck(row: Pick<MonitorRow, "type" | "config">): void {
   requireSupported(row);
-  if (TYPE_FORMS[row.type].isPush)
-    throw conflict("Push monitors wait for calls and cannot be checked.");
+  if (isPassive(row.type)) throw conflict(CANNOT_CHECK);
 }
 
 function asksForRows(sent: SentForm): boolean {
@@ -461,7 +463,7 @@ function EditMonitor({ state }: { state: StateWith<EditContext> }) {
  * types that the server does not check.
  */
 function CheckButton({ type }: { type: MonitorType }) {
-  if (type === "unsupported") return null;
+  if (type === "unsupported" || type === "alert") return null;
   const { isPush } = TYPE_FORMS[type];
   return (
     <Button name="intent" value={CHECK_NOW}>

@@ -1,5 +1,6 @@
 import { secretFields, withoutFacts } from "../../../base/secrets";
 import {
+  isPassive,
   type MonitorType,
   ON_DOWN,
   type OnDown,
@@ -222,7 +223,7 @@ export function toChange(
   const { retry_interval_seconds: retry = retryInterval(monitor), ...rest } = settings;
   const { interval_seconds: named = monitor.interval_seconds } = rest;
   const interval = named ?? Infinity;
-  const longest = TYPE_FORMS[monitor.type].isPush
+  const longest = isPassive(monitor.type)
     ? monitor.retry_interval_seconds
     : defaultRetry(monitor.type);
   return examined({
@@ -237,7 +238,7 @@ export function toChange(
 
 /** Returns the retry interval of a monitor; null for the default, and for types without one. */
 function retryInterval({ type, retry_interval_seconds: retry }: Monitor): number | null {
-  return TYPE_FORMS[type].isPush || retry === defaultRetry(type) ? null : retry;
+  return isPassive(type) || retry === defaultRetry(type) ? null : retry;
 }
 
 function defaultRetry(type: MonitorType): number {
@@ -373,6 +374,7 @@ const parentsField = monitorsField<FieldsContext>({
 /** Returns the fields that the form of a type asks for: what is checked and how often, its component, and who is notified. */
 function askedFields(type: MonitorType): MonitorFields {
   const { fields, isPush } = TYPE_FORMS[type];
+  const { hasNoInterval = false } = probeOf(type);
   const name = nameField();
   if (type === "unsupported") return { name, component_ids: componentField };
   return {
@@ -380,7 +382,7 @@ function askedFields(type: MonitorType): MonitorFields {
     ...(isPush ? { timing: timingField } : {}),
     ...configFields(fields),
     component_ids: componentField,
-    interval_seconds: intervalField(type),
+    ...(hasNoInterval ? {} : { interval_seconds: intervalField(type) }),
     webhook_ids: notifyField(),
     endpoint: endpointField,
   };
@@ -388,7 +390,9 @@ function askedFields(type: MonitorType): MonitorFields {
 
 /** Returns the fields that most monitors keep at their defaults. */
 function furtherFields(type: MonitorType): MonitorFields {
-  const { advanced = {}, isPush } = TYPE_FORMS[type];
+  const { advanced = {} } = TYPE_FORMS[type];
+  const { hasFixedThresholds: isFixed = false } = probeOf(type);
+  const isAsked = !isPassive(type);
   const defaults = defaultSettings(type);
   const labels = {
     more_component_ids: moreComponentsField,
@@ -406,7 +410,7 @@ function furtherFields(type: MonitorType): MonitorFields {
   };
   if (type === "unsupported") return labels;
   return {
-    ...(isPush
+    ...(!isAsked
       ? {}
       : {
           timeout_ms: integerField({
@@ -416,6 +420,46 @@ function furtherFields(type: MonitorType): MonitorFields {
             isRequired: true,
           }),
         }),
+    ...(isFixed ? {} : thresholdFields(defaults)),
+    on_down: selectField<OnDown>({
+      label: "Component status while down",
+      initial: defaults.onDown,
+      options: ON_DOWN.map((value) => ({ value, label: STATUS_WORDS[value] })),
+    }),
+    open_incident: selectField<OpenIncident>({
+      label: "Incidents",
+      hint: "On the pages of the components. An incident with an update by someone is not resolved by the monitor.",
+      initial: defaults.openIncident,
+      options: INCIDENTS,
+    }),
+    ...configFields(advanced),
+    ...(!isAsked
+      ? {}
+      : {
+          retry_interval_seconds: nullable(
+            integerField({
+              label: "Check again after (seconds)",
+              hint: `Interval until a threshold is reached. Empty means ${intervalsOf(type).retry.toLocaleString("en")}, or the check interval if that is shorter.`,
+            }),
+          ),
+        }),
+    reminder_seconds: reminderField(),
+    ...(isFixed
+      ? {}
+      : {
+          inverted: checkboxField({
+            label: "Invert the result",
+            hint: "A check that succeeds counts as failed, and one that fails as succeeded.",
+            initial: defaults.inverted,
+          }),
+        }),
+    ...labels,
+  };
+}
+
+/** Returns the fields for the number of checks that change a state. */
+function thresholdFields(defaults: ReturnType<typeof defaultSettings>): MonitorFields {
+  return {
     degraded_after_ms: nullable(
       integerField({
         label: "Degraded above (ms)",
@@ -434,53 +478,26 @@ function furtherFields(type: MonitorType): MonitorFields {
       initial: defaults.successThreshold,
       isRequired: true,
     }),
-    on_down: selectField<OnDown>({
-      label: "Component status while down",
-      initial: defaults.onDown,
-      options: ON_DOWN.map((value) => ({ value, label: STATUS_WORDS[value] })),
-    }),
-    open_incident: selectField<OpenIncident>({
-      label: "Incidents",
-      hint: "On the pages of the components. An incident with an update by someone is not resolved by the monitor.",
-      initial: defaults.openIncident,
-      options: INCIDENTS,
-    }),
-    ...configFields(advanced),
-    ...(isPush
-      ? {}
-      : {
-          retry_interval_seconds: nullable(
-            integerField({
-              label: "Check again after (seconds)",
-              hint: `Interval until a threshold is reached. Empty means ${intervalsOf(type).retry.toLocaleString("en")}, or the check interval if that is shorter.`,
-            }),
-          ),
-        }),
-    reminder_seconds: reminderField(),
-    inverted: checkboxField({
-      label: "Invert the result",
-      hint: "A check that succeeds counts as failed, and one that fails as succeeded.",
-      initial: defaults.inverted,
-    }),
-    ...labels,
   };
 }
 
 /** Returns the values of the further fields in one line: "10 s timeout · down after 3 failures, up after 1 · …". */
 function summaryOf(type: MonitorType, values: Readonly<Record<string, unknown>>): string {
   if (type === "unsupported") return "";
-  const { isPush, summary } = TYPE_FORMS[type];
+  const { summary } = TYPE_FORMS[type];
+  const isAsked = !isPassive(type);
+  const { hasFixedThresholds: isFixed = false } = probeOf(type);
   const [timeout = 0, failures = 0, successes = 0] = [
-    isPush ? 0 : values["timeout_ms"],
-    values["failure_threshold"],
-    values["success_threshold"],
+    isAsked ? values["timeout_ms"] : 0,
+    isFixed ? 1 : values["failure_threshold"],
+    isFixed ? 1 : values["success_threshold"],
   ].map(Number);
   const incident = INCIDENTS.find(({ value }) => value === values["open_incident"]);
   const status = ON_DOWN.find((value) => value === values["on_down"]);
   if (Number.isNaN(timeout + failures + successes) || !incident || !status) return "";
   const parts = [
-    ...(isPush ? [] : [`${latencyInWords(timeout)} timeout`]),
-    `down after ${plural(failures, "failure")}, up after ${successes}`,
+    ...(isAsked ? [`${latencyInWords(timeout)} timeout`] : []),
+    ...(isFixed ? [] : [`down after ${plural(failures, "failure")}, up after ${successes}`]),
     `then ${STATUS_WORDS[status].toLowerCase()}, ${incident.words}`,
     ...(summary ? [summary((name) => values[inputOf(name)])] : []),
   ];

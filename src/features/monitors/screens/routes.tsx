@@ -1,4 +1,7 @@
+import { roleAllows } from "../../../base/actor";
 import { runInSlices } from "../../../base/in-slices";
+import { isPassive } from "../../../base/status";
+import { plural } from "../../../base/text";
 import { SECOND_MS } from "../../../base/time";
 import { StepRecorder } from "../../../egress/steps";
 import { seeOther } from "../../../http/answers";
@@ -10,11 +13,16 @@ import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { monitorPath, MONITORS_PATH } from "../../../ui/frame/paths";
 import { createArea } from "../../../ui/screens/area";
 import { screenOperation, ShowInstead } from "../../../ui/screens/routes";
+import { findKey } from "../../keys/store";
 import { listWebhooksOnlyFor } from "../../webhooks/monitors";
+import { listUnmatched } from "../alerts/alert-store";
+import { endAlerts, findOpenAlert, UNMATCHED_MS } from "../alerts/reports";
 import { getMonitorRecord } from "../records";
 import { retentionOf } from "../rollup";
 import { deleteMonitor, endToken, pauseMonitor, resumeMonitor, rotateToken } from "../monitors";
+import { findMonitor } from "../store";
 import { tokensOf } from "../tokens";
+import { UnmatchedAlerts } from "./alerts";
 import { CheckSteps, MonitorDetail } from "./detail";
 import { addMonitorForms, requireActiveCheck, WebhooksLeft } from "./form-routes";
 import { MonitorList, readMonitorList } from "./list";
@@ -46,6 +54,22 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
     const list = await runInSlices(readMonitorList(ctx.db, query, now));
     const { role } = sessionOf(requestContext).user;
     return { title: "Monitors", children: <MonitorList list={list} role={role} now={now} /> };
+  });
+
+  area.screen("/alerts", ({ requestContext }) => {
+    const now = ctx.clock.now();
+    const alerts = listUnmatched(ctx.db, { since: now - UNMATCHED_MS }).map((alert) => ({
+      ...alert,
+      senderName:
+        findKey(ctx.db, { id: alert.sender })?.name ??
+        findMonitor(ctx.db, { id: alert.sender })?.name ??
+        alert.sender,
+    }));
+    const canCreate = roleAllows(sessionOf(requestContext).user.role, "admin");
+    return {
+      title: "Alerts that matched nothing",
+      children: <UnmatchedAlerts {...{ alerts, canCreate, now }} />,
+    };
   });
 
   addMonitorForms(area, deps);
@@ -113,7 +137,7 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
     load(reader, { params, sent }) {
       const record = getMonitorRecord(reader, params.id);
       // A submitted form is rejected by the service, with the reason.
-      if (record.row.type !== "push" && sent === undefined) {
+      if (!isPassive(record.row.type) && sent === undefined) {
         throw new ShowInstead({ path: monitorPath(params.id) });
       }
       return { record };
@@ -159,6 +183,44 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
     },
     run: (tx, { params: { id, key } }, actor) => endToken(ctx, tx, id, key, actor),
     done: (_, { params }) => ({ path: monitorPath(params.id), text: "The token was ended." }),
+  });
+
+  area.confirmation("/:id/end-alerts", {
+    role: "editor",
+    show: ({ params }) => ({
+      title: `End the open alerts of “${getMonitorRecord(ctx.db, params.id).row.name}”`,
+      button: "Nothing is firing",
+      dialog: (
+        <p>
+          The monitor is up from then on, unless a sender reports an alert again. Use this if you
+          know that no alert is firing any more.
+        </p>
+      ),
+      cancelHref: monitorPath(params.id),
+    }),
+    run: (tx, { params: { id } }, actor) => endAlerts(ctx, tx, monitoring, { id }, actor),
+    done: (ended, { params }) => ({
+      path: monitorPath(params.id),
+      text: `${plural(ended, "open alert")} ended.`,
+    }),
+  });
+
+  area.confirmation("/:id/alerts/:key/end", {
+    role: "editor",
+    show({ params }) {
+      const { row } = getMonitorRecord(ctx.db, params.id);
+      const alert = findOpenAlert(ctx.db, row.num, params.key);
+      // It has ended meanwhile.
+      if (!alert) return { path: monitorPath(row.id) };
+      return {
+        title: "End the alert",
+        button: "End alert",
+        dialog: <p>{alert.title}. It opens again if a sender reports it again.</p>,
+        cancelHref: monitorPath(row.id),
+      };
+    },
+    run: (tx, { params }, actor) => endAlerts(ctx, tx, monitoring, params, actor),
+    done: (_, { params }) => ({ path: monitorPath(params.id), text: "The alert was ended." }),
   });
 
   return addSelectionRoutes(area, deps).post(

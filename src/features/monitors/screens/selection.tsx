@@ -6,7 +6,7 @@ import { Type } from "@sinclair/typebox";
 import type { Actor } from "../../../base/actor";
 import { runInSlices } from "../../../base/in-slices";
 import { OneOf } from "../../../base/schema";
-import type { Tone } from "../../../base/status";
+import { isPassive, type Tone } from "../../../base/status";
 import { TAG_MAX, TAGS_MAX, TagText, withoutTag, withTag } from "../../../base/tags";
 import { plural } from "../../../base/text";
 import { examine, validate } from "../../../base/validation";
@@ -161,7 +161,7 @@ function checkMonitors(ctx: Ctx, monitoring: Monitoring, ids: readonly string[])
   for (const id of ids) {
     const row = findMonitor(ctx.db, { id });
     if (!row) counts.gone += 1;
-    else if (row.type === "push") counts.push += 1;
+    else if (isPassive(row.type)) counts.push += 1;
     else if (row.type === "unsupported") counts.unsupported += 1;
     else if (row.paused) counts.paused += 1;
     else rows.push(row);
@@ -189,7 +189,9 @@ function messageOf(counts: Counts, words: SelectionChange["words"]): Message {
     unsupported > 0
       ? `${plural(unsupported, "monitor")} ${unsupported === 1 ? "has" : "have"} a type that this version cannot check.`
       : undefined,
-    push > 0 ? `${plural(push, "monitor")} cannot be checked, since jobs call them.` : undefined,
+    push > 0
+      ? `${plural(push, "monitor")} cannot be checked, since others report to them.`
+      : undefined,
     full > 0
       ? `${plural(full, "monitor")} ${full === 1 ? "has" : "have"} ${TAGS_MAX} tags, the maximum.`
       : undefined,

@@ -13,6 +13,7 @@ import {
 } from "../../../ui/forms/fields";
 import { type AnyField, type Field, nullable, optional } from "../../../ui/forms/form";
 import type { IconName } from "../../../ui/icons";
+import { mappingField, matchersField } from "./alert-fields";
 import { assertionsField } from "./assertion-field";
 import { passwordField, secretTextField, secretValuesField } from "./secrets";
 import {
@@ -256,6 +257,51 @@ export const TYPE_FORMS: Readonly<Record<MonitorType, TypeForm>> = {
           ),
         },
       }),
+    },
+  },
+  alert: {
+    purpose: "Alertmanager, Grafana or another program reports alerts",
+    words: "prometheus alertmanager grafana webhook kuma gatus datadog alerts firing receiver",
+    icon: "bell",
+    fields: {
+      format: selectField({
+        label: "Sender",
+        initial: "alertmanager",
+        options: [
+          { value: "alertmanager", label: "Alertmanager" },
+          { value: "grafana", label: "Grafana" },
+          { value: "json", label: "Another sender" },
+        ],
+      }),
+      match: matchersField(
+        "Matchers",
+        'One per line, such as severity=~"critical|page". The monitor is down while an open alert fulfils all of them. Empty means every alert.',
+      ),
+      degraded: matchersField(
+        "Matchers of degraded",
+        "Optional. Alerts that fulfil all of these, and not those above, only degrade the monitor.",
+      ),
+    },
+    folds: {
+      "Another sender": ["mapping"],
+      "Missing reports": ["stale_after_seconds", "watchdog"],
+    },
+    advanced: {
+      stale_after_seconds: nullable(
+        integerField({
+          label: "Drop an alert after (seconds)",
+          hint: "Without a further report. It must be above the time in which the sender repeats an alert.",
+          initial: 18_000,
+        }),
+      ),
+      watchdog: nullable(
+        textField({
+          label: "Watchdog",
+          hint: "Optional. Reference of a heartbeat monitor that the sender calls all the time. While it is down, no alert says nothing.",
+          maxlength: 100,
+        }),
+      ),
+      mapping: mappingField,
     },
   },
   websocket: {

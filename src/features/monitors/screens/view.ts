@@ -1,4 +1,4 @@
-import type { ComponentStatus } from "../../../base/status";
+import { type ComponentStatus, isPassive } from "../../../base/status";
 import { SECOND_MS } from "../../../base/time";
 import { matchesMonitor } from "../../../base/webhook";
 import type { Reader } from "../../../db/statements";
@@ -9,6 +9,7 @@ import { listIncidentsOfOutage } from "../../incidents/outage-store";
 import { receivesKind } from "../../webhooks/monitors";
 import { findPausedUntil } from "../../webhooks/records";
 import { listAllWebhooks, type WebhookRow } from "../../webhooks/store";
+import { listShownAlerts, type OpenAlertRow } from "../alerts/alert-store";
 import { type CheckRow, listChecksBefore } from "../checks-store";
 import { listNewestSpans } from "../spans-store";
 import { listDependents } from "../dependency-store";
@@ -27,6 +28,7 @@ import {
 } from "../uptime";
 import { listRuns, listSignals, type SignalRow } from "../job-store";
 import { type MonitorToken, tokensOf } from "../tokens";
+import { ALERTS_SHOWN } from "./alerts";
 import type { Range } from "./range";
 
 const CHECKS_SHOWN = 15;
@@ -56,13 +58,12 @@ export interface ListedTrouble extends Trouble {
   incident: OwnIncident | undefined;
 }
 
-/** Signals, open runs and tokens of the job of a push monitor. */
+/** Signals and open runs of the job of a push monitor. */
 export interface JobView {
   /** Last signals, newest first. */
   signals: readonly SignalRow[];
   /** Open runs, newest first; late after the grace period. */
   runs: readonly { rid: string; startedAt: number; isLate: boolean }[];
-  tokens: readonly MonitorToken[];
   /** Time of the schedule after the last report, or after the creation, in unix ms; undefined without one. */
   dueAt: number | undefined;
 }
@@ -90,6 +91,10 @@ export interface MonitorView {
   checks: readonly CheckRow[];
   /** Undefined for types other than push. */
   job: JobView | undefined;
+  /** Open alerts; undefined for types other than alert. */
+  alerts: readonly OpenAlertRow[] | undefined;
+  /** Tokens with which others report; undefined for types that do not wait for reports. */
+  tokens: readonly MonitorToken[] | undefined;
   /** Incidents to which outages of the monitor belong, newest first. */
   incidents: readonly OwnIncident[];
   /** Incidents of the present outage; resolved and deleted ones if that happened by hand. */
@@ -143,6 +148,11 @@ export function readMonitorView(
       limit: CHECKS_SHOWN,
     }),
     job: record.row.type === "push" ? readJob(reader, record, now) : undefined,
+    alerts:
+      record.row.type === "alert"
+        ? listShownAlerts(reader, { monitorNum: num, limit: ALERTS_SHOWN + 1 })
+        : undefined,
+    tokens: isPassive(record.row.type) ? tokensOf(reader, id) : undefined,
     incidents,
     present: listIncidentsOfOutage(reader, { monitorId: id }),
     dependents: listDependents(reader, { parentId: id }).sort(
@@ -157,7 +167,7 @@ export function readMonitorView(
 }
 
 function readJob(reader: Reader, { row, state }: MonitorRecord, now: number): JobView {
-  const { id, num, config, createdAt } = row;
+  const { num, config, createdAt } = row;
   const graceMs = graceSecondsOf(config) * SECOND_MS;
   return {
     signals: listSignals(reader, { monitorNum: num, limit: SIGNALS_SHOWN }),
@@ -166,7 +176,6 @@ function readJob(reader: Reader, { row, state }: MonitorRecord, now: number): Jo
       startedAt,
       isLate: startedAt + graceMs <= now,
     })),
-    tokens: tokensOf(reader, id),
     dueAt: occurrencesOf(config)?.next(state.heartbeatAt ?? createdAt),
   };
 }

@@ -51,7 +51,8 @@ export function timeInWords(ms: number): string {
  * Returns the interval of a monitor as text: "every 1 min"; for a job with a schedule "at 0 3 * * * (UTC)",
  * without a deadline "at any time".
  */
-export function intervalInWords({ intervalSeconds, config }: MonitorRecord["row"]): string {
+export function intervalInWords({ type, intervalSeconds, config }: MonitorRecord["row"]): string {
+  if (type === "alert") return "as senders report";
   const declared = scheduleOf(config);
   if (declared) return `at ${declared.schedule} (${declared.time_zone})`;
   return intervalSeconds === null

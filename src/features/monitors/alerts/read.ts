@@ -1,0 +1,165 @@
+/* Alerts in a body: its format by its shape, or by a mapping. No URL of a body is ever fetched. */
+import { invalidFields } from "../../../base/errors";
+import { sha256Hex } from "../../../base/hash";
+import { redactText } from "../../../base/redaction";
+import type { AlertFormat } from "../../../base/status";
+import { parseInstant, SECOND_MS } from "../../../base/time";
+import type { Labels } from "../../../db/tables/alerts";
+import { parseJsonPath, valueAt } from "../assertions/json-path";
+import { listPathOf, type Mapping } from "../probes/alert";
+import { messageOf } from "../signal-text";
+
+/** An alert as its sender reports it. */
+export interface ReportedAlert {
+  fingerprint: string;
+  labels: Labels;
+  isFiring: boolean;
+  /** Unix ms; undefined if it is not told. */
+  startsAt: number | undefined;
+  title: string;
+  /** True for a test, which opens nothing. */
+  isTest: boolean;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Returns the format of a body that tells it; undefined for any other. */
+export function formatOf(body: unknown): Exclude<AlertFormat, "json"> | undefined {
+  if (!isObject(body) || !Array.isArray(body["alerts"])) return undefined;
+  // Grafana has taken over the shape of Alertmanager, and adds fields of its own.
+  if (Object.hasOwn(body, "orgId") || body["version"] === "1") return "grafana";
+  return Object.hasOwn(body, "groupKey") || body["version"] === "4" ? "alertmanager" : undefined;
+}
+
+/** Throws `validation_failed` for a body without a known format. `expected` names those that are read. */
+export function unknownShape(expected: string): never {
+  throw invalidFields([{ pointer: "#", detail: `is not a body of ${expected}` }]);
+}
+
+/** Cost of one alert in the slices in which bodies are read: about 10 µs. */
+export const ALERT_COST = 0.05;
+
+/** Reads the alerts of a body of Alertmanager or Grafana. Entries that say neither firing nor resolved are left out. */
+export function* readAlerts(
+  format: AlertFormat,
+  body: unknown,
+): Generator<number, readonly ReportedAlert[]> {
+  const alerts: ReportedAlert[] = [];
+  for (const entry of (body as { alerts: unknown[] }).alerts) {
+    yield ALERT_COST;
+    if (!isObject(entry)) continue;
+    const { status, startsAt } = entry;
+    if (status !== "firing" && status !== "resolved") continue;
+    const labels = textsOf(entry["labels"]);
+    const { summary, title, description } = textsOf(entry["annotations"]);
+    alerts.push({
+      fingerprint: fingerprintOf(entry["fingerprint"], labels),
+      labels,
+      isFiring: status === "firing",
+      startsAt: timeOf(startsAt),
+      title: titleOf(summary || title || description || labels["alertname"]),
+      isTest: format === "grafana" && labels["alertname"] === "TestAlert",
+    });
+  }
+  return alerts;
+}
+
+/** Reads the alerts of any other body by a mapping. Those without a fingerprint or a known status are left out. */
+export function* readMapped(
+  { alerts: list, fingerprint, status, started_at, title, labels = {} }: Mapping,
+  body: unknown,
+): Generator<number, readonly ReportedAlert[]> {
+  const path = list === null ? undefined : listPathOf(list);
+  const entries = path ? valueAt(body, path) : [body];
+  if (!Array.isArray(entries)) return [];
+  const read = (entry: unknown, place: string | undefined) =>
+    place === undefined ? undefined : textOf(valueAt(entry, parseJsonPath(place) ?? []));
+  const alerts: ReportedAlert[] = [];
+  for (const entry of entries) {
+    yield ALERT_COST;
+    const [id, said] = [read(entry, fingerprint), read(entry, status.path)];
+    const isFiring = said !== undefined && status.firing.includes(said);
+    const isKnown = isFiring || (said !== undefined && status.resolved.includes(said));
+    if (id === undefined || id === "" || !isKnown) continue;
+    const found = Object.entries(labels).flatMap(([name, place]) => {
+      const value = read(entry, place);
+      return value === undefined ? [] : [[name, value]];
+    });
+    const named = Object.fromEntries(found) as Labels;
+    alerts.push({
+      fingerprint: fingerprintOf(id, named),
+      labels: named,
+      isFiring,
+      startsAt: timeOf(read(entry, started_at)),
+      title: titleOf(read(entry, title) || id),
+      isTest: false,
+    });
+  }
+  return alerts;
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Returns a scalar as text; undefined for other values. */
+function textOf(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : undefined;
+}
+
+function textsOf(value: unknown): Labels {
+  if (!isObject(value)) return {};
+  const texts = Object.entries(value).flatMap(([name, each]) => {
+    const text = textOf(each);
+    return text === undefined ? [] : [[name, text]];
+  });
+  return Object.fromEntries(texts) as Labels;
+}
+
+const FINGERPRINT_MAX = 200;
+
+/** Returns the fingerprint as sent, or that of the sorted labels. */
+function fingerprintOf(sent: unknown, labels: Labels): string {
+  const text = textOf(sent) ?? "";
+  if (text !== "" && text.length <= FINGERPRINT_MAX) return text;
+  return sha256Hex(
+    text || JSON.stringify(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1))),
+  );
+}
+
+/** Longest title, in code points. */
+const TITLE_MAX = 300;
+
+function titleOf(text: string | undefined): string {
+  return messageOf((text ?? "").replace(/\s+/gu, " "), TITLE_MAX).message ?? "Alert";
+}
+
+const NUMBER = /^\d{1,16}(\.\d+)?$/;
+/** Unix seconds are below, unix ms above. */
+const SECONDS_BELOW = 100_000_000_000;
+const WITHOUT_ZONE = /^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?$/;
+
+/** Returns a time in unix ms: ISO 8601, in UTC without a zone, or a number; undefined for other values. */
+function timeOf(value: unknown): number | undefined {
+  const text = textOf(value)?.trim() ?? "";
+  if (NUMBER.test(text)) {
+    const number = Number(text);
+    return Math.round(number < SECONDS_BELOW ? number * SECOND_MS : number);
+  }
+  return parseInstant(WITHOUT_ZONE.test(text) ? `${text.replace(" ", "T")}Z` : text);
+}
+
+/** Largest size of stored labels as JSON, in bytes. */
+const LABELS_MAX_BYTES = 4_096;
+
+/** Returns labels as they are stored: without secrets, and without the longest ones of too many. */
+export function storedLabels(labels: Labels): Labels {
+  const entries = Object.entries(labels).map(([name, value]) => [name, redactText(value)] as const);
+  const sizeOf = () => Buffer.byteLength(JSON.stringify(Object.fromEntries(entries)));
+  if (sizeOf() > LABELS_MAX_BYTES) {
+    entries.sort(([aName, a], [bName, b]) => aName.length + a.length - bName.length - b.length);
+    while (entries.length > 0 && sizeOf() > LABELS_MAX_BYTES) entries.pop();
+  }
+  return Object.fromEntries(entries);
+}
