@@ -85,7 +85,7 @@ export async function openAlertSite(
     return {
       checkNow: (...given) => engine.checkNow(...given),
       heartbeat: (...given) => engine.heartbeat(...given),
-      judgeAlerts: (ids) => engine.judgeAlerts(ids),
+      alertsChanged: (ids) => engine.alertsChanged(ids),
       nextCheckAt: (id) => engine.nextCheckAt(id),
       tryOut: (...given) => engine.tryOut(...given),
       isTooBusy: () => false,

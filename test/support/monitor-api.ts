@@ -93,6 +93,6 @@ export function recordingMonitoring(
     nextCheckAt: () => undefined,
     tryOut: async () => ({ outcome: "ok", latencyMs: 1, message: null }),
     isTooBusy: () => false,
-    judgeAlerts: () => {},
+    alertsChanged: () => {},
   };
 }

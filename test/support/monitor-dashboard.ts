@@ -89,7 +89,7 @@ export async function createMonitorDashboard(role: Role = "admin"): Promise<Moni
       heartbeat: async () => {},
       nextCheckAt: () => dashboard.nextCheckAt,
       isTooBusy: () => false,
-      judgeAlerts: () => {},
+      alertsChanged: () => {},
       async tryOut(type, config, timeoutMs, steps) {
         triedOut.push({ type, config, timeoutMs });
         if (steps) setSteps(steps, dashboard.steps);

@@ -25,6 +25,20 @@ const AlertBody = Type.Object(
     additionalProperties: true,
     title: "AlertBody",
     description: "A body of Alertmanager or Grafana, as their webhooks send it.",
+    examples: [
+      {
+        version: "4",
+        groupKey: '{}:{alertname="HighErrors"}',
+        alerts: [
+          {
+            status: "firing",
+            labels: { alertname: "HighErrors", service: "checkout", severity: "critical" },
+            annotations: { summary: "More than 5 % of the orders fail." },
+            startsAt: "2026-01-10T02:00:00Z",
+          },
+        ],
+      },
+    ],
   },
 );
 
@@ -68,7 +82,7 @@ export function createAlertIntake(ctx: Ctx, monitoring: Monitoring): AlertIntake
     const alerts = await runInSlices(read);
     const now = ctx.clock.now();
     const plan = await runInSlices(planReport(ctx.db, { ...report, alerts, now }));
-    const { matched, monitorIds, changes, judged } = plan;
+    const { matched, monitorIds, changes, affected } = plan;
     for (let start = 0; start < changes.length; start += CHANGES_PER_WRITE) {
       const part = changes.slice(start, start + CHANGES_PER_WRITE);
       // oxlint-disable-next-line no-await-in-loop
@@ -76,7 +90,7 @@ export function createAlertIntake(ctx: Ctx, monitoring: Monitoring): AlertIntake
         for (const change of part) change(tx);
       });
     }
-    monitoring.judgeAlerts(judged);
+    monitoring.alertsChanged(affected);
     return { alerts: alerts.length, matched, monitors: [...monitorIds] };
   }
 

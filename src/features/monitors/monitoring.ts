@@ -54,7 +54,7 @@ export interface Monitoring {
    */
   heartbeat(id: string, beat: Heartbeat, arrivedAt?: number): Promise<void>;
   /** Judges monitors again whose open alerts have changed. */
-  judgeAlerts(ids: Iterable<string>): void;
+  alertsChanged(ids: Iterable<string>): void;
   /**
    * Returns the time of the next planned check in unix ms; undefined for monitors that wait for reports, while the
    * monitor is checked or paused, and without an engine.
@@ -85,7 +85,7 @@ export function createIdleMonitoring(): Monitoring {
     checkNow: refuse,
     heartbeat: refuse,
     // Judged at the next start.
-    judgeAlerts: () => {},
+    alertsChanged: () => {},
     nextCheckAt: () => undefined,
     tryOut: refuse,
     isTooBusy: () => false,

@@ -115,6 +115,9 @@ export const importReportPath = objectPath(`${IMPORTS_PATH}/reports`);
 
 export const NEW_MONITOR_PATH = `${MONITORS_PATH}/new`;
 
+/** Path of the alerts that matched no monitor. */
+export const UNMATCHED_ALERTS_PATH = `${MONITORS_PATH}/alerts`;
+
 /** Path of the form that acts on selected monitors. */
 export const SELECTED_MONITORS_PATH = `${MONITORS_PATH}/selected`;
 

@@ -219,7 +219,7 @@ describe("rate limits of invalid heartbeat tokens", () => {
       const { instance: _, ...said } = expectProblem(inPath, "not_found");
       seen.push(JSON.stringify(said), chargeOf(inPath).split(" ")[0] ?? "");
     }
-    const unknown = "The heartbeat token is unknown: no push monitor of this server has it.";
+    const unknown = "The heartbeat token is unknown: no monitor of this server has it.";
     expect(new Set(seen).size).toBe(2);
     expect(seen).toContain("public");
     expect(JSON.parse(seen[0] ?? "").detail).toBe(unknown);

@@ -1,4 +1,5 @@
 import { listDeliveries } from "../../../src/features/webhooks/deliveries";
+import { alertmanagerBody } from "../alert-reports";
 import { byKey, type ActionInstallation, type Verbs } from "./verb";
 
 const FOUND_OUT = "it records observations and changes no setting";
@@ -180,6 +181,11 @@ export const API_VERBS: Verbs = {
     because: FOUND_OUT,
     prepare: async (installation) =>
       byKey(installation, "POST", `/monitors/${await installation.monitor()}/check`),
+  },
+  "POST /api/v1/alerts": {
+    leaves: [],
+    because: FOUND_OUT,
+    prepare: (installation) => byKey(installation, "POST", "/alerts", alertmanagerBody()),
   },
   "POST /api/v1/heartbeats/:token": {
     leaves: [],

@@ -1,3 +1,6 @@
+import { saveOpenAlert } from "../../../src/features/monitors/alerts/alert-store";
+import { keyOfAlert } from "../../../src/features/monitors/alerts/reports";
+import { getMonitorRecord } from "../../../src/features/monitors/records";
 import { tokensOf } from "../../../src/features/monitors/tokens";
 import { formOf } from "../monitor-dashboard";
 import { byForm, type Sent, type ActionInstallation, type Verbs } from "./verb";
@@ -23,6 +26,27 @@ async function monitorForm(
   return byForm(installation, `/monitors/${await installation.monitor(more)}/${verb}`, {
     form: "1",
   });
+}
+
+/** Creates a monitor with an open alert. */
+async function openAlert(
+  installation: ActionInstallation,
+): Promise<{ id: string; key: string | undefined }> {
+  const { app } = installation;
+  const id = await installation.monitor({ type: "alert", config: { format: "alertmanager" } });
+  const { num: monitorNum } = getMonitorRecord(app.ctx.db, id).row;
+  const alert = {
+    monitorNum,
+    sender: "key_1",
+    fingerprint: "f",
+    labels: {},
+    level: "down",
+    startedAt: 1,
+    lastSeenAt: app.ctx.clock.now(),
+    title: "Errors",
+  } as const;
+  await app.ctx.db.write((tx) => saveOpenAlert(tx, alert));
+  return { id, key: keyOfAlert(alert) };
 }
 
 /** Dashboard requests that change monitors. */
@@ -59,6 +83,20 @@ export const MONITOR_VERBS: Verbs = {
       const id = await installation.monitor({ type: "push", interval_seconds: 60, config: {} });
       const [token] = tokensOf(installation.app.ctx.db, id);
       return byForm(installation, `/monitors/${id}/tokens/${token?.key}/end`, { form: "1" });
+    },
+  },
+  "POST /admin/monitors/:id/end-alerts": {
+    leaves: ["monitor.end_alerts"],
+    async prepare(installation) {
+      const { id } = await openAlert(installation);
+      return byForm(installation, `/monitors/${id}/end-alerts`, { form: "1" });
+    },
+  },
+  "POST /admin/monitors/:id/alerts/:key/end": {
+    leaves: ["monitor.end_alerts"],
+    async prepare(installation) {
+      const { id, key } = await openAlert(installation);
+      return byForm(installation, `/monitors/${id}/alerts/${key}/end`, { form: "1" });
     },
   },
   "POST /admin/monitors/:id/delete": {

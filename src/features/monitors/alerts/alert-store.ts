@@ -202,6 +202,15 @@ export const listUnmatched = selectMany((orm, $: { since: number }) =>
     .orderBy(desc(unmatchedAlerts.seenAt), asc(unmatchedAlerts.fingerprint)),
 );
 
+/** Finds one of the alerts that matched nothing since a time (unix ms). */
+export const findUnmatchedSince = selectOne((orm, $: { since: number }) =>
+  orm
+    .select({ seenAt: unmatchedAlerts.seenAt })
+    .from(unmatchedAlerts)
+    .where(gt(unmatchedAlerts.seenAt, $.since))
+    .limit(1),
+);
+
 /** Deletes those beyond the last `kept`, and those from before a time (unix ms). */
 export const trimUnmatched = mutate((orm, $: { kept: number; before: number }) =>
   orm.delete(unmatchedAlerts).where(

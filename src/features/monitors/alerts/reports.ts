@@ -88,7 +88,7 @@ export interface AlertReport {
   now: number;
 }
 
-/** What a report changes, for transactions of a limited size. */
+/** Changes of a report, for transactions of a limited size. */
 export interface ReportPlan {
   /** Number of alerts that matched a monitor. */
   matched: number;
@@ -97,7 +97,7 @@ export interface ReportPlan {
   /** Changes in the order in which they must be written. */
   changes: readonly ((tx: Tx) => void)[];
   /** Ids of the monitors whose state may change. */
-  judged: ReadonlySet<string>;
+  affected: ReadonlySet<string>;
 }
 
 /** Time in which a further report of an alert is not written. */
@@ -135,7 +135,7 @@ export function* planReport(
     listLastReports(reader, { nums }).map((row) => [row.monitorNum, row.heartbeatAt]),
   );
   const changes: ((tx: Tx) => void)[] = [];
-  const judged = new Set<string>();
+  const affected = new Set<string>();
   const matched = new Set<string>();
   const monitorIds: string[] = [];
   const seenAgain = new Set<string>();
@@ -171,12 +171,12 @@ export function* planReport(
       } else {
         if (now - row.lastSeenAt >= SEEN_EXACT_MS) seenAgain.add(fingerprint);
         // It was stale, and is open again.
-        if (row.lastSeenAt <= seenBy) judged.add(id);
+        if (row.lastSeenAt <= seenBy) affected.add(id);
       }
     }
     if (isMatched) monitorIds.push(id);
     const heartbeatAt = reportedAt.get(monitorNum) ?? null;
-    if (heartbeatAt === null || own.length > 0) judged.add(id);
+    if (heartbeatAt === null || own.length > 0) affected.add(id);
     if (own.length > 0) changes.push((tx) => deleteStaleAlerts(tx, { monitorNum, seenBy }), ...own);
     if (opened > 0) changes.push((tx) => trimOpenAlerts(tx, { monitorNum, kept: OPEN_MAX }));
     if (heartbeatAt === null || Math.abs(now - heartbeatAt) >= SEEN_EXACT_MS) {
@@ -192,7 +192,7 @@ export function* planReport(
   );
   changes.push(...planUnmatched(reader, { sender, format, alerts: others, now }));
   yield ALERT_COST * alerts.length;
-  return { matched: matched.size, monitorIds, changes, judged };
+  return { matched: matched.size, monitorIds, changes, affected };
 }
 
 /** Returns the changes that keep the alerts which matched nothing, for people who look for them. */
@@ -257,7 +257,7 @@ export function findOpenAlert(
 export function endAlerts(
   ctx: Ctx,
   tx: Tx,
-  monitoring: Pick<Monitoring, "judgeAlerts">,
+  monitoring: Pick<Monitoring, "alertsChanged">,
   { id, key }: { id: string; key?: string },
   actor: Actor,
 ): number {
@@ -268,6 +268,6 @@ export function endAlerts(
   if (ended === 0) return 0;
   const summary = `Ended ${plural(ended, "open alert")} of the monitor “${row.name}”`;
   audit(ctx, tx, actor, "monitor.end_alerts", id, summary);
-  tx.afterCommit(() => monitoring.judgeAlerts([id]));
+  tx.afterCommit(() => monitoring.alertsChanged([id]));
   return ended;
 }

@@ -10,8 +10,8 @@ import { type AlertConfig, staleMsOf } from "../probes/alert";
 import { findMonitor, findMonitorByRef, findMonitorState } from "../store";
 import type { ScheduledMonitor } from "./registry";
 
-/** What the open alerts of a monitor say. */
-interface Judgement {
+/** Result of the open alerts of a monitor. */
+interface AlertCheck {
   /** Undefined before the first report. */
   result: ProbeResult | undefined;
   /** Time after which an alert may be stale, in ms; Infinity without an open one. */
@@ -20,7 +20,7 @@ interface Judgement {
   isStale: boolean;
 }
 
-/** What else decides. Times are unix ms. */
+/** Facts beside the alerts that decide. Times are unix ms. */
 interface Circumstances {
   now: number;
   /** Time since which this server could be reached. Before, no sender could repeat an alert. */
@@ -30,11 +30,11 @@ interface Circumstances {
 }
 
 /** Judges a monitor by its open alerts. */
-export function judgeAlerts(
+export function checkAlerts(
   reader: Reader,
   { num: monitorNum, config: stored }: Pick<ScheduledMonitor, "num" | "config">,
   circumstances: Circumstances,
-): Judgement {
+): AlertCheck {
   const { now, heardSince } = circumstances;
   const config = stored as AlertConfig;
   const staleMs = staleMsOf(config);

@@ -24,7 +24,7 @@ import {
 } from "../monitoring";
 import type { MonitorConfig } from "../probes";
 import { SHORT_TIMEOUT_MS } from "../wire";
-import { judgeAlerts, StaleAlerts } from "./alerts";
+import { checkAlerts, StaleAlerts } from "./alerts";
 import { startIncidentClock } from "./incidents";
 import {
   type Job,
@@ -263,7 +263,7 @@ class Engine implements Monitoring {
       job ? this.#scheduler.isTooEarly(scheduled) : !isRepeated && hasStalled();
     const canCount = () => isCurrent() && !isSpoiled();
     const missed = job && missedDeadline(job, scheduled, clock);
-    const alerts = scheduled.type === "alert" ? this.#judge(scheduled) : undefined;
+    const alerts = scheduled.type === "alert" ? this.#checkAlerts(scheduled) : undefined;
     if (alerts && !alerts.result) {
       // Nothing was reported yet, so there is no result.
       this.#scheduler.free(scheduled, undefined);
@@ -379,7 +379,7 @@ class Engine implements Monitoring {
     const { state } = scheduled.evaluation;
     const needsRecheck = this.#results.take(...taken);
     if (hadFailed && !hasFailed(scheduled)) this.#recheckThrough(scheduled);
-    if (state !== scheduled.evaluation.state) this.#judgeWatched(scheduled);
+    if (state !== scheduled.evaluation.state) this.#checkWatched(scheduled);
     return needsRecheck;
   }
 
@@ -464,7 +464,7 @@ class Engine implements Monitoring {
     await waiter.promise;
   }
 
-  judgeAlerts(ids: Iterable<string>): void {
+  alertsChanged(ids: Iterable<string>): void {
     if (this.#isStopped || !this.#ctx.isPrimary()) return;
     for (const id of ids) {
       const scheduled = this.#findScheduled(id);
@@ -476,21 +476,21 @@ class Engine implements Monitoring {
   }
 
   /** Judges a monitor by its open alerts. */
-  #judge(scheduled: ScheduledMonitor): ReturnType<typeof judgeAlerts> {
+  #checkAlerts(scheduled: ScheduledMonitor): ReturnType<typeof checkAlerts> {
     const { clock, db } = this.#ctx;
     scheduled.hasNews = false;
     const stateOf = (id: string) => this.#registry.find(id)?.evaluation.state;
-    const judged = judgeAlerts(db, scheduled, {
+    const check = checkAlerts(db, scheduled, {
       now: clock.now(),
       heardSince: this.#liveness.heardSince,
       stateOf,
     });
-    this.#staleAlerts.note(scheduled, judged.isStale);
-    return judged;
+    this.#staleAlerts.note(scheduled, check.isStale);
+    return check;
   }
 
   /** Judges the monitors again that may have a push monitor as their watchdog. */
-  #judgeWatched({ job }: ScheduledMonitor): void {
+  #checkWatched({ job }: ScheduledMonitor): void {
     if (!job) return;
     for (const each of this.#registry) {
       if (each.config["watchdog"] !== undefined && !each.isPaused) this.#request(each);
@@ -609,7 +609,7 @@ class Engine implements Monitoring {
     if (!scheduled.isUnderWay) this.#releaseWaiters(scheduled);
     this.#dependencies.release(scheduled, false);
     this.#recheckThrough(scheduled);
-    this.#judgeWatched(scheduled);
+    this.#checkWatched(scheduled);
     this.#staleAlerts.note(scheduled, false);
   }
 

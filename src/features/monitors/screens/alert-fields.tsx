@@ -1,5 +1,6 @@
 /* Fields of monitors for alerts of other programs, and the mappings that the form fills in. */
 import { Fragment } from "preact";
+import { parseJson } from "../../../base/text";
 import type { Labels } from "../../../db/tables/alerts";
 import { NEW_MONITOR_PATH, withQuery } from "../../../ui/frame/paths";
 import { TextArea } from "../../../ui/form";
@@ -76,7 +77,7 @@ export const mappingField: Field<string, Mapping | null> = nullable({
   initial: "",
   read: (sent, name) => sent.text(name),
   // Text that is not JSON is rejected by the service.
-  toBody: (typed) => parsed(typed) as Mapping,
+  toBody: (typed) => (parseJson(typed) ?? typed) as Mapping,
   fromStored: (mapping) => JSON.stringify(mapping, null, 2),
   showError: ({ pointer, detail }) => {
     const part = pointer.split("/mapping/")[1]?.replaceAll("/", " → ");
@@ -106,14 +107,6 @@ export const mappingField: Field<string, Mapping | null> = nullable({
     </>
   ),
 });
-
-function parsed(typed: string): unknown {
-  try {
-    return JSON.parse(typed);
-  } catch {
-    return typed;
-  }
-}
 
 /** Returns the values of a new monitor's form that a link to it names: a mapping, or an alert that matched nothing. */
 export function alertValues({

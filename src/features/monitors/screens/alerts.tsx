@@ -4,7 +4,13 @@ import type { Labels } from "../../../db/tables/alerts";
 import { Card, CodeBlock, State } from "../../../ui/blocks";
 import { ButtonLink } from "../../../ui/buttons";
 import { DetailCard } from "../../../ui/detail";
-import { monitorPath, MONITORS_PATH, NEW_MONITOR_PATH, withQuery } from "../../../ui/frame/paths";
+import {
+  monitorPath,
+  MONITORS_PATH,
+  NEW_MONITOR_PATH,
+  UNMATCHED_ALERTS_PATH,
+  withQuery,
+} from "../../../ui/frame/paths";
 import { DenseDataTable } from "../../../ui/list";
 import { PageHead } from "../../../ui/navigation";
 import { RelativeTime } from "../../../ui/times";
@@ -109,6 +115,10 @@ export function AlertAddresses({ baseUrl }: { baseUrl: string }) {
         One without uses the token of this monitor, which is shown only when it is generated:
       </p>
       <CodeBlock text={`${baseUrl}/api/v1/heartbeats/TOKEN`} copyLabel="Copy address" />
+      <p class="muted">
+        If an alert does not arrive here, look at the{" "}
+        <a href={UNMATCHED_ALERTS_PATH}>alerts that matched nothing</a>.
+      </p>
     </Card>
   );
 }

@@ -21,6 +21,7 @@ import {
   MONITORS_PATH,
   NEW_MONITOR_PATH,
   SELECTED_MONITORS_PATH,
+  UNMATCHED_ALERTS_PATH,
   withQuery,
 } from "../../../ui/frame/paths";
 import { Icon } from "../../../ui/icons";
@@ -55,6 +56,8 @@ import {
   recentTimesOf,
 } from "../overview";
 import { listMonitorGroups, listMonitorTags, WORST_FIRST } from "../overview-store";
+import { findUnmatchedSince } from "../alerts/alert-store";
+import { UNMATCHED_MS } from "../alerts/reports";
 import type { MonitorRecord } from "../records";
 import { countMonitorsByState } from "../store";
 import { TYPE_FORMS } from "./types";
@@ -86,7 +89,18 @@ export function MonitorList(props: { list: MonitorListing; role: Role; now: numb
   const rows = <DenseDataTable {...table} />;
   return (
     <>
-      <PageHead title="Monitors" isList actions={canChange ? <CreateLink /> : undefined} />
+      <PageHead
+        title="Monitors"
+        isList
+        actions={
+          <>
+            {list.hasUnmatched ? (
+              <ButtonLink href={UNMATCHED_ALERTS_PATH}>Alerts that matched nothing</ButtonLink>
+            ) : null}
+            {canChange ? <CreateLink /> : null}
+          </>
+        }
+      />
       <StateTabs list={list} />
       <ListCard>
         <MonitorToolbar list={list} table={table} />
@@ -485,6 +499,8 @@ interface MonitorListing extends MonitorFilters {
   counts: ReadonlyMap<MonitorState, number>;
   /** True if the installation has a monitor. */
   hasAny: boolean;
+  /** True if alerts matched no monitor lately. */
+  hasUnmatched: boolean;
   /** Place of the last monitor if more follow. */
   nextBefore: string | undefined;
 }
@@ -548,6 +564,7 @@ export function* readMonitorList(
     recent: recentTimesOf(reader, nums, now),
     counts,
     hasAny: counts.size > 0 || countMonitorsByState(reader, {}).length > 0,
+    hasUnmatched: findUnmatchedSince(reader, { since: now - UNMATCHED_MS }) !== undefined,
     nextBefore,
   };
 }

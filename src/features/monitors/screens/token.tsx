@@ -10,6 +10,7 @@ import { PageHead } from "../../../ui/navigation";
 import { shownBefore } from "../../../ui/screens/form-screen";
 import type { NewMonitor } from "../monitors";
 import { scheduleOf } from "../probes/push";
+import { AlertAddresses } from "./alerts";
 import { JobCommands } from "./job";
 import { intervalInWords } from "./words";
 
@@ -50,7 +51,7 @@ function RevealedToken(props: {
   const url = `${baseUrl}/api/v1/heartbeats/${token}`;
   const curl = `curl -fsS -m 10 --retry 3 -o /dev/null ${url}`;
   const schedule = scheduleOf(row.config);
-  const times = crontabTimes(row);
+  const times = row.type === "alert" ? undefined : crontabTimes(row);
   return (
     <>
       <PageHead
@@ -67,17 +68,22 @@ function RevealedToken(props: {
       <Card title={name}>
         <Secret text={url} copyLabel="Copy address" />
         <p class="muted">
-          The job calls this address by GET or POST, {intervalInWords(row)}. Anyone who has the
-          address can report that the job has run.
+          {row.type === "alert"
+            ? "A sender that can set no header reports alerts to this address by POST. Anyone who has the address can report alerts to this monitor."
+            : `The job calls this address by GET or POST, ${intervalInWords(row)}. Anyone who has the address can report that the job has run.`}
         </p>
         {notified === undefined ? null : <p class="muted">{notified}</p>}
       </Card>
-      <Card title="Commands for a script">
-        <JobCommands url={url} isSecret />
-        <p class="muted">
-          With <code>?msg=…</code> the job adds a message.
-        </p>
-      </Card>
+      {row.type === "alert" ? (
+        <AlertAddresses baseUrl={baseUrl} />
+      ) : (
+        <Card title="Commands for a script">
+          <JobCommands url={url} isSecret />
+          <p class="muted">
+            With <code>?msg=…</code> the job adds a message.
+          </p>
+        </Card>
+      )}
       {times === undefined ? null : (
         <Card title="Crontab line">
           <CodeBlock text={`${times} ${curl}`} copyLabel="Copy line" isSecret />

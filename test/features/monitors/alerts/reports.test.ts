@@ -368,7 +368,7 @@ describe("requests with alerts", () => {
     expect(answer.body).toMatchObject({ alerts: 1, matched: 0 });
     expect(kept()[0]).toMatchObject({ isTest: true, title: "TestAlert", format: "grafana" });
     expect(kept()).toHaveLength(100);
-    await site.clock.advance(8 * 24 * HOUR_MS);
+    site.clock.setWallClock(site.clock.now() + 8 * 24 * HOUR_MS);
     await site.report(alertmanagerBody(OTHER));
     expect(kept().map(({ title }) => title)).toEqual(["Errors"]);
   });

@@ -6,7 +6,7 @@ import { changeSchemaOf } from "../../../../src/features/monitors/wire";
 import { declareConfig, desiredConfig } from "../../../../src/features/monitors/declared";
 import { type MonitorConfig, probeOf } from "../../../../src/features/monitors/probes";
 import { graceSecondsOf } from "../../../../src/features/monitors/probes/push";
-import { SUPPORTED_TYPES, type SupportedType } from "../../../../src/base/status";
+import { isPassive, SUPPORTED_TYPES, type SupportedType } from "../../../../src/base/status";
 import { isSecretInput } from "../../../../src/features/auth/screens/refused-form";
 import { createTestApp } from "../../../support/app";
 import { MONITOR_CONFIGS } from "../../../support/monitor-configs";
@@ -167,9 +167,9 @@ describe("monitor types", () => {
     }
   });
 
-  test("every monitor type except push has a probe that runs checks", () => {
+  test("every monitor type that does not wait for reports has a probe that runs checks", () => {
     const active = SUPPORTED_TYPES.filter((type) => probeOf(type).run !== undefined);
-    expect(active).toEqual(SUPPORTED_TYPES.filter((type) => type !== "push"));
+    expect(active).toEqual(SUPPORTED_TYPES.filter((type) => !isPassive(type)));
     expect(graceSecondsOf({})).toBe(60);
     expect(graceSecondsOf({ grace_seconds: 0 })).toBe(0);
   });

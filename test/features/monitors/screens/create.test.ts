@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { SUPPORTED_TYPES, type SupportedType } from "../../../../src/base/status";
+import { isPassive, SUPPORTED_TYPES, type SupportedType } from "../../../../src/base/status";
 import { expectProblem } from "../../../support/app";
 import { type Fields, openForm } from "../../../support/dashboard";
 import { fieldErrorsOn, readHtml, typedIn } from "../../../support/html";
@@ -166,7 +166,7 @@ describe("the form for a new monitor", () => {
       const { text } = await dashboard.open(`${NEW_MONITOR}?type=${type}`);
       const form = { ...formOf(text), name: type, ...needed(type) };
       const { status } = await dashboard.send(NEW_MONITOR, form);
-      expect([type, status]).toEqual([type, type === "push" ? 200 : 303]);
+      expect([type, status]).toEqual([type, isPassive(type) ? 200 : 303]);
     }
   });
 
