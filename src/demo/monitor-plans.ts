@@ -190,6 +190,20 @@ export const MONITOR_PLANS: readonly MonitorPlan[] = [
   },
   {
     input: {
+      type: "alert",
+      name: "Alerts of the platform",
+      config: {
+        format: "alertmanager",
+        match: ['team="platform"', 'severity="critical"'],
+        degraded: ['team="platform"', 'severity="warning"'],
+      },
+      group: "Platform",
+    },
+    components: [],
+    latencyMs: null,
+  },
+  {
+    input: {
       type: "smtp",
       name: "Mail relay",
       config: { host: at("mail"), port: 587, tls: "starttls" },

@@ -1,6 +1,6 @@
 import type { Actor } from "../base/actor";
 import { sketchOf, sketchToBytes } from "../base/sketch";
-import type { OnDown } from "../base/status";
+import type { MonitorType, OnDown } from "../base/status";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../base/time";
 import { composed } from "../base/validation";
 import type { Ctx } from "../context";
@@ -46,10 +46,10 @@ export function addMonitors(ctx: Ctx, tx: Tx, year: Year): DemoJob[] {
     const { row } = createMonitor(ctx, tx, composed(input), actor).record;
     const isScheduled = plan.input.config !== undefined && "schedule" in plan.input.config;
     const intervalMs = isScheduled ? HOUR_MS : (row.intervalSeconds ?? 60) * SECOND_MS;
-    if (plan.latencyMs === null) jobs.push({ monitorId: row.id, intervalMs });
-    const { id, num, onDown, createdAt } = row;
+    if (row.type === "push") jobs.push({ monitorId: row.id, intervalMs });
+    const { id, num, onDown, createdAt, type } = row;
     const troubles = troublesOf(plan, year);
-    const past = { id, num, onDown, componentIds, createdAt, intervalMs, troubles };
+    const past = { id, num, type, onDown, componentIds, createdAt, intervalMs, troubles };
     writeHistory(tx, { ...past, latencyMs: plan.latencyMs }, now, fraction);
   }
   return jobs;
@@ -119,9 +119,10 @@ interface PastTrouble {
 interface PastMonitor {
   id: string;
   num: number;
+  type: MonitorType;
   onDown: OnDown;
   componentIds: readonly string[];
-  /** Null for a job. */
+  /** Null for one that waits for reports. */
   latencyMs: number | null;
   intervalMs: number;
   createdAt: number;
@@ -137,7 +138,8 @@ function writeHistory(tx: Tx, monitor: PastMonitor, now: number, fraction: Fract
   const since = monitor.troubles.at(-1)?.to ?? monitor.createdAt;
   const heartbeatAt = latencyMs === null ? Math.max(hour + MINUTE_MS, now - MINUTE_MS) : null;
   saveUp(tx, { monitorNum, since, rolledUntil: hour, heartbeatAt });
-  if (latencyMs === null) return writeRuns(tx, monitor, now);
+  if (monitor.type === "push") writeRuns(tx, monitor, now);
+  if (latencyMs === null) return;
   for (const { size, ageMs } of KEPT) {
     const until = size === DAY_MS ? now - (now % DAY_MS) : hour;
     insertRollups(

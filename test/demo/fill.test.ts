@@ -74,7 +74,7 @@ describe("the data of the demo", () => {
     );
 
     const types = monitors.data.map(({ type }: { type: string }) => type);
-    expect(types).toHaveLength(20);
+    expect(types).toHaveLength(21);
     // A machine without the program ping gets a TCP monitor instead.
     const missing = SUPPORTED_TYPES.filter((type) => !types.includes(type));
     expect(missing.filter((type) => type !== "ping")).toEqual([]);

@@ -252,9 +252,12 @@ export function validateSettings(
   config: MonitorConfig,
 ): void {
   const { intervalSeconds, retryIntervalSeconds, reminderSeconds, timeoutMs } = settings;
-  if (probeOf(type).hasFixedThresholds) addFixedErrors(errors, type, settings);
+  const { hasFixedThresholds = false, hasNoInterval = false } = probeOf(type);
+  if (hasFixedThresholds) addFixedErrors(errors, type, settings);
   const [error] = schemaErrors(intervalOf(type), intervalSeconds);
-  if (error) errors.add(["interval_seconds"], error.detail);
+  if (hasNoInterval && intervalSeconds !== null) {
+    errors.add(["interval_seconds"], `must be null for the type ${type}`);
+  } else if (error) errors.add(["interval_seconds"], error.detail);
   else if (intervalSeconds !== null && scheduleOf(config)) {
     errors.add(["interval_seconds"], "must be null, since the schedule tells when calls are due");
   }

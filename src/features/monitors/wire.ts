@@ -467,8 +467,10 @@ export function intervalsOf(type: MonitorType): typeof INTERVALS {
 /** Returns the schema of the interval of a type. */
 export function intervalOf(type: MonitorType): TSchema {
   const { maxIntervalSeconds: maximum = DAY_SECONDS, canOmitInterval = false } = probeOf(type);
-  if (probeOf(type).hasNoInterval) return Type.Null({ description: "It has no interval." });
   const { default: usual, least: minimum } = intervalsOf(type);
+  if (probeOf(type).hasNoInterval) {
+    return Nullable(Type.Integer({ minimum, maximum, description: "Null: it has no interval." }));
+  }
   const description = canOmitInterval
     ? `Time between calls of the job; null without a deadline. Default: ${usual}.`
     : `Time between checks. Default: ${usual}.`;

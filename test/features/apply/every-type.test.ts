@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { stringify } from "yaml";
 import { exportFile, writeApplyFile } from "../../../src/features/apply/apply";
 import { listStoredMonitors } from "../../../src/features/monitors/declared";
-import type { MonitorConfig } from "../../../src/features/monitors/probes";
+import { type MonitorConfig, probeOf } from "../../../src/features/monitors/probes";
 import { type MonitorType, SUPPORTED_TYPES } from "../../../src/base/status";
 import { createTestApp, type TestApp } from "../../support/app";
 import { apply, linesOf } from "../../support/apply";
@@ -31,6 +31,13 @@ const SETTINGS = {
   paused: true,
 };
 
+/** Returns the settings that a type can have. */
+function settingsOf(type: MonitorType): object {
+  if (!probeOf(type).hasFixedThresholds) return SETTINGS;
+  const fixed = ["failure_threshold", "success_threshold", "degraded_after_ms", "inverted"];
+  return Object.fromEntries(Object.entries(SETTINGS).filter(([name]) => !fixed.includes(name)));
+}
+
 /** Errors of files that leave out a field of the configuration with all fields, or that remove a secret. */
 const NEEDED: Partial<Record<MonitorType, Record<string, string>>> = {
   http: {
@@ -44,6 +51,9 @@ const NEEDED: Partial<Record<MonitorType, Record<string, string>>> = {
   },
   redis: {
     tls: "config.password needs TLS with a verified certificate",
+  },
+  alert: {
+    mapping: "config.mapping is needed for the format json",
   },
   push: {
     schedule: "config.time_zone needs a schedule",
@@ -113,7 +123,7 @@ describe.each([...SUPPORTED_TYPES])("a %s monitor in a file", (type) => {
   test("is created with every field, changes nothing the second time, and equals its export", async () => {
     await using app = await createTestApp();
     const { config, env } = withVariables(type, most);
-    const file = fileOf(type, config, SETTINGS);
+    const file = fileOf(type, config, settingsOf(type));
     await apply(app, file, true, env);
     expect(storedIn(app)).toEqual(most);
     const audited = app.audit().length;

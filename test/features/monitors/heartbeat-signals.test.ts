@@ -102,7 +102,7 @@ describe("paths of signals", () => {
     await push(api);
     const answer = await signal(api, "x".repeat(43), "start");
     expect(expectProblem(answer, "not_found").detail).toBe(
-      "The heartbeat token is unknown: no push monitor of this server has it.",
+      "The heartbeat token is unknown: no monitor of this server has it.",
     );
     expect(chargeOf(answer)).toBe("public 99");
     expectProblem(await api.app.call("/api/v1/heartbeats/start/start"), "not_found");

@@ -44,11 +44,15 @@ export function listPathOf(path: string): ReturnType<typeof parseJsonPath> {
   return path.endsWith(EACH) ? parseJsonPath(path.slice(0, -EACH.length)) : undefined;
 }
 
-const StatusTexts = Type.Array(Text({ minLength: 1, maxLength: 100 }), {
-  minItems: 1,
-  maxItems: VALUES_MAX,
-  uniqueItems: true,
-});
+/** Schema of the texts that give the status of an alert a meaning. */
+function statusTexts(description: string) {
+  return Type.Array(Text({ minLength: 1, maxLength: 100 }), {
+    minItems: 1,
+    maxItems: VALUES_MAX,
+    uniqueItems: true,
+    description,
+  });
+}
 
 const Mapping = Type.Object(
   {
@@ -65,12 +69,12 @@ const Mapping = Type.Object(
     status: Type.Object(
       {
         path: pathField("Path to the status."),
-        firing: StatusTexts,
-        resolved: StatusTexts,
+        firing: statusTexts("Texts by which it begins."),
+        resolved: statusTexts("Texts by which it ends."),
       },
       {
         additionalProperties: false,
-        description: "Texts by which an alert begins and ends. Numbers and true are texts here.",
+        description: "Beginning and end of an alert. Numbers, true and false are texts.",
       },
     ),
     started_at: Type.Optional(

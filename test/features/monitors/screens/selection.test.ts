@@ -68,7 +68,7 @@ describe("selected monitors", () => {
     await app.ctx.db.write((tx) => pauseMonitor(app.ctx, tx, paused, CLI_ACTOR));
     const { message } = await choose(dashboard, "check", [one, paused, push]);
     expect(message).toContain("1 monitor is being checked. 1 monitor is paused and not checked.");
-    expect(message).toContain("1 monitor cannot be checked, since jobs call them.");
+    expect(message).toContain("1 monitor cannot be checked, since others report to them.");
     expect(dashboard.checked).toEqual([one]);
   });
 
