@@ -130,6 +130,7 @@ const KUMA_TYPES = {
   ssh: "port",
   docker: "docker",
   domain: "dns",
+  upstream: "http",
 } as const;
 export type SupportedType = keyof typeof KUMA_TYPES;
 export const SUPPORTED_TYPES = Object.keys(KUMA_TYPES) as readonly SupportedType[];
@@ -147,7 +148,7 @@ export function isPassive(type: MonitorType): boolean {
 
 /** Returns true for types of monitors whose response time is that of the monitored service. */
 export function measuresLatency(type: MonitorType): boolean {
-  return !isPassive(type);
+  return !isPassive(type) && type !== "upstream";
 }
 
 /** Senders of alerts by the form of their bodies. `json`: any other, read by a mapping. */

@@ -204,6 +204,17 @@ export const MONITOR_PLANS: readonly MonitorPlan[] = [
   },
   {
     input: {
+      type: "upstream",
+      name: "DNS provider",
+      config: { url: "https://status.dns-provider.example/", components: ["Authoritative DNS"] },
+      interval_seconds: 300,
+      group: "Platform",
+    },
+    components: [],
+    latencyMs: 96,
+  },
+  {
+    input: {
       type: "smtp",
       name: "Mail relay",
       config: { host: at("mail"), port: 587, tls: "starttls" },

@@ -74,7 +74,7 @@ describe("the data of the demo", () => {
     );
 
     const types = monitors.data.map(({ type }: { type: string }) => type);
-    expect(types).toHaveLength(21);
+    expect(types).toHaveLength(22);
     // A machine without the program ping gets a TCP monitor instead.
     const missing = SUPPORTED_TYPES.filter((type) => !types.includes(type));
     expect(missing.filter((type) => type !== "ping")).toEqual([]);
@@ -191,7 +191,7 @@ describe("the data of the demo", () => {
     const days = [...sumsOf(DAY_MS)].filter(
       ([day]) => hours.has(day) && !day.endsWith(`/${first}`),
     );
-    expect(days).toHaveLength(17 * 364);
+    expect(days).toHaveLength(18 * 364);
     for (const [day, sum] of days) expect([day, hours.get(day)]).toEqual([day, sum]);
   });
 

@@ -191,5 +191,9 @@ export const MONITOR_CONFIGS: Record<SupportedType, [least: MonitorConfig, most:
     { host: "local", container: "web" },
     { host: "nas.example", container: "shop_web-1" },
   ],
+  upstream: [
+    { url: "https://status.example.com/" },
+    { url: "https://status.example.com/", components: ["API", "DNS"], format: "statuspage" },
+  ],
   domain: [{ domain: "example.com" }, { domain: "www.example.com", days: 60 }],
 };

@@ -116,6 +116,10 @@ export interface ProbeResult {
   isOwnFault?: boolean;
   /** True for a failure that may be none, since what decides was not read or not evaluated. */
   isUndecided?: boolean;
+  /** Installations of Allclear behind a page of a provider. */
+  via?: readonly string[];
+  /** Names of the components of a page of a provider, for its form. */
+  offered?: readonly string[];
   /** Certificate that was shown; of several, the one that expires first. */
   certificate?: SeenCertificate;
   /** Host that the check contacted last; absent if the check was not run. */

@@ -1,4 +1,4 @@
-import { and, desc, eq, isNull, lt, ne, sql } from "drizzle-orm";
+import { and, asc, desc, eq, isNull, lt, ne, sql } from "drizzle-orm";
 import { deleteBy, findBy, listBy } from "../../db/rows";
 import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db/statements";
 import { pageAddress, pageLogos, pages, pageSlugs } from "../../db/tables/pages";
@@ -15,6 +15,11 @@ export const findPage = findBy(pages, ["id"], { where: isNull(pages.deletedAt) }
 
 /** Finds a page by its id, also a deleted one. */
 export const findPageOrDeleted = findBy(pages, ["id"]);
+
+/** Finds the oldest page, also if it was deleted. */
+export const findFirstPage = selectOne((orm, _$: Record<string, never>) =>
+  orm.select({ id: pages.id }).from(pages).orderBy(asc(pages.id)).limit(1),
+);
 
 /** Finds a page by its current slug or an earlier one. */
 export const findPageBySlug = selectOne((orm, $: { slug: string }) =>

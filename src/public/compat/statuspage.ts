@@ -21,6 +21,7 @@ import { isUnderWay } from "../../features/maintenance/rules";
 import type { MaintenanceRecord } from "../../features/maintenance/store";
 import { INDICATORS } from "../../base/status";
 import type { Snapshot, Snapshots } from "../../features/status/snapshots";
+import { VIA, viaOf } from "../../features/monitors/via";
 import { declareRoutes } from "../../http/elysia";
 import { operation } from "../../http/operation";
 import type { RequestContext } from "../../http/request-context";
@@ -44,9 +45,12 @@ export function v2Routes(
     request: Request,
     at: RequestContext,
   ) =>
-    snapshots.whenReady(slug, at.now, () =>
-      json(visitors.getForPrograms(slug, at)).respond(request, at),
-    );
+    snapshots.whenReady(slug, at.now, () => {
+      const response = json(visitors.getForPrograms(slug, at)).respond(request, at);
+      const via = viaOf(ctx.db);
+      if (via !== undefined) response.headers.set(VIA, via);
+      return response;
+    });
   const routes = declareRoutes();
   for (const document of V2_DOCUMENTS) {
     const json = publicJson((snapshot) =>

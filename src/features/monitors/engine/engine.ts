@@ -47,6 +47,7 @@ import {
 import { type Begin, HELD, ResultProcessor, type Waiter } from "./results";
 import { CheckScheduler } from "./scheduler";
 import { Liveness, Stalls } from "./stalls";
+import { forgetVia, noteVia } from "./upstreams";
 
 /*
  * The check engine: schedules and runs checks, evaluates their results and applies transitions. One timer starts all
@@ -271,11 +272,12 @@ class Engine implements Monitoring {
       this.#dependencies.release(scheduled, false);
       return;
     }
-    const own =
+    const seen =
       alerts?.result ??
       (missed
         ? await this.#prober.missHeartbeat(missed)
         : await this.#prober.find(scheduled, begin.startedAt, steps));
+    const own = scheduled.type === "upstream" ? noteVia(this.#ctx, scheduled, seen) : seen;
     const isTimeKnown = !hasStalled() || isRepeated;
     this.#scheduler.free(scheduled, isTimeKnown ? clock.monotonic() - begin.startedAt : undefined);
     if (this.#hasDroppedChecks) return;
@@ -611,6 +613,7 @@ class Engine implements Monitoring {
     this.#recheckThrough(scheduled);
     this.#checkWatched(scheduled);
     this.#staleAlerts.note(scheduled, false);
+    if (scheduled.type === "upstream") forgetVia(this.#ctx, scheduled);
   }
 
   /* Times in which this server was offline. */

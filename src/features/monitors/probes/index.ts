@@ -17,6 +17,7 @@ import { sshProbe } from "./ssh";
 import { tcpProbe } from "./tcp";
 import { tlsProbe } from "./tls";
 import { unsupportedProbe } from "./unsupported";
+import { upstreamProbe } from "./upstream";
 import { websocketProbe } from "./websocket";
 
 /**
@@ -40,6 +41,7 @@ const PROBES = {
   ssh: sshProbe,
   docker: dockerProbe,
   domain: domainProbe,
+  upstream: upstreamProbe,
   unsupported: unsupportedProbe,
 } satisfies { [Type in MonitorType]: { type: Type } };
 

@@ -244,7 +244,7 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
         return async () =>
           TYPE_FORMS[type].isPush
             ? { ...context, nextCalls: nextCalls(config, ctx.clock.now()) }
-            : { ...context, trial: await tryOut(type, config, settings) };
+            : withTrial(context, await tryOut(type, config, settings));
       },
     },
     create(tx, body, actor, at) {
@@ -302,7 +302,7 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
         return async () =>
           TYPE_FORMS[type].isPush
             ? { ...context, nextCalls: nextCalls(config, ctx.clock.now()) }
-            : { ...context, trial: await tryOut(type, config, settings) };
+            : withTrial(context, await tryOut(type, config, settings));
       },
     },
     update(tx, changes, actor, { params: { id } }, { monitor }) {
@@ -328,6 +328,14 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
       return { path, ...(await describeSaved(at, id, "The monitor was changed.")) };
     },
   });
+}
+
+/** Adds the result of a check that was run without saving, and what it offers for the form. */
+function withTrial<Context extends MonitorContext>(
+  context: Context,
+  trial: TrialResult & { offered?: readonly string[] },
+): Context & { trial: TrialResult } {
+  return { ...context, trial, offered: trial.offered };
 }
 
 /** Returns the webhooks for selected monitors that get the events of a monitor. */
@@ -468,7 +476,7 @@ function CheckButton({ type }: { type: MonitorType }) {
   return (
     <Button name="intent" value={CHECK_NOW}>
       <Icon name={isPush ? "clock" : "refresh-cw"} />
-      {isPush ? "Show due times" : "Check now"}
+      {isPush ? "Show due times" : type === "upstream" ? "Load components" : "Check now"}
     </Button>
   );
 }

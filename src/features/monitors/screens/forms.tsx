@@ -60,7 +60,7 @@ import type { AssertionsContext } from "./assertion-field";
 import { type SecretsContext, storedSecrets } from "./secrets";
 import { inputOf } from "./rows";
 import type { CertificatesContext } from "./type-fields";
-import { type DockerContext, TYPE_FORMS } from "./types";
+import { type DockerContext, type OfferedContext, TYPE_FORMS } from "./types";
 import { latencyInWords, typeLabel } from "./words";
 
 /** End of the name of a clone. */
@@ -86,6 +86,7 @@ export type MonitorContext = FieldsContext &
   AssertionsContext &
   CertificatesContext &
   DockerContext &
+  OfferedContext &
   SecretsContext;
 
 /**

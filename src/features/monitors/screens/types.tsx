@@ -2,7 +2,8 @@ import { CRON_MAX } from "../../../base/cron";
 import type { MonitorType } from "../../../base/status";
 import { plural } from "../../../base/text";
 import { DNS_RECORD_TYPES, TLS_VERSIONS } from "../../../egress/model";
-import { TextField } from "../../../ui/form";
+import { CheckLines } from "../../../ui/choices";
+import { TextArea, TextField } from "../../../ui/form";
 import {
   checkboxField,
   integerField,
@@ -517,6 +518,29 @@ export const TYPE_FORMS: Readonly<Record<MonitorType, TypeForm>> = {
       ),
     },
   },
+  upstream: {
+    purpose: "A provider such as a cloud or a CDN says that it works",
+    words:
+      "status page statuspage provider cloudflare aws github stripe third party dependency saas",
+    icon: "book-open",
+    fields: {
+      url: textField({ label: "Address of the page", isRequired: true }),
+      components: componentsField(),
+    },
+    summary: (valueOf) =>
+      String(valueOf("components")).trim() === "" ? "the whole page" : "given components",
+    advanced: {
+      format: selectField({
+        label: "Software",
+        initial: "auto",
+        options: [
+          { value: "auto", label: "Any" },
+          { value: "statuspage", label: "Statuspage" },
+          { value: "allclear", label: "Allclear" },
+        ],
+      }),
+    },
+  },
   // Imported monitors that this version cannot check. They are never created by a form.
   unsupported: {
     purpose: "An imported monitor that this version cannot check",
@@ -525,6 +549,60 @@ export const TYPE_FORMS: Readonly<Record<MonitorType, TypeForm>> = {
     fields: {},
   },
 };
+
+/** Screen data of the form. */
+export interface OfferedContext {
+  /** Names of the components of a page that was read for the form; undefined before. */
+  offered?: readonly string[] | undefined;
+}
+
+/** Field for components of a page, one a line, with checkboxes of those that were loaded. */
+function componentsField(): Field<string, string[], OfferedContext> {
+  const options = {
+    label: "Components",
+    hint: "Recommended. One per line, the worst of which counts. Empty means the whole page, which is rarely good at large providers. “Load components” lists those of the page.",
+    rows: 3,
+  };
+  const chosen = (name: string) => `${name}_chosen`;
+  const linesOf = (text: string) =>
+    text
+      .split("\n")
+      .map((line) => line.trim())
+      .filter((line) => line !== "");
+  return {
+    ...textAreaField(options),
+    inputs: { [chosen("config_components")]: "Components of the page" },
+    read: (sent, name) =>
+      [...new Set([...linesOf(sent.text(name)), ...sent.all(chosen(name))])].join("\n"),
+    toBody: linesOf,
+    fromStored: (names) => names.join("\n"),
+    Input: ({ name, value, errors, context: { offered = [] } }) => (
+      <>
+        <TextArea
+          {...options}
+          name={name}
+          value={linesOf(value)
+            .filter((each) => !offered.includes(each))
+            .join("\n")}
+          error={errors[name]}
+        />
+        {offered.length === 0 ? null : (
+          <CheckLines
+            legend="Components of the page"
+            name={chosen(name)}
+            error={undefined}
+            options={[...new Set(offered)].map((each) => ({
+              value: each,
+              label: each,
+              note: "",
+              isChecked: linesOf(value).includes(each),
+            }))}
+          />
+        )}
+      </>
+    ),
+  };
+}
 
 interface DatabaseOptions {
   /** Further words by which people look for it. */

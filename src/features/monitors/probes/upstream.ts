@@ -1,0 +1,246 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { LRUCache } from "lru-cache";
+import { type FieldError, pointer } from "../../../base/errors";
+import { OneOf } from "../../../base/schema";
+import { COMPONENT_STATUSES, type ComponentStatus, worstStatus } from "../../../base/status";
+import { parseJson, spaced } from "../../../base/text";
+import { LineText, NAME_MAX } from "../../../base/texts";
+import { readBody } from "../../../egress/body";
+import type { Egress } from "../../../egress/egress";
+import { Fault, type HttpAnswer } from "../../../egress/model";
+import type { Probe, ProbeContext, ProbeResult } from "../monitoring";
+import { VIA, viaIn } from "../via";
+import { elapsedMs, failed, mergeFields, parseUrl, Url, urlError, urlTarget } from "./fields";
+
+const SCHEMES = ["http", "https"] as const;
+const COMPONENTS_MAX = 50;
+
+const UpstreamConfig = Type.Object(
+  {
+    url: Url(SCHEMES, "https://status.example.com/"),
+    components: Type.Optional(
+      Type.Array(LineText({ minLength: 1, maxLength: NAME_MAX }), {
+        maxItems: COMPONENTS_MAX,
+        uniqueItems: true,
+        description:
+          "Components of the page, by name or id, the worst of which counts. Without any the status of the whole page counts, which is rarely good at large providers.",
+        examples: [["API", "DNS"]],
+      }),
+    ),
+    format: Type.Optional(
+      OneOf(["auto", "statuspage", "allclear"], {
+        description:
+          "Software of the page: allclear requires that the page says so. Both have the JSON of Statuspage. Default: auto.",
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    examples: [{ url: "https://www.cloudflarestatus.com/", components: ["Authoritative DNS"] }],
+  },
+);
+type UpstreamConfig = Static<typeof UpstreamConfig>;
+
+/** Reads the status page of a provider. */
+export const upstreamProbe = {
+  type: "upstream",
+  label: "Status page of a provider",
+  config: UpstreamConfig,
+  shown: UpstreamConfig,
+  intervals: { default: 60, retry: 60, least: 60 },
+  // The provider has waited before it told.
+  failureThreshold: 1,
+  // Names of providers are published only where someone says so.
+  hasPrivateMessages: true,
+  validate: validateUpstream,
+  present: ({ url, components = [], format = "auto" }) => ({ url, components, format }),
+  merge: mergeFields,
+  targetOf: ({ url, components = [] }) =>
+    components.length === 0
+      ? urlTarget({ url })
+      : `${urlTarget({ url })}: ${components.join(", ")}`,
+  run,
+} satisfies Probe<"upstream", UpstreamConfig>;
+
+function validateUpstream({ url }: UpstreamConfig): FieldError[] {
+  const detail = urlError(url, SCHEMES);
+  return detail === undefined ? [] : [{ pointer: pointer("url"), detail }];
+}
+
+/** Status page as it was read. */
+interface Upstream {
+  indicator: string;
+  description: string;
+  components: readonly { id: string; name: string; status: string }[];
+  /** Installations of Allclear behind the page; undefined for other software. */
+  via: readonly string[] | undefined;
+}
+
+/** Page that was read, with what the next request compares. */
+interface Kept {
+  page: Upstream;
+  etag: string | undefined;
+  lastModified: string | undefined;
+}
+
+const KEPT_MAX = 200;
+
+/** Pages that were read last, which all monitors of a server share. */
+const keptPages = new WeakMap<Egress, LRUCache<string, Kept>>();
+
+/** Path of the JSON of Statuspage, below the address of a page. */
+const DOCUMENT = "api/v2/summary.json";
+
+async function run(config: UpstreamConfig, context: ProbeContext): Promise<ProbeResult> {
+  const { clock, egress } = context;
+  const kept = keptPages.get(egress) ?? new LRUCache<string, Kept>({ max: KEPT_MAX });
+  keptPages.set(egress, kept);
+  const startedAt = clock.monotonic();
+  const page = await readPage(config, kept, context);
+  // A page that cannot be read says nothing about the service.
+  if (page instanceof Fault) {
+    const { message } = failed(page);
+    return { outcome: "unknown", latencyMs: null, message: `The page cannot be read: ${message}` };
+  }
+  const offered = page.components.map(({ name }) => name);
+  const latencyMs = elapsedMs(context, startedAt);
+  return { ...resultOf(config, page), latencyMs, offered, ...(page.via && { via: page.via }) };
+}
+
+/** Returns the result of a page that was read. */
+function resultOf({ components, format = "auto" }: UpstreamConfig, page: Upstream) {
+  if (format === "allclear" && !page.via) return unknown("The page is not one of Allclear.");
+  if (!components?.length) return ofPage(page);
+  const found: { name: string; status: ComponentStatus }[] = [];
+  for (const wanted of components) {
+    const named = page.components.filter(
+      ({ id, name }) => id === wanted || name.toLowerCase() === wanted.trim().toLowerCase(),
+    );
+    if (named.length === 0) return unknown(`The page has no component “${wanted}”.`);
+    for (const { name, status } of named) {
+      const known = COMPONENT_STATUSES.find((each) => each === status);
+      if (!known) return unknown(`The component “${name}” has a status that is not known.`);
+      found.push({ name, status: known });
+    }
+  }
+  const worst = worstStatus(found.map(({ status }) => status));
+  const names = found.filter(({ status }) => status === worst).map(({ name }) => name);
+  return resultAt(STATES[worst], `${names.join(", ")}: ${spaced(worst)}.`, worst === "operational");
+}
+
+type Level = "ok" | "degraded" | "failed";
+
+const STATES: Readonly<Record<ComponentStatus, Level>> = {
+  operational: "ok",
+  under_maintenance: "ok",
+  degraded_performance: "degraded",
+  partial_outage: "failed",
+  major_outage: "failed",
+};
+
+const INDICATORS: Readonly<Record<string, Level>> = {
+  none: "ok",
+  maintenance: "ok",
+  minor: "degraded",
+  major: "failed",
+  critical: "failed",
+};
+
+function ofPage({ indicator, description }: Upstream) {
+  const level = Object.hasOwn(INDICATORS, indicator) ? INDICATORS[indicator] : undefined;
+  if (!level) return unknown("The page has a status that is not known.");
+  return resultAt(level, description, indicator === "none");
+}
+
+/** Longest message, in characters. */
+const MESSAGE_MAX = 300;
+
+function resultAt(level: Level, message: string, isQuiet: boolean) {
+  return {
+    outcome: level === "failed" ? ("failed" as const) : ("ok" as const),
+    message: isQuiet ? null : message.slice(0, MESSAGE_MAX),
+    isDegraded: level === "degraded",
+  };
+}
+
+function unknown(message: string) {
+  return { outcome: "unknown" as const, message: message.slice(0, MESSAGE_MAX) };
+}
+
+const BODY_MAX_BYTES = 4 * 1024 * 1024;
+const REDIRECTS_MAX = 5;
+const UNREADABLE = new Fault("protocol", "It has no JSON of Statuspage.");
+
+/** Reads a page, or takes what was read before if it has not changed. */
+async function readPage(
+  { url: address }: UpstreamConfig,
+  kept: LRUCache<string, Kept>,
+  context: ProbeContext,
+): Promise<Upstream | Fault> {
+  let url = parseUrl(address);
+  if (!url) return new Fault("protocol", "Its address is not a URL.");
+  const before = kept.get(address);
+  if (!url.pathname.endsWith(".json")) {
+    url.search = "";
+    url.pathname = `${url.pathname.replace(/\/*$/, "")}/${DOCUMENT}`;
+  }
+  const headers = {
+    Accept: "application/json",
+    "Accept-Encoding": "gzip",
+    ...(before?.etag !== undefined && { "If-None-Match": before.etag }),
+    ...(before?.lastModified !== undefined && { "If-Modified-Since": before.lastModified }),
+  };
+  for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects += 1) {
+    const { egress, signal, steps, contact } = context;
+    const request = { url, method: "GET", headers, maxBodyBytes: BODY_MAX_BYTES } as const;
+    const rest = { policy: "monitor", proxy: "outbound", signal, steps, contact } as const;
+    // oxlint-disable-next-line no-await-in-loop
+    const answer = await egress.request({ ...request, ...rest });
+    if (answer instanceof Fault) return answer;
+    const location = answer.headers.get("location");
+    if (answer.status === 304 && before) return before.page;
+    if (answer.status === 200) return keep(address, answer, kept);
+    if (answer.status < 300 || answer.status > 399 || location === undefined) {
+      return new Fault("protocol", `It answered with status ${answer.status}.`);
+    }
+    url = URL.parse(location, url) ?? undefined;
+    if (!url || !SCHEMES.some((scheme) => url?.protocol === `${scheme}:`)) return UNREADABLE;
+  }
+  return new Fault("protocol", `It redirects more than ${REDIRECTS_MAX} times.`);
+}
+
+async function keep(
+  address: string,
+  answer: HttpAnswer,
+  kept: LRUCache<string, Kept>,
+): Promise<Upstream | Fault> {
+  const body = await readBody(answer, BODY_MAX_BYTES);
+  if (body instanceof Fault) return UNREADABLE;
+  if (body.isTruncated) return new Fault("protocol", "It is longer than a check reads.");
+  const page = pageIn(new TextDecoder().decode(body.bytes), viaIn(answer.headers.get(VIA)));
+  if (!page) return UNREADABLE;
+  const { headers } = answer;
+  kept.set(address, {
+    page,
+    etag: headers.get("etag"),
+    lastModified: headers.get("last-modified"),
+  });
+  return page;
+}
+
+/** Longest name of a component that is kept, in characters. */
+const PART_MAX = 300;
+
+/** Returns the page in a document; undefined for one of another shape. */
+function pageIn(text: string, via: Upstream["via"]): Upstream | undefined {
+  const { status, components } = (parseJson(text) ?? {}) as Record<string, unknown>;
+  const { indicator, description } = (status ?? {}) as Record<string, unknown>;
+  if (typeof indicator !== "string" || !Array.isArray(components)) return undefined;
+  const named = components.flatMap((each: unknown) => {
+    const { id, name, status: own } = (each ?? {}) as Record<string, unknown>;
+    if (typeof name !== "string" || typeof own !== "string") return [];
+    return [{ id: String(id), name: name.trim().slice(0, PART_MAX), status: own }];
+  });
+  const said = typeof description === "string" ? description.slice(0, PART_MAX) : indicator;
+  return { indicator, description: said, components: named, via };
+}

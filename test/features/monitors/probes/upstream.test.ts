@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { MonitorConfig } from "../../../../src/features/monitors/probes";
+import type { ProbeContext, ProbeResult } from "../../../../src/features/monitors/monitoring";
+import { createTestEgress, patience } from "../../../support/egress";
+import { upstreamProbe } from "../../../../src/features/monitors/probes/upstream";
+import { AssertionEvaluator } from "../../../../src/features/monitors/assertions/evaluator";
+
+/** Document of Statuspage with these components. */
+function documentOf(components: Record<string, string>, indicator = "none"): object {
+  return {
+    page: { id: "kctbh9vrtdwd", name: "Provider", url: "https://status.provider.example" },
+    components: Object.entries(components).map(([name, status], index) => ({
+      id: `c${index}`,
+      name,
+      status,
+      group: false,
+    })),
+    incidents: [],
+    scheduled_maintenances: [],
+    status: { indicator, description: `Status is ${indicator}` },
+  };
+}
+
+/** Answer of the page to the next requests, and the requests that it got. */
+let answer: (request: Request) => Response;
+const requests: { url: string; headers: Headers }[] = [];
+let server: Bun.Server<undefined>;
+let context: ProbeContext;
+
+beforeAll(async () => {
+  server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch(request) {
+      // The runtime empties a request once it is answered.
+      requests.push({ url: request.url, headers: new Headers(request.headers) });
+      return answer(request);
+    },
+  });
+  const { egress, clock } = await createTestEgress({ localhost: [["127.0.0.1"]] });
+  context = { egress, clock, evaluator: new AssertionEvaluator(clock), signal: patience() };
+});
+
+afterAll(() => server.stop(true));
+
+let pages = 0;
+
+/** Checks a page of its own, or the one at a path. */
+function check(config: MonitorConfig = {}, path = `/page-${(pages += 1)}`): Promise<ProbeResult> {
+  const url = `http://localhost:${server.port}${path}`;
+  return upstreamProbe.run({ url, ...config }, context);
+}
+
+const says =
+  (document: unknown, headers: Record<string, string> = {}) =>
+  () =>
+    Response.json(document, { headers });
+
+describe("a status page of a provider", () => {
+  test.each([
+    ["operational", "ok", false],
+    ["under_maintenance", "ok", false],
+    ["degraded_performance", "ok", true],
+    ["partial_outage", "failed", false],
+    ["major_outage", "failed", false],
+  ] as const)(
+    "a named component that is %s gives %s, degraded: %p",
+    async (status, outcome, isDegraded) => {
+      answer = says(documentOf({ DNS: status, API: "operational", Other: "major_outage" }));
+      const result = await check({ components: ["API", " dns "] });
+      expect(result).toMatchObject({ outcome, isDegraded });
+      const message = status === "operational" ? null : `DNS: ${status.replaceAll("_", " ")}.`;
+      expect(result.message).toBe(message);
+      expect(result.latencyMs).not.toBeNull();
+    },
+  );
+
+  test.each([
+    ["none", "ok", false],
+    ["maintenance", "ok", false],
+    ["minor", "ok", true],
+    ["major", "failed", false],
+    ["critical", "failed", false],
+    ["on fire", "unknown", undefined],
+  ] as const)("without names the indicator %s gives %s", async (indicator, outcome, isDegraded) => {
+    answer = says(documentOf({ API: "major_outage" }, indicator));
+    const result = await check();
+    expect(result.outcome).toBe(outcome);
+    expect(result.isDegraded).toBe(isDegraded);
+  });
+
+  test("a component is named by its id, and the worst of those with the same name counts", async () => {
+    const document = {
+      ...documentOf({ A: "operational" }),
+      components: [
+        { id: "c1", name: "Web", status: "operational" },
+        { id: "c2", name: "Web", status: "partial_outage" },
+        { id: "c3", name: "Mail", status: "operational" },
+      ],
+    };
+    answer = says(document);
+    expect((await check({ components: ["c3"] })).outcome).toBe("ok");
+    expect((await check({ components: ["Web"] })).outcome).toBe("failed");
+    expect((await check({ components: ["c1"] })).offered).toEqual(["Web", "Web", "Mail"]);
+  });
+
+  test("what is not known of the page has no data, and never fails", async () => {
+    const good = documentOf({ API: "operational" });
+    for (const [make, config, message] of [
+      [says(good), { components: ["Search"] }, "The page has no component “Search”."],
+      [
+        says(documentOf({ API: "sideways" })),
+        { components: ["API"] },
+        "has a status that is not known",
+      ],
+      [says(good), { format: "allclear" }, "not one of Allclear"],
+      [says({ hello: 1 }), {}, "no JSON of Statuspage"],
+      [says([]), {}, "no JSON of Statuspage"],
+      [() => new Response("<html>"), {}, "no JSON of Statuspage"],
+      [() => new Response("x".repeat(5_000_000)), {}, "longer than a check reads"],
+      [() => new Response(null, { status: 503 }), {}, "status 503"],
+      [() => new Response(null, { status: 304 }), {}, "status 304"],
+      [() => Response.redirect("/again", 302), {}, "redirects more than 5 times"],
+      [() => Response.redirect("ftp://localhost/", 302), {}, "no JSON of Statuspage"],
+    ] as const) {
+      answer = make;
+      const result = await check(config);
+      expect(result.outcome).toBe("unknown");
+      expect(result.message).toContain(message);
+    }
+    const url = "http://localhost:1/";
+    expect((await upstreamProbe.run({ url }, context)).outcome).toBe("unknown");
+  });
+
+  test("the document is below the address of the page, and an address of JSON is asked as it is", async () => {
+    answer = says(documentOf({ API: "operational" }));
+    for (const [path, asked] of [
+      ["/", "/api/v2/summary.json"],
+      ["/status/acme", "/status/acme/api/v2/summary.json"],
+      ["/status/acme/", "/status/acme/api/v2/summary.json"],
+      ["/feeds/own.json?page=1", "/feeds/own.json?page=1"],
+    ] as const) {
+      expect((await check({}, path)).outcome).toBe("ok");
+      const { pathname, search } = new URL(requests.at(-1)?.url ?? "");
+      expect(pathname + search).toBe(asked);
+    }
+  });
+
+  test("a page that has not changed is not sent again, and its last status goes on", async () => {
+    const path = "/conditional";
+    answer = says(documentOf({ API: "major_outage" }), {
+      etag: '"v1"',
+      "last-modified": "Tue, 10 Mar 2026 12:00:00 GMT",
+    });
+    expect((await check({ components: ["API"] }, path)).outcome).toBe("failed");
+    answer = () => new Response(null, { status: 304 });
+    expect((await check({ components: ["API"] }, path)).outcome).toBe("failed");
+    const headers = requests.at(-1)?.headers ?? new Headers();
+    expect(headers.get("if-none-match")).toBe('"v1"');
+    expect(headers.get("if-modified-since")).toBe("Tue, 10 Mar 2026 12:00:00 GMT");
+  });
+});
