@@ -94,5 +94,6 @@ export function recordingMonitoring(
     tryOut: async () => ({ outcome: "ok", latencyMs: 1, message: null }),
     isTooBusy: () => false,
     alertsChanged: () => {},
+    heardSince: () => 0,
   };
 }

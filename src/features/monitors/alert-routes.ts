@@ -1,6 +1,6 @@
 /* Alerts of other programs: `/api/v1/alerts` with a key, and the bodies that come with a monitor's own token. */
 import { type Static, Type } from "@sinclair/typebox";
-import { notFound } from "../../base/errors";
+import { notFound, unavailable } from "../../base/errors";
 import { runInSlices } from "../../base/in-slices";
 import type { Ctx } from "../../context";
 import { sendUntagged } from "../../http/answers";
@@ -15,6 +15,9 @@ import type { Monitoring } from "./monitoring";
 
 /** Limits of a body: about 2,500 alerts of Alertmanager. */
 const BODY_LIMITS = { maxBytes: 1024 * 1024, fieldsMax: 60_000 };
+
+/** Bodies that are under way at most, since each may take a megabyte. */
+const WAITING_MAX = 100;
 
 /** Changes that one transaction writes, so that other requests run between them. */
 const CHANGES_PER_WRITE = 250;
@@ -69,19 +72,26 @@ export function createAlertIntake(ctx: Ctx, monitoring: Monitoring): AlertIntake
   const directory = createAlertDirectory(ctx);
   let last: Promise<unknown> = Promise.resolve();
 
-  function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    const result = last.then(work);
+  let waiting = 0;
+
+  async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (waiting >= WAITING_MAX) throw unavailable("Too many bodies of alerts wait; try again.", 1);
+    waiting += 1;
+    const result = last.then(work).finally(() => {
+      waiting -= 1;
+    });
     last = result.catch(() => {});
     return result;
   }
 
   async function take(
-    report: Omit<AlertReport, "alerts" | "now">,
+    report: Omit<AlertReport, "alerts" | "now" | "heardSince">,
     read: Generator<number, readonly ReportedAlert[]>,
   ): Promise<Static<typeof TakenAlerts>> {
     const alerts = await runInSlices(read);
     const now = ctx.clock.now();
-    const plan = await runInSlices(planReport(ctx.db, { ...report, alerts, now }));
+    const heardSince = monitoring.heardSince();
+    const plan = await runInSlices(planReport(ctx.db, { ...report, alerts, now, heardSince }));
     const { matched, monitorIds, changes, affected } = plan;
     for (let start = 0; start < changes.length; start += CHANGES_PER_WRITE) {
       const part = changes.slice(start, start + CHANGES_PER_WRITE);

@@ -55,6 +55,8 @@ export interface Monitoring {
   heartbeat(id: string, beat: Heartbeat, arrivedAt?: number): Promise<void>;
   /** Judges monitors again whose open alerts have changed. */
   alertsChanged(ids: Iterable<string>): void;
+  /** Returns the time since which senders could reach this server, in unix ms; 0 if it was not offline lately. */
+  heardSince(): number;
   /**
    * Returns the time of the next planned check in unix ms; undefined for monitors that wait for reports, while the
    * monitor is checked or paused, and without an engine.
@@ -86,6 +88,7 @@ export function createIdleMonitoring(): Monitoring {
     heartbeat: refuse,
     // Judged at the next start.
     alertsChanged: () => {},
+    heardSince: () => 0,
     nextCheckAt: () => undefined,
     tryOut: refuse,
     isTooBusy: () => false,

@@ -4,6 +4,8 @@
  * down for ever.
  */
 import { sha256Hex } from "../../base/hash";
+import { SECOND_MS } from "../../base/time";
+import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { findFirstPage } from "../pages/store";
 import { findSetting, putSetting } from "../settings/store";
@@ -46,8 +48,29 @@ export function ownVia(reader: Reader): string | undefined {
   return first && sha256Hex(`via ${first.id}`).slice(0, ID_LENGTH);
 }
 
-/** Returns the value of the header for answers of this installation; undefined before it has a page. */
-export function viaOf(reader: Reader): string | undefined {
+/** Time for which the value of the header is used again. */
+const FRESH_MS = 10 * SECOND_MS;
+
+/**
+ * Returns a function for the value of the header of this installation's answers; undefined before it has a page. The
+ * last value is used while the database cannot be read.
+ */
+export function createVia({ clock, db }: Pick<Ctx, "clock" | "db">): () => string | undefined {
+  let value: string | undefined;
+  let readAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (clock.monotonic() - readAt < FRESH_MS) return value;
+    readAt = clock.monotonic();
+    try {
+      value = viaOf(db);
+    } catch {
+      // Pages are served meanwhile too.
+    }
+    return value;
+  };
+}
+
+function viaOf(reader: Reader): string | undefined {
   const own = ownVia(reader);
   if (own === undefined) return undefined;
   const ids = new Set([own, ...Object.values(readVias(reader)).flat()]);

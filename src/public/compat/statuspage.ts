@@ -21,7 +21,7 @@ import { isUnderWay } from "../../features/maintenance/rules";
 import type { MaintenanceRecord } from "../../features/maintenance/store";
 import { INDICATORS } from "../../base/status";
 import type { Snapshot, Snapshots } from "../../features/status/snapshots";
-import { VIA, viaOf } from "../../features/monitors/via";
+import { createVia, VIA } from "../../features/monitors/via";
 import { declareRoutes } from "../../http/elysia";
 import { operation } from "../../http/operation";
 import type { RequestContext } from "../../http/request-context";
@@ -47,10 +47,11 @@ export function v2Routes(
   ) =>
     snapshots.whenReady(slug, at.now, () => {
       const response = json(visitors.getForPrograms(slug, at)).respond(request, at);
-      const via = viaOf(ctx.db);
+      const via = viaOf();
       if (via !== undefined) response.headers.set(VIA, via);
       return response;
     });
+  const viaOf = createVia(ctx);
   const routes = declareRoutes();
   for (const document of V2_DOCUMENTS) {
     const json = publicJson((snapshot) =>

@@ -118,11 +118,13 @@ function textsOf(value: unknown): Labels {
 }
 
 const FINGERPRINT_MAX = 200;
+/** Text that every reader of JSON and the database keep as it is. */
+const PLAIN = /^[\x20-\x7e]+$/;
 
 /** Returns the fingerprint as sent, or that of the sorted labels. */
 function fingerprintOf(sent: unknown, labels: Labels): string {
   const text = textOf(sent) ?? "";
-  if (text !== "" && text.length <= FINGERPRINT_MAX) return text;
+  if (PLAIN.test(text) && text.length <= FINGERPRINT_MAX) return text;
   return sha256Hex(
     text || JSON.stringify(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1))),
   );

@@ -86,6 +86,8 @@ export interface AlertReport {
   alerts: readonly ReportedAlert[];
   /** Unix ms. */
   now: number;
+  /** Time since which senders could reach this server, in unix ms. */
+  heardSince: number;
 }
 
 /** Changes of a report, for transactions of a limited size. */
@@ -120,7 +122,7 @@ const MATCH_COST = 0.02;
 /** Compares a report with what is stored. Of an alert that a body has twice, the last one counts. */
 export function* planReport(
   reader: Reader,
-  { sender, format, monitors, alerts, now }: AlertReport,
+  { sender, format, monitors, alerts, now, heardSince }: AlertReport,
 ): Generator<number, ReportPlan> {
   const byFingerprint = new Map(alerts.map((alert) => [alert.fingerprint, alert]));
   const fingerprints = JSON.stringify([...byFingerprint.keys()]);
@@ -140,7 +142,7 @@ export function* planReport(
   const monitorIds: string[] = [];
   const seenAgain = new Set<string>();
   for (const { id, num: monitorNum, createdAt, config, levelOf } of monitors) {
-    const seenBy = now - staleMsOf(config);
+    const seenBy = staleBy(config, now, heardSince);
     const own: ((tx: Tx) => void)[] = [];
     let opened = 0;
     let isMatched = false;
@@ -195,10 +197,16 @@ export function* planReport(
   return { matched: matched.size, monitorIds, changes, affected };
 }
 
+/** Returns the time up to which the last report of an alert makes it stale. No time counts in which nobody could report. */
+export function staleBy(config: AlertConfig, now: number, heardSince: number): number {
+  const seenBy = now - staleMsOf(config);
+  return seenBy < heardSince ? 0 : seenBy;
+}
+
 /** Returns the changes that keep the alerts which matched nothing, for people who look for them. */
 function planUnmatched(
   reader: Reader,
-  { sender, format, alerts, now }: Omit<AlertReport, "monitors">,
+  { sender, format, alerts, now }: Omit<AlertReport, "monitors" | "heardSince">,
 ): ((tx: Tx) => void)[] {
   // More of them would displace each other.
   const last = alerts.slice(-UNMATCHED_MAX);

@@ -5,6 +5,7 @@ import { describeDuration } from "../../../base/time";
 import type { Reader } from "../../../db/statements";
 import type { Alarms } from "../../alarms/alarms";
 import { findFirstAlert, listLevels } from "../alerts/alert-store";
+import { staleBy } from "../alerts/reports";
 import type { ProbeResult } from "../monitoring";
 import { type AlertConfig, staleMsOf } from "../probes/alert";
 import { findMonitor, findMonitorByRef, findMonitorState } from "../store";
@@ -38,7 +39,7 @@ export function checkAlerts(
   const { now, heardSince } = circumstances;
   const config = stored as AlertConfig;
   const staleMs = staleMsOf(config);
-  const seenBy = now - staleMs < heardSince ? 0 : now - staleMs;
+  const seenBy = staleBy(config, now, heardSince);
   const levels = listLevels(reader, { monitorNum, seenBy });
   const level = (["down", "degraded"] as const).find((each) =>
     levels.some((row) => row.level === each && row.live > 0),

@@ -477,6 +477,10 @@ class Engine implements Monitoring {
     }
   }
 
+  heardSince(): number {
+    return this.#liveness.heardSince;
+  }
+
   /** Judges a monitor by its open alerts. */
   #checkAlerts(scheduled: ScheduledMonitor): ReturnType<typeof checkAlerts> {
     const { clock, db } = this.#ctx;
@@ -484,7 +488,7 @@ class Engine implements Monitoring {
     const stateOf = (id: string) => this.#registry.find(id)?.evaluation.state;
     const check = checkAlerts(db, scheduled, {
       now: clock.now(),
-      heardSince: this.#liveness.heardSince,
+      heardSince: this.heardSince(),
       stateOf,
     });
     this.#staleAlerts.note(scheduled, check.isStale);

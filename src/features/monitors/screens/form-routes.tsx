@@ -133,6 +133,7 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
     config: MonitorConfig,
     { timeoutMs, inverted }: Pick<MonitorRow, "timeoutMs" | "inverted">,
   ) {
+    if (isPassive(type)) throw conflict(CANNOT_CHECK);
     const recorder = new StepRecorder(ctx.clock);
     const result = await monitoring.tryOut(type, config, timeoutMs, recorder);
     return { ...(inverted ? invertResult(result) : result), steps: recorder.steps };

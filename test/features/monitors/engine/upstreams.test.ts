@@ -76,6 +76,7 @@ test("of two that watch each other, neither holds the other down", async () => {
   for (let round = 0; round < 3; round += 1) {
     await check(one, first);
     await check(other, second);
+    for (const { clock } of [one, other]) await clock.advance(10 * SECOND_MS);
   }
   const states = [one.state(first), other.state(second)];
   expect(states).toContain("no_data");
@@ -83,12 +84,13 @@ test("of two that watch each other, neither holds the other down", async () => {
   for (let round = 0; round < 3; round += 1) {
     await check(one, first);
     await check(other, second);
+    for (const { clock } of [one, other]) await clock.advance(10 * SECOND_MS);
   }
   await setStatus(one, "Checkout", "operational");
   for (let round = 0; round < 3; round += 1) {
     await check(one, first);
     await check(other, second);
-    await one.clock.advance(MINUTE_MS);
+    for (const { clock } of [one, other]) await clock.advance(10 * SECOND_MS);
   }
   for (const { app } of [one, other]) {
     const key = await app.keyWith("read:status");
@@ -104,8 +106,11 @@ test("the answers of an installation name it and all that its providers named, a
   await using provider = await openAlertSite();
   await using site = await openAlertSite();
   using served = serve(provider);
-  const viaOf = async ({ app }: AlertSite) =>
-    (await app.call("/api/v2/summary.json")).headers.get("allclear-via")?.split(", ") ?? [];
+  const viaOf = async ({ app, clock }: AlertSite) => {
+    await clock.advance(10 * SECOND_MS);
+    const { headers } = await app.call("/api/v2/summary.json");
+    return headers.get("allclear-via")?.split(", ") ?? [];
+  };
   const [own] = await viaOf(site);
   const [behind] = await viaOf(provider);
   expect(own).not.toBe(behind);
