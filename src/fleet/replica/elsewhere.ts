@@ -17,6 +17,7 @@ import {
   type DeclaredBody,
   type BodyLimits,
   hasBody,
+  isOfType,
   readBeginning,
   readBytes,
 } from "../../http/body";
@@ -446,12 +447,13 @@ function onceOnly(run: () => void): () => void {
 const UNKNOWN_BODY: BodyLimits = {};
 
 /**
- * Returns the limits of a body. One that the primary may read as a whole of some callers, whom this node does not
+ * Returns the limits of a body. JSON that the primary may read as a whole of some callers, whom this node does not
  * know, is forwarded as a whole as far as any is.
  */
 function forwardedLimits(headers: Headers, body: DeclaredBody | undefined): BodyLimits | undefined {
   const length = Number(headers.get("content-length"));
-  return body?.ofCaller && length > 0 && length <= BODY_MAX_BYTES ? {} : body;
+  const canBeWhole = body?.ofCaller !== undefined && isOfType(headers, "application/json");
+  return canBeWhole && length > 0 && length <= BODY_MAX_BYTES ? {} : body;
 }
 
 /**

@@ -529,6 +529,22 @@ describe("heartbeats at a replica", () => {
     expect(answer.body.path).toBe("/api/v1/heartbeats/abc/fail");
   });
 
+  test("with JSON arrive whole, since they may be alerts, and others as far as they are read", async () => {
+    await using pair = await createReplicaPair();
+    pair.state.gateway = async (request) =>
+      Response.json({ bytes: (await request.arrayBuffer()).byteLength });
+    const bytesOf = async (type: string, length: number) => {
+      const raw = "x".repeat(length);
+      const headers = { "content-type": type };
+      return (await pair.call("/api/v1/heartbeats/abc", { method: "POST", raw, headers })).body
+        .bytes;
+    };
+    expect(await bytesOf("application/json", 100_000)).toBe(100_000);
+    expect(await bytesOf("application/json; charset=utf-8", 200_000)).toBe(200_000);
+    expect(await bytesOf("text/plain", 100_000)).toBe(10_000);
+    expect(await bytesOf("application/json", 300_000)).toBe(10_000);
+  });
+
   test("are handled by the replica without a primary, which keeps or refuses them", async () => {
     const kept: string[] = [];
     const monitoring = {
