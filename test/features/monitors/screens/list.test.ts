@@ -5,7 +5,7 @@ import { saveHeartbeat } from "../../../../src/features/monitors/job-store";
 import { saveCertificate } from "../../../../src/features/monitors/store";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { probeOf } from "../../../../src/features/monitors/probes";
-import { type MonitorState, SUPPORTED_TYPES } from "../../../../src/base/status";
+import { isPassive, type MonitorState, SUPPORTED_TYPES } from "../../../../src/base/status";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../../src/base/time";
 import { readHtml } from "../../../support/html";
 import { MONITOR_CONFIGS } from "../../../support/monitor-configs";
@@ -199,7 +199,7 @@ describe("the list of monitors", () => {
     await using dashboard = await createMonitorDashboard("viewer");
     const found = async (q: string) =>
       names((await dashboard.open(`${MONITORS}?q=${encodeURIComponent(q)}`)).text);
-    for (const type of SUPPORTED_TYPES.filter((each) => each !== "push")) {
+    for (const type of SUPPORTED_TYPES.filter((each) => !isPassive(each))) {
       const [config] = MONITOR_CONFIGS[type];
       await dashboard.make({ name: type, type, config, interval_seconds: 3_600 });
       // A port, a type of records and a path are not needed.
