@@ -1,6 +1,7 @@
 import type { Tx } from "../../src/db/statements";
 import { pauseMonitor } from "../../src/features/monitors/monitors";
 import type { CreateMonitorBody } from "../../src/features/monitors/wire";
+import { saveOpenAlert, saveUnmatched } from "../../src/features/monitors/alerts/alert-store";
 import { type UnsupportedMonitor } from "../../src/features/monitors/imported";
 import { getMonitorRecord } from "../../src/features/monitors/records";
 import { insertCheck } from "../../src/features/monitors/checks-store";
@@ -107,6 +108,23 @@ const PLANS: readonly Plan[] = [
     history: [
       { ago: 40 * DAY_MS, state: "up" },
       { ago: 2 * HOUR_MS, state: "degraded" },
+    ],
+  },
+  {
+    input: {
+      type: "alert",
+      name: "Warehouse alerts",
+      config: {
+        format: "alertmanager",
+        match: ['team="warehouse"', 'severity="critical"'],
+        degraded: ['team="warehouse"', 'severity="warning"'],
+      },
+    },
+    createdAgo: 3 * DAY_MS,
+    latency: () => undefined,
+    history: [
+      { ago: 3 * DAY_MS, state: "up" },
+      { ago: 50 * MINUTE_MS, state: "degraded", message: "Picking is slow (and 1 other alert)" },
     ],
   },
   {
@@ -294,6 +312,37 @@ function addJob(tx: Tx, { id: monitorId, num: monitorNum, createdAt }: MonitorRo
   saveRun(tx, { monitorNum, rid: "", startedAt: now - 5 * MINUTE_MS });
 }
 
+/** Adds two open alerts, and two that matched nothing, one of them a test. */
+function addAlerts(tx: Tx, { num: monitorNum }: MonitorRow, now: number): void {
+  const sender = "key_01kah2v9w0e0rs6x0h3ye0a1bc";
+  const labels = { team: "warehouse", severity: "warning", site: "north" };
+  saveHeartbeat(tx, { monitorNum, heartbeatAt: now - MINUTE_MS });
+  for (const [fingerprint, title, ago] of [
+    ["c6eadffa33fcdf37", "Picking is slow", 50 * MINUTE_MS],
+    ["bc97ff14869b13e3", "A scanner in hall 2 has not answered for 10 minutes", 20 * MINUTE_MS],
+  ] as const) {
+    const own = { monitorNum, sender, fingerprint, title, level: "degraded" as const };
+    const startedAt = now - ago;
+    saveOpenAlert(tx, { ...own, labels, startedAt, lastSeenAt: now - MINUTE_MS });
+  }
+  for (const [fingerprint, isTest, ago] of [
+    ["01", false, HOUR_MS],
+    ["02", true, DAY_MS],
+  ] as const) {
+    saveUnmatched(tx, {
+      sender,
+      fingerprint,
+      format: isTest ? "grafana" : "alertmanager",
+      labels: isTest
+        ? { alertname: "TestAlert", instance: "Grafana" }
+        : { alertname: "DiskFull", namespace: "archive", severity: "warning" },
+      title: isTest ? "TestAlert" : "The disk of the archive is full in 4 hours",
+      isTest,
+      seenAt: now - ago,
+    });
+  }
+}
+
 function live(
   { ctx, clock }: Pick<TestApp, "ctx" | "clock">,
   tx: Tx,
@@ -310,6 +359,7 @@ function live(
     if (row.type === "push") report(tx, row.num, now - ago, latencyMs);
   }
   if (row.type === "push") addJob(tx, row, now);
+  if (row.type === "alert") addAlerts(tx, row, now);
   for (const { ago, state, message = null } of plan.history) {
     clock.setWallClock(now - ago);
     const before = findMonitorState(tx, { monitorNum: row.num });
