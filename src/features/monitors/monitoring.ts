@@ -186,12 +186,10 @@ export interface Probe<Type extends MonitorType, Config extends object> {
   maxIntervalSeconds?: number;
   /** True if a monitor may have no interval, and with it no deadline. Defaults to false. */
   canOmitInterval?: boolean;
-  /** True if monitors never have an interval. Defaults to false. */
-  hasNoInterval?: boolean;
   /** Default of `failure_threshold`; 3 if omitted. */
   failureThreshold?: number;
-  /** True if both thresholds are 1, and responses cannot be slow or inverted. Defaults to false. */
-  hasFixedThresholds?: boolean;
+  /** True if the state follows from reports alone: no interval, thresholds of 1, nothing slow or inverted. Defaults to false. */
+  isReported?: boolean;
   /** Defaults of the intervals and the shortest interval, in seconds; 60, 10 and 5 if omitted. */
   intervals?: { default: number; retry: number; least: number };
   /**

@@ -184,7 +184,7 @@ const FAILURE_THRESHOLD = 3;
 /** Returns the default settings of a type for an interval. */
 export function defaultSettings(
   type: MonitorType,
-  intervalSeconds: number | null = probeOf(type).hasNoInterval ? null : intervalsOf(type).default,
+  intervalSeconds: number | null = probeOf(type).isReported ? null : intervalsOf(type).default,
 ): Settings {
   return {
     intervalSeconds,
@@ -252,12 +252,9 @@ export function validateSettings(
   config: MonitorConfig,
 ): void {
   const { intervalSeconds, retryIntervalSeconds, reminderSeconds, timeoutMs } = settings;
-  const { hasFixedThresholds = false, hasNoInterval = false } = probeOf(type);
-  if (hasFixedThresholds) addFixedErrors(errors, type, settings);
+  if (probeOf(type).isReported) addFixedErrors(errors, type, settings);
   const [error] = schemaErrors(intervalOf(type), intervalSeconds);
-  if (hasNoInterval && intervalSeconds !== null) {
-    errors.add(["interval_seconds"], `must be null for the type ${type}`);
-  } else if (error) errors.add(["interval_seconds"], error.detail);
+  if (error) errors.add(["interval_seconds"], error.detail);
   else if (intervalSeconds !== null && scheduleOf(config)) {
     errors.add(["interval_seconds"], "must be null, since the schedule tells when calls are due");
   }
@@ -276,8 +273,9 @@ export function validateSettings(
   }
 }
 
-/** Settings that monitors whose thresholds are fixed keep at their defaults, by their names in bodies. */
+/** Settings that monitors of reports keep at their defaults, by their names in bodies. */
 const FIXED = {
+  interval_seconds: "intervalSeconds",
   failure_threshold: "failureThreshold",
   success_threshold: "successThreshold",
   degraded_after_ms: "degradedAfterMs",

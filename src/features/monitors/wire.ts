@@ -468,7 +468,7 @@ export function intervalsOf(type: MonitorType): typeof INTERVALS {
 export function intervalOf(type: MonitorType): TSchema {
   const { maxIntervalSeconds: maximum = DAY_SECONDS, canOmitInterval = false } = probeOf(type);
   const { default: usual, least: minimum } = intervalsOf(type);
-  if (probeOf(type).hasNoInterval) {
+  if (probeOf(type).isReported) {
     return Nullable(Type.Integer({ minimum, maximum, description: "Null: it has no interval." }));
   }
   const description = canOmitInterval

@@ -33,7 +33,7 @@ const SETTINGS = {
 
 /** Returns the settings that a type can have. */
 function settingsOf(type: MonitorType): object {
-  if (!probeOf(type).hasFixedThresholds) return SETTINGS;
+  if (!probeOf(type).isReported) return SETTINGS;
   const fixed = ["failure_threshold", "success_threshold", "degraded_after_ms", "inverted"];
   return Object.fromEntries(Object.entries(SETTINGS).filter(([name]) => !fixed.includes(name)));
 }

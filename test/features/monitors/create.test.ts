@@ -12,7 +12,7 @@ describe("POST /monitors", () => {
       using _ping = usePingProgram("exit 1");
       await using api = await createMonitorApi();
       const [config] = MONITOR_CONFIGS[type];
-      const { present, hasNoInterval } = probeOf(type);
+      const { present, isReported } = probeOf(type);
       const answer = await api.post({ type, name: "Shop", config });
       expect(answer.status).toBe(201);
       const { body } = answer;
@@ -22,7 +22,7 @@ describe("POST /monitors", () => {
         type,
         config: present(config),
         component_ids: [],
-        interval_seconds: hasNoInterval ? null : intervalsOf(type).default,
+        interval_seconds: isReported ? null : intervalsOf(type).default,
         timeout_ms: 10_000,
         failure_threshold: ["push", "alert", "upstream"].includes(type) ? 1 : 3,
         success_threshold: 1,

@@ -37,7 +37,7 @@ export function unknownShape(expected: string): never {
 }
 
 /** Cost of one alert in the slices in which bodies are read: about 10 µs. */
-export const ALERT_COST = 0.05;
+const ALERT_COST = 0.05;
 
 /** Reads the alerts of a body of Alertmanager or Grafana. Entries that say neither firing nor resolved are left out. */
 export function* readAlerts(

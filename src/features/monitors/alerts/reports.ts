@@ -34,7 +34,7 @@ import {
   trimUnmatched,
 } from "./alert-store";
 import { compileMatchers, type MatchesLabels } from "./matchers";
-import { ALERT_COST, type ReportedAlert, storedLabels } from "./read";
+import { type ReportedAlert, storedLabels } from "./read";
 
 /** Monitor of the type alert with its compiled matchers. */
 export interface AlertMonitor {
@@ -193,7 +193,6 @@ export function* planReport(
     ({ fingerprint, isFiring }) => isFiring && !matched.has(fingerprint),
   );
   changes.push(...planUnmatched(reader, { sender, format, alerts: others, now }));
-  yield ALERT_COST * alerts.length;
   return { matched: matched.size, monitorIds, changes, affected };
 }
 

@@ -338,8 +338,7 @@ class Engine implements Monitoring {
     missed: Missed | undefined,
   ): Promise<boolean> {
     if (result.outcome === "ok") this.#network.noteAnswer(scheduled, result.contact);
-    // A sender of alerts has reached this server.
-    if (result.outcome !== "failed" || scheduled.type === "alert") return false;
+    if (result.outcome !== "failed") return false;
     const counted = countedResult(scheduled, result);
     const wouldChange = this.#results.wouldChange(scheduled, begin, counted);
     return missed

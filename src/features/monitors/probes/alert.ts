@@ -150,10 +150,9 @@ export const alertProbe = {
   label: "Alert",
   config: AlertConfig,
   shown: AlertConfig,
-  hasNoInterval: true,
+  isReported: true,
   // An alert has waited at its sender already.
   failureThreshold: 1,
-  hasFixedThresholds: true,
   hasPrivateMessages: true,
   validate: ({ format, mapping }) => [
     ...errorIf(format === "json" && !mapping, "is needed for the format json"),

@@ -375,7 +375,7 @@ const parentsField = monitorsField<FieldsContext>({
 /** Returns the fields that the form of a type asks for: what is checked and how often, its component, and who is notified. */
 function askedFields(type: MonitorType): MonitorFields {
   const { fields, isPush } = TYPE_FORMS[type];
-  const { hasNoInterval = false } = probeOf(type);
+  const { isReported = false } = probeOf(type);
   const name = nameField();
   if (type === "unsupported") return { name, component_ids: componentField };
   return {
@@ -383,7 +383,7 @@ function askedFields(type: MonitorType): MonitorFields {
     ...(isPush ? { timing: timingField } : {}),
     ...configFields(fields),
     component_ids: componentField,
-    ...(hasNoInterval ? {} : { interval_seconds: intervalField(type) }),
+    ...(isReported ? {} : { interval_seconds: intervalField(type) }),
     webhook_ids: notifyField(),
     endpoint: endpointField,
   };
@@ -392,7 +392,7 @@ function askedFields(type: MonitorType): MonitorFields {
 /** Returns the fields that most monitors keep at their defaults. */
 function furtherFields(type: MonitorType): MonitorFields {
   const { advanced = {} } = TYPE_FORMS[type];
-  const { hasFixedThresholds: isFixed = false } = probeOf(type);
+  const { isReported = false } = probeOf(type);
   const isAsked = !isPassive(type);
   const defaults = defaultSettings(type);
   const labels = {
@@ -421,7 +421,7 @@ function furtherFields(type: MonitorType): MonitorFields {
             isRequired: true,
           }),
         }),
-    ...(isFixed ? {} : thresholdFields(defaults)),
+    ...(isReported ? {} : thresholdFields(defaults)),
     on_down: selectField<OnDown>({
       label: "Component status while down",
       initial: defaults.onDown,
@@ -445,7 +445,7 @@ function furtherFields(type: MonitorType): MonitorFields {
           ),
         }),
     reminder_seconds: reminderField(),
-    ...(isFixed
+    ...(isReported
       ? {}
       : {
           inverted: checkboxField({
@@ -487,18 +487,18 @@ function summaryOf(type: MonitorType, values: Readonly<Record<string, unknown>>)
   if (type === "unsupported") return "";
   const { summary } = TYPE_FORMS[type];
   const isAsked = !isPassive(type);
-  const { hasFixedThresholds: isFixed = false } = probeOf(type);
+  const { isReported = false } = probeOf(type);
   const [timeout = 0, failures = 0, successes = 0] = [
     isAsked ? values["timeout_ms"] : 0,
-    isFixed ? 1 : values["failure_threshold"],
-    isFixed ? 1 : values["success_threshold"],
+    isReported ? 1 : values["failure_threshold"],
+    isReported ? 1 : values["success_threshold"],
   ].map(Number);
   const incident = INCIDENTS.find(({ value }) => value === values["open_incident"]);
   const status = ON_DOWN.find((value) => value === values["on_down"]);
   if (Number.isNaN(timeout + failures + successes) || !incident || !status) return "";
   const parts = [
     ...(isAsked ? [`${latencyInWords(timeout)} timeout`] : []),
-    ...(isFixed ? [] : [`down after ${plural(failures, "failure")}, up after ${successes}`]),
+    ...(isReported ? [] : [`down after ${plural(failures, "failure")}, up after ${successes}`]),
     `then ${STATUS_WORDS[status].toLowerCase()}, ${incident.words}`,
     ...(summary ? [summary((name) => values[inputOf(name)])] : []),
   ];
@@ -827,7 +827,7 @@ function notifyField(): Field<WebhookSelection, WebhookSelection, EndpointsConte
             label: itsName,
             note: isForAll ? `${note}, for all monitors` : note,
             isChecked: isForAll || checked.includes(id),
-            isFixed: isForAll,
+            isReported: isForAll,
           }))}
         >
           {webhooks.length === 0 ? <p class="hint">There is no endpoint yet.</p> : null}
