@@ -1,6 +1,7 @@
 import type { Figure } from "./support/figure";
 import type { Workspace } from "./support/workspace";
 import { measureAcknowledgedWrites } from "./rows/acknowledged-writes";
+import { measureAlerts } from "./rows/alerts";
 import { measureApply } from "./rows/apply";
 import { measureAssertions } from "./rows/assertions";
 import { measureBesideSubscribers } from "./rows/beside-subscribers";
@@ -98,6 +99,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   stalls: measureStalls,
   "many-results": measureManyResults,
   "status-beside-checks": measureStatusBesideChecks,
+  alerts: measureAlerts,
   import: measureImport,
   apply: measureApply,
   retention: measureRetention,
