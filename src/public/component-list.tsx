@@ -548,7 +548,7 @@ export function* rowSteps(
 }
 
 /** Properties of a component that a row shows. */
-const SHOWN = ["name", "description", "status", "showcase", "uptime_90d"] as const;
+const SHOWN = ["name", "description", "status", "showcase", "uptime_90d", "because"] as const;
 
 type RowComponent = Pick<Component, (typeof SHOWN)[number]>;
 
@@ -599,7 +599,7 @@ export const renderRow: RenderRow = (props) => {
 function ComponentRow(props: ComponentRowProps & { runs: readonly DayRun[] | undefined }) {
   const { component, days, latency, runs, group, words } = props;
   const { t, say } = words;
-  const { name, description, status, showcase } = component;
+  const { name, description, status, showcase, because } = component;
   const isOk = status === "operational";
   const tone = STATUS_TONES[status];
   return (
@@ -613,6 +613,9 @@ function ComponentRow(props: ComponentRowProps & { runs: readonly DayRun[] | und
           </span>
         )}
         {isOk ? null : <small class={`t-${tone}`}>{say(`status.${status}`)}</small>}
+        {because ? (
+          <small class="desc">{say("components.because", { name: <Provider {...because} /> })}</small>
+        ) : null}
         {description ? (
           <small class="desc" dir="auto">
             {description}
@@ -843,7 +846,7 @@ function isSame(one: RowFacts, other: RowFacts): boolean {
     one.group === other.group &&
     one.page === other.page &&
     one.locale === other.locale &&
-    SHOWN.every((name) => one.component[name] === other.component[name]) &&
+    SHOWN.every((name) => Bun.deepEquals(one.component[name], other.component[name])) &&
     isSameLatency(one.latency, other.latency)
   );
 }

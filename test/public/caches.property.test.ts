@@ -5,6 +5,9 @@ import type { Tx } from "../../src/db/statements";
 import { Problem } from "../../src/base/errors";
 import { deleteComponent } from "../../src/features/components/components";
 import { deleteIncident } from "../../src/features/incidents/incidents";
+import { applyTransition } from "../../src/features/monitors/engine/transitions";
+import type { CreateMonitorBody } from "../../src/features/monitors/wire";
+import { newEvaluation } from "../../src/features/monitors/rules";
 import { findPageBySlug } from "../../src/features/pages/store";
 import { buildSnapshot } from "../../src/features/status/snapshots";
 import { CLI_ACTOR } from "../../src/base/actor";
@@ -21,7 +24,7 @@ import { readPageExtras, renderGroupPage, renderStatusPage } from "../../src/pub
 import { V2_DOCUMENTS } from "../../src/public/compat/statuspage";
 import { versionOf } from "../../src/public/site";
 import { createPublicSite, type PublicSite } from "../support/public-site";
-import { createComponent, updateComponent, updatePage } from "../support/examined";
+import { createComponent, createMonitor, updateComponent, updatePage } from "../support/examined";
 
 /** Does what a step says, and answers whether that was done: what there is nothing of is refused. */
 type Act = (site: PublicSite, step: Step) => Promise<boolean>;
@@ -87,6 +90,20 @@ const ACTS = {
     step.which < 2
       ? written(site, (tx) => deleteComponent(site.app.ctx, tx, componentOf(site, step), CLI_ACTOR))
       : Promise.resolve(false),
+  provider: (site, step) =>
+    written(site, (tx) => {
+      const { ctx } = site.app;
+      const input = {
+        type: "upstream" as const,
+        name: "Provider",
+        component_ids: [componentOf(site, step)],
+        config: { url: "https://status.example.com/", public_name: `Cloud ${step.which}` },
+      } satisfies CreateMonitorBody;
+      const { row } = createMonitor(ctx, tx, input, CLI_ACTOR).record;
+      const state = step.which % 2 === 0 ? ("down" as const) : ("degraded" as const);
+      const evaluation = newEvaluation(state, ctx.clock.now());
+      applyTransition(ctx, tx, row, { from: "pending", evaluation, message: "Major outage" });
+    }),
   plan: (site, step) =>
     done(site, "POST", "/maintenance", {
       page: "acme",

@@ -193,7 +193,12 @@ export const MONITOR_CONFIGS: Record<SupportedType, [least: MonitorConfig, most:
   ],
   upstream: [
     { url: "https://status.example.com/" },
-    { url: "https://status.example.com/", components: ["API", "DNS"], format: "statuspage" },
+    {
+      url: "https://status.example.com/",
+      components: ["API", "DNS"],
+      public_name: "Provider",
+      format: "statuspage",
+    },
   ],
   domain: [{ domain: "example.com" }, { domain: "www.example.com", days: 60 }],
 };

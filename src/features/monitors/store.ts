@@ -105,6 +105,34 @@ export const listMonitorsOfPage = selectMany((orm, $: { pageId: string }) =>
     .orderBy(asc(components.position), asc(components.id), asc(monitors.id)),
 );
 
+/** Lists the components of a page in trouble because of a monitor of a provider, with its config and last message. */
+export const listUpstreamTroubles = selectMany((orm, $: { pageId: string }) =>
+  orm
+    .select({
+      componentId: components.id,
+      config: monitors.config,
+      message: sql<string | null>`(SELECT s.message FROM monitor_spans AS s
+        WHERE s.monitor_num = ${monitors.num} AND s.ended_at IS NULL)`,
+    })
+    .from(components)
+    .crossJoin(monitorComponents)
+    .crossJoin(monitors)
+    .crossJoin(monitorStates)
+    .where(
+      and(
+        eq(components.pageId, $.pageId),
+        isNull(components.deletedAt),
+        eq(monitorComponents.componentId, components.id),
+        eq(monitors.id, monitorComponents.monitorId),
+        eq(monitors.type, "upstream"),
+        isNull(monitors.deletedAt),
+        eq(monitorStates.monitorNum, monitors.num),
+        sql`${monitorStates.state} IN ('down', 'degraded')`,
+      ),
+    )
+    .orderBy(asc(monitors.id)),
+);
+
 /** Lists the monitors of a component. */
 export const listMonitorsOfComponent = selectMany((orm, $: { componentId: string }) =>
   orm

@@ -26,6 +26,8 @@ import { listMaintenanceForPage, nextEdge } from "../maintenance/records";
 import { UPCOMING_MS } from "../maintenance/rules";
 import type { MaintenanceRecord } from "../maintenance/store";
 import { presentMaintenance } from "../maintenance/wire";
+import { type Because, becauseOf } from "../monitors/because";
+import { listUpstreamTroubles } from "../monitors/store";
 import { isServed } from "../pages/addresses";
 import { findDefaultPage, findPageBySlug, type PageRow } from "../pages/store";
 import { presentPage } from "../pages/wire";
@@ -245,6 +247,17 @@ function openCausesByComponent(reader: Reader, pageId: string) {
   return Map.groupBy(listOpenCausesOfPage(reader, { pageId }), ({ componentId }) => componentId);
 }
 
+/** Reads the providers that give components of a page their status, by component id, as far as visitors may know. */
+function readTroubles(reader: Reader, pageId: string): Map<string, Because> {
+  const named = listUpstreamTroubles(reader, { pageId }).flatMap(
+    ({ componentId, config, message }): [string, Because][] => {
+      const because = becauseOf(config, message);
+      return because ? [[componentId, because]] : [];
+    },
+  );
+  return new Map(named);
+}
+
 /** Builds the snapshot of one page from the database, as it stands at `now` (unix ms). */
 export function buildSnapshot(
   reader: Reader,
@@ -257,6 +270,7 @@ export function buildSnapshot(
   const rows = listComponentsOfPage(reader, { pageId });
   const open = openCausesByComponent(reader, pageId);
   const openOf = (row: ComponentRow) => open.get(row.id) ?? [];
+  const troubles = readTroubles(reader, pageId);
   const histories = readHistories(reader, { page, components: rows, open, now, isShared });
   const records = {
     groups: listGroups(reader, { pageId }),
@@ -277,6 +291,7 @@ export function buildSnapshot(
       components: rows.map((row) => ({
         ...presentComponent(row, page.slug, openOf(row)),
         uptime_90d: histories.get(row.id)?.uptime ?? null,
+        because: row.status === "operational" ? null : (troubles.get(row.id) ?? null),
       })),
       incidents: records.incidents.map((record) => presentIncident(record, baseUrl)),
       maintenance: records.maintenance.map((record) => presentMaintenance(record, baseUrl)),

@@ -34,6 +34,15 @@ const StatusComponent = Type.Composite(
           examples: [0.999712],
         }),
       ),
+      because: Nullable(
+        Type.Object(
+          {
+            name: Type.String({ examples: ["Cloudflare: DNS"] }),
+            url: Type.String({ description: "Status page of the provider." }),
+          },
+          { title: "Because" },
+        ),
+      ),
     }),
   ],
   { title: "StatusComponent" },

@@ -37,6 +37,7 @@ import { wordsForPage } from "../../pages/pages";
 import { findPage } from "../../pages/store";
 import { listRecoveredMonitors, listUnlinkedMonitors } from "../evaluation-store";
 import { findOutageStart } from "../spans-store";
+import { becauseOf } from "../because";
 import { probeOf } from "../probes";
 import type { AffectedComponent } from "../records";
 import { findMonitor, findMonitorState, listComponentsOfMonitors, type MonitorRow } from "../store";
@@ -256,8 +257,13 @@ function bodyOf(
   monitor: MonitorRow,
   sentence: string,
   { publicMessage }: Failure,
-  { isEnglish }: Words,
+  { isEnglish, t }: Words,
 ): string {
+  const because = monitor.type === "upstream" ? becauseOf(monitor.config, publicMessage) : null;
+  if (because) {
+    const url = because.url.replaceAll("(", "%28").replaceAll(")", "%29");
+    return `${sentence}\n\n${t("written.because", { name: `[${asMarkdown(because.name)}](${url})` })}`;
+  }
   // Messages of checks are in English.
   const isShown = publicMessage !== null && isEnglish && !probeOf(monitor.type).hasPrivateMessages;
   return isShown ? `${sentence} ${asMarkdown(publicMessage)}` : sentence;

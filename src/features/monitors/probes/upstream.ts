@@ -1,14 +1,15 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { LRUCache } from "lru-cache";
 import { type FieldError, pointer } from "../../../base/errors";
-import { OneOf } from "../../../base/schema";
+import { Nullable, OneOf } from "../../../base/schema";
 import { COMPONENT_STATUSES, type ComponentStatus, worstStatus } from "../../../base/status";
-import { parseJson, spaced } from "../../../base/text";
+import { parseJson } from "../../../base/text";
 import { LineText, NAME_MAX } from "../../../base/texts";
 import { readBody } from "../../../egress/body";
 import type { Egress } from "../../../egress/egress";
 import { Fault, type HttpAnswer } from "../../../egress/model";
 import type { Probe, ProbeContext, ProbeResult } from "../monitoring";
+import { statusPart } from "../because";
 import { VIA, viaIn } from "../via";
 import { elapsedMs, failed, mergeFields, parseUrl, Url, urlError, urlTarget } from "./fields";
 
@@ -27,6 +28,15 @@ const UpstreamConfig = Type.Object(
         examples: [["API", "DNS"]],
       }),
     ),
+    public_name: Type.Optional(
+      LineText({
+        minLength: 1,
+        maxLength: NAME_MAX,
+        description:
+          "Name of the provider for visitors, who then see it with a link to the page on components and in automatic incidents. Default: none, which says nothing of it.",
+        examples: ["Cloudflare"],
+      }),
+    ),
     format: Type.Optional(
       OneOf(["auto", "statuspage", "allclear"], {
         description:
@@ -41,19 +51,29 @@ const UpstreamConfig = Type.Object(
 );
 type UpstreamConfig = Static<typeof UpstreamConfig>;
 
+const UpstreamConfigShown = Type.Composite([
+  Type.Omit(UpstreamConfig, ["public_name"]),
+  Type.Object({ public_name: Nullable(Type.String()) }),
+]);
+
 /** Reads the status page of a provider. */
 export const upstreamProbe = {
   type: "upstream",
   label: "Status page of a provider",
   config: UpstreamConfig,
-  shown: UpstreamConfig,
+  shown: UpstreamConfigShown,
   intervals: { default: 60, retry: 60, least: 60 },
   // The provider has waited before it told.
   failureThreshold: 1,
   // Names of providers are published only where someone says so.
   hasPrivateMessages: true,
   validate: validateUpstream,
-  present: ({ url, components = [], format = "auto" }) => ({ url, components, format }),
+  present: ({ url, components = [], public_name = null, format = "auto" }) => ({
+    url,
+    components,
+    public_name,
+    format,
+  }),
   merge: mergeFields,
   targetOf: ({ url, components = [] }) =>
     components.length === 0
@@ -125,7 +145,8 @@ function resultOf({ components, format = "auto" }: UpstreamConfig, page: Upstrea
   }
   const worst = worstStatus(found.map(({ status }) => status));
   const names = found.filter(({ status }) => status === worst).map(({ name }) => name);
-  return resultAt(STATES[worst], `${names.join(", ")}: ${spaced(worst)}.`, worst === "operational");
+  const message = `${names.join(", ")}${statusPart(worst)}`;
+  return resultAt(STATES[worst], message, worst === "operational");
 }
 
 type Level = "ok" | "degraded" | "failed";

@@ -530,6 +530,13 @@ export const TYPE_FORMS: Readonly<Record<MonitorType, TypeForm>> = {
     summary: (valueOf) =>
       String(valueOf("components")).trim() === "" ? "the whole page" : "given components",
     advanced: {
+      public_name: nullable(
+        textField({
+          label: "Public name",
+          hint: "Optional. Such as Cloudflare. Visitors then see “Because of Cloudflare: DNS” with a link to its page.",
+          maxlength: 255,
+        }),
+      ),
       format: selectField({
         label: "Software",
         initial: "auto",
