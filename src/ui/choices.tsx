@@ -175,7 +175,7 @@ export function CheckRows({ legend, parts, isFolded, ...field }: CheckRowsProps)
 
 interface CheckLinesProps extends GroupProps {
   options: readonly (Pick<Option, "value" | "label" | "isChecked"> & {
-    /** Kind of the option, after its label. */
+    /** Kind of the option, after its label; empty for none. */
     note: string;
     /** True for an option that always holds and cannot be changed here. */
     isFixed?: boolean;
@@ -205,7 +205,8 @@ export function CheckLines({ legend, options, children, ...field }: CheckLinesPr
                   aria-invalid={error && !isFixed ? "true" : undefined}
                 />
                 <label for={id}>
-                  <span dir="auto">{label}</span> <span class="quiet-text">· {note}</span>
+                  <span dir="auto">{label}</span>
+                  {note === "" ? null : <span class="quiet-text"> · {note}</span>}
                 </label>
               </li>
             );

@@ -71,7 +71,6 @@ export interface AlertIntake {
 export function createAlertIntake(ctx: Ctx, monitoring: Monitoring): AlertIntake {
   const directory = createAlertDirectory(ctx);
   let last: Promise<unknown> = Promise.resolve();
-
   let waiting = 0;
 
   async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -93,14 +92,18 @@ export function createAlertIntake(ctx: Ctx, monitoring: Monitoring): AlertIntake
     const heardSince = monitoring.heardSince();
     const plan = await runInSlices(planReport(ctx.db, { ...report, alerts, now, heardSince }));
     const { matched, monitorIds, changes, affected } = plan;
-    for (let start = 0; start < changes.length; start += CHANGES_PER_WRITE) {
-      const part = changes.slice(start, start + CHANGES_PER_WRITE);
-      // oxlint-disable-next-line no-await-in-loop
-      await ctx.db.write((tx) => {
-        for (const change of part) change(tx);
-      });
+    try {
+      for (let start = 0; start < changes.length; start += CHANGES_PER_WRITE) {
+        const part = changes.slice(start, start + CHANGES_PER_WRITE);
+        // oxlint-disable-next-line no-await-in-loop
+        await ctx.db.write((tx) => {
+          for (const change of part) change(tx);
+        });
+      }
+    } finally {
+      // Also after a part that could not be written.
+      monitoring.alertsChanged(affected);
     }
-    monitoring.alertsChanged(affected);
     return { alerts: alerts.length, matched, monitors: [...monitorIds] };
   }
 

@@ -28,6 +28,16 @@ export const listAlertMonitors = selectMany((orm, _$: Nothing) =>
     .orderBy(asc(monitors.id)),
 );
 
+/** Lists push monitors, which can be watchdogs, by name. */
+export const listWatchdogs = selectMany((orm, $: { limit: number }) =>
+  orm
+    .select({ id: monitors.id, ref: monitors.ref, name: monitors.name })
+    .from(monitors)
+    .where(and(eq(monitors.type, "push"), isNull(monitors.deletedAt)))
+    .orderBy(asc(monitors.name), asc(monitors.id))
+    .limit($.limit),
+);
+
 /** Lists the open alerts of a sender with some fingerprints (a JSON list). */
 export const listReported = selectMany((orm, $: { sender: string; fingerprints: string }) =>
   orm

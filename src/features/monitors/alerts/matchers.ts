@@ -23,12 +23,12 @@ function parseMatcher(text: string): Matcher | undefined {
   return { name: unquoted(name), operator: operator as Operator, value: unquoted(value) };
 }
 
-/** Returns a quoted text without its quotation marks and backslashes; other text as it is. */
+/** Returns a quoted text without its quotation marks and escapes; other text as it is. Any other backslash stays. */
 function unquoted(text: string): string {
   if (!text.startsWith('"')) return text;
   return text
     .slice(1, -1)
-    .replace(/\\(.)/gsu, (_, character) => (character === "n" ? "\n" : character));
+    .replace(/\\(["\\n])/gu, (_, character) => (character === "n" ? "\n" : character));
 }
 
 /** Returns a regular expression that a whole value must match. */

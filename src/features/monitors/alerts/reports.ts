@@ -157,7 +157,7 @@ export function* planReport(
       const key = { monitorNum, sender, fingerprint };
       if (!isFiring) {
         if (row) own.push((tx) => deleteOpenAlert(tx, key));
-      } else if (!row || row.title !== title) {
+      } else if (!row || row.title !== title || row.lastSeenAt <= seenBy) {
         const earliest = Math.max(now - STARTED_MAX_MS, createdAt);
         const startedAt = Math.max(earliest, Math.min(alert.startsAt ?? now, now));
         const opening: OpenAlertRow = {
@@ -170,11 +170,7 @@ export function* planReport(
         };
         own.push((tx) => saveOpenAlert(tx, opening));
         if (!row) opened += 1;
-      } else {
-        if (now - row.lastSeenAt >= SEEN_EXACT_MS) seenAgain.add(fingerprint);
-        // It was stale, and is open again.
-        if (row.lastSeenAt <= seenBy) affected.add(id);
-      }
+      } else if (now - row.lastSeenAt >= SEEN_EXACT_MS) seenAgain.add(fingerprint);
     }
     if (isMatched) monitorIds.push(id);
     const heartbeatAt = reportedAt.get(monitorNum) ?? null;

@@ -70,13 +70,10 @@ export function checkAlerts(
     ? `The last open alert was not reported again for ${describeDuration(staleMs)}.`
     : watchdogProblem(reader, config, circumstances);
   const isHeard = findMonitorState(reader, { monitorNum })?.heartbeatAt != null;
-  const result: ProbeResult | undefined =
-    unknown === undefined
-      ? isHeard || isStale
-        ? { outcome: "ok", latencyMs: null, message: null }
-        : undefined
-      : { outcome: "unknown", latencyMs: null, message: unknown };
-  return { result, againMs: Number.POSITIVE_INFINITY, isStale };
+  const outcome = unknown === undefined ? "ok" : "unknown";
+  const result = { outcome, latencyMs: null, message: unknown ?? null } as const;
+  const isKnown = isHeard || unknown !== undefined;
+  return { result: isKnown ? result : undefined, againMs: Number.POSITIVE_INFINITY, isStale };
 }
 
 /** Returns a sentence about a watchdog that is down; undefined without such a one. */

@@ -202,7 +202,6 @@ async function readPage(
   if (!url) return new Fault("protocol", "Its address is not a URL.");
   const before = kept.get(address);
   if (!url.pathname.endsWith(".json")) {
-    url.search = "";
     url.pathname = `${url.pathname.replace(/\/*$/, "")}/${DOCUMENT}`;
   }
   const headers = {
@@ -219,7 +218,11 @@ async function readPage(
     const answer = await egress.request({ ...request, ...rest });
     if (answer instanceof Fault) return answer;
     const location = answer.headers.get("location");
-    if (answer.status === 304 && before) return before.page;
+    if (answer.status === 304 && before) {
+      // What stands behind a page can change without the page.
+      const { page } = before;
+      return { ...page, via: viaIn(answer.headers.get(VIA)) ?? page.via };
+    }
     if (answer.status === 200) return keep(address, answer, kept);
     if (answer.status < 300 || answer.status > 399 || location === undefined) {
       return new Fault("protocol", `It answered with status ${answer.status}.`);

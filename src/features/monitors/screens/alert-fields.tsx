@@ -3,6 +3,7 @@ import { Fragment } from "preact";
 import { parseJson } from "../../../base/text";
 import type { Labels } from "../../../db/tables/alerts";
 import { NEW_MONITOR_PATH, withQuery } from "../../../ui/frame/paths";
+import { SelectField } from "../../../ui/choices";
 import { TextArea } from "../../../ui/form";
 import { textAreaField } from "../../../ui/forms/fields";
 import { type Field, nullable } from "../../../ui/forms/form";
@@ -25,6 +26,42 @@ export function matchersField(label: string, hint: string): Field<string, string
     },
   };
 }
+
+/** Screen data of the form. */
+export interface WatchdogContext {
+  /** Push monitors that can be a watchdog; none for other types. */
+  watchdogs: readonly { id: string; ref: string; name: string }[];
+}
+
+/** Field for the watchdog, by its ref, or by its id where that is stored. */
+export const watchdogField: Field<string, string | null, WatchdogContext> = nullable({
+  label: "Watchdog",
+  initial: "",
+  read: (sent, name) => sent.text(name),
+  toBody: (ref) => ref,
+  fromStored: (ref) => ref,
+  Input: ({ name, value, errors, context: { watchdogs } }) => {
+    const options = watchdogs.map(({ id, ref, name: label }) => ({
+      value: value === id ? id : ref,
+      label,
+    }));
+    const isListed = value === "" || options.some((option) => option.value === value);
+    return (
+      <SelectField
+        label="Watchdog"
+        name={name}
+        value={value}
+        hint="Heartbeat monitor that the sender calls all the time. While it is down, no alert says nothing."
+        error={errors[name]}
+        options={[
+          { value: "", label: "None" },
+          ...(isListed ? [] : [{ value, label: value }]),
+          ...options,
+        ]}
+      />
+    );
+  },
+});
 
 /** A sender whose mapping the form fills in. */
 interface Preset {
@@ -108,6 +145,9 @@ export const mappingField: Field<string, Mapping | null> = nullable({
   ),
 });
 
+/** Time after which an alert of these senders is dropped, in seconds: a week, since they may tell it only once. */
+const SELDOM_SECONDS = 604_800;
+
 /** Returns the values of a new monitor's form that a link to it names: a mapping, or an alert that matched nothing. */
 export function alertValues({
   preset = "",
@@ -121,6 +161,7 @@ export function alertValues({
       name: known.label,
       [inputOf("format")]: "json",
       [inputOf("mapping")]: JSON.stringify(known.mapping, null, 2),
+      [inputOf("stale_after_seconds")]: String(SELDOM_SECONDS),
     }),
     ...(name !== undefined && { name }),
     ...(format !== undefined && { [inputOf("format")]: format }),

@@ -56,6 +56,7 @@ import {
   PARENTS_MAX,
   UpdateMonitorBody,
 } from "../wire";
+import type { WatchdogContext } from "./alert-fields";
 import type { AssertionsContext } from "./assertion-field";
 import { type SecretsContext, storedSecrets } from "./secrets";
 import { inputOf } from "./rows";
@@ -87,6 +88,7 @@ export type MonitorContext = FieldsContext &
   CertificatesContext &
   DockerContext &
   OfferedContext &
+  WatchdogContext &
   SecretsContext;
 
 /**
@@ -827,7 +829,7 @@ function notifyField(): Field<WebhookSelection, WebhookSelection, EndpointsConte
             label: itsName,
             note: isForAll ? `${note}, for all monitors` : note,
             isChecked: isForAll || checked.includes(id),
-            isReported: isForAll,
+            isFixed: isForAll,
           }))}
         >
           {webhooks.length === 0 ? <p class="hint">There is no endpoint yet.</p> : null}

@@ -14,7 +14,7 @@ import {
 } from "../../../ui/forms/fields";
 import { type AnyField, type Field, nullable, optional } from "../../../ui/forms/form";
 import type { IconName } from "../../../ui/icons";
-import { mappingField, matchersField } from "./alert-fields";
+import { mappingField, matchersField, watchdogField } from "./alert-fields";
 import { assertionsField } from "./assertion-field";
 import { passwordField, secretTextField, secretValuesField } from "./secrets";
 import {
@@ -295,13 +295,7 @@ export const TYPE_FORMS: Readonly<Record<MonitorType, TypeForm>> = {
           initial: 18_000,
         }),
       ),
-      watchdog: nullable(
-        textField({
-          label: "Watchdog",
-          hint: "Optional. Reference of a heartbeat monitor that the sender calls all the time. While it is down, no alert says nothing.",
-          maxlength: 100,
-        }),
-      ),
+      watchdog: watchdogField,
       mapping: mappingField,
     },
   },

@@ -21,6 +21,9 @@ describe("matchers", () => {
     ['severity=~"(?i)PAGE"', true],
     ['"a.b"="dotted"', true],
     ['service="check\\"out"', false],
+    ['service=~"check\\w+"', true],
+    ['service=~"check\\d+"', false],
+    ['"a.b"=~"dot\\\\w+"', true],
     // Not a label of the alert, although every object has it.
     ['constructor=""', true],
   ])("the matcher %s of Alertmanager holds: %p", (matcher, isFulfilled) => {

@@ -237,6 +237,20 @@ describe("an alert that nobody reports any more", () => {
     expect(site.open(id)).toEqual([]);
   });
 
+  test("one that is reported again with another that is new stays open", async () => {
+    await using site = await openAlertSite();
+    const { id } = await site.monitor({ ...MATCH, stale_after_seconds: 600 });
+    await site.report(alertmanagerBody(CRITICAL, WARNING));
+    await site.clock.advance(9 * MINUTE_MS);
+    await site.report(alertmanagerBody(WARNING));
+    await site.clock.advance(2 * MINUTE_MS);
+    expect(site.state(id)).toBe("degraded");
+    const fresh = { labels: { ...WARNING.labels, alertname: "Fresh" } };
+    await site.report(alertmanagerBody(CRITICAL, fresh));
+    expect(site.state(id)).toBe("down");
+    expect(site.open(id).toSorted()).toEqual(["Errors", "Fresh", "Slow"]);
+  });
+
   test("the time in which this server was offline does not count", async () => {
     await using site = await openAlertSite();
     const { id } = await site.monitor({ ...MATCH, stale_after_seconds: 600 });

@@ -138,6 +138,7 @@ describe("a status page of a provider", () => {
       ["/", "/api/v2/summary.json"],
       ["/status/acme", "/status/acme/api/v2/summary.json"],
       ["/status/acme/", "/status/acme/api/v2/summary.json"],
+      ["/status/acme?key=1", "/status/acme/api/v2/summary.json?key=1"],
       ["/feeds/own.json?page=1", "/feeds/own.json?page=1"],
     ] as const) {
       expect((await check({}, path)).outcome).toBe("ok");
@@ -155,6 +156,10 @@ describe("a status page of a provider", () => {
     expect((await check({ components: ["API"] }, path)).outcome).toBe("failed");
     answer = () => new Response(null, { status: 304 });
     expect((await check({ components: ["API"] }, path)).outcome).toBe("failed");
+    const [one, other] = ["a".repeat(24), "b".repeat(24)];
+    answer = () =>
+      new Response(null, { status: 304, headers: { "Allclear-Via": `${one}, ${other}` } });
+    expect((await check({ components: ["API"] }, path)).via).toEqual([one, other]);
     const headers = requests.at(-1)?.headers ?? new Headers();
     expect(headers.get("if-none-match")).toBe('"v1"');
     expect(headers.get("if-modified-since")).toBe("Tue, 10 Mar 2026 12:00:00 GMT");

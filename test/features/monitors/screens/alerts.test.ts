@@ -35,6 +35,8 @@ describe("the form of an alert monitor", () => {
   test("it asks for sender and matchers, and shows the address once", async () => {
     await using site = await openAlertSite();
     const { open, post } = await as(site, "admin");
+    const json = { type: "push", name: "Alertmanager", config: {} };
+    await site.app.call("/api/v1/monitors", { method: "POST", key: site.key, json });
     const { text } = await open(`${NEW_MONITOR}?type=alert`);
     for (const name of ["interval_seconds", "failure_threshold", "timeout_ms", "inverted"]) {
       expect(text).not.toContain(`name="${name}"`);
@@ -43,7 +45,12 @@ describe("the form of an alert monitor", () => {
       ...filled(text),
       name: "Checkout",
       config_match: 'service="checkout"\r\n\r\nseverity=~"critical|page"\r\n',
+      config_watchdog: "alertmanager",
     };
+    expect(readHtml(text).texts('select[name="config_watchdog"] option')).toEqual([
+      "None",
+      "Alertmanager",
+    ]);
     const wrong = await post(NEW_MONITOR, { ...form, config_match: 'a="b"\nnothing' });
     expect(wrong.status).toBe(422);
     expect(fieldErrorsOn(wrong.text)["config_match"]).toStartWith("Line 2 must be a label");
@@ -58,6 +65,7 @@ describe("the form of an alert monitor", () => {
         format: "alertmanager",
         match: ['service="checkout"', 'severity=~"critical|page"'],
         degraded: [],
+        watchdog: "alertmanager",
       },
     });
     const edit = `/admin/monitors/${monitor.id}/edit`;
