@@ -110,7 +110,7 @@ describeInBrowser("the form for a new monitor", (site) => {
     expect(await found("mail server")).toEqual(["smtp"]);
     expect(await found("fax")).toEqual([]);
     await page.getByText("No type has this name.").waitFor();
-    expect(await found("")).toHaveLength(16);
+    expect(await found("")).toHaveLength(18);
     await search.press("Escape");
     expect(await search.isVisible()).toBe(false);
     expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("SUMMARY");

@@ -13,7 +13,7 @@ import { inputOf } from "./rows";
 /** Field for matchers, one a line. */
 export function matchersField(label: string, hint: string): Field<string, string[]> {
   return {
-    ...textAreaField({ label, hint, rows: 3 }),
+    ...textAreaField({ label, hint, rows: 2 }),
     toBody: (typed) =>
       typed
         .split("\n")

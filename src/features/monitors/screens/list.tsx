@@ -89,18 +89,7 @@ export function MonitorList(props: { list: MonitorListing; role: Role; now: numb
   const rows = <DenseDataTable {...table} />;
   return (
     <>
-      <PageHead
-        title="Monitors"
-        isList
-        actions={
-          <>
-            {list.hasUnmatched ? (
-              <ButtonLink href={UNMATCHED_ALERTS_PATH}>Alerts that matched nothing</ButtonLink>
-            ) : null}
-            {canChange ? <CreateLink /> : null}
-          </>
-        }
-      />
+      <PageHead title="Monitors" isList actions={canChange ? <CreateLink /> : undefined} />
       <StateTabs list={list} />
       <ListCard>
         <MonitorToolbar list={list} table={table} />
@@ -117,6 +106,11 @@ export function MonitorList(props: { list: MonitorListing; role: Role; now: numb
           olderHref={list.nextBefore ? filteredPath(list, { before: list.nextBefore }) : undefined}
         />
       </ListCard>
+      {list.hasUnmatched ? (
+        <p>
+          <a href={UNMATCHED_ALERTS_PATH}>Alerts that matched nothing</a>
+        </p>
+      ) : null}
     </>
   );
 }

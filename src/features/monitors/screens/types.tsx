@@ -278,16 +278,16 @@ export const TYPE_FORMS: Readonly<Record<MonitorType, TypeForm>> = {
         "Matchers",
         'One per line, such as severity=~"critical|page". The monitor is down while an open alert fulfils all of them. Empty means every alert.',
       ),
-      degraded: matchersField(
-        "Matchers of degraded",
-        "Optional. Alerts that fulfil all of these, and not those above, only degrade the monitor.",
-      ),
     },
     folds: {
       "Another sender": ["mapping"],
       "Missing reports": ["stale_after_seconds", "watchdog"],
     },
     advanced: {
+      degraded: matchersField(
+        "Matchers of degraded",
+        "Optional. Alerts that fulfil all of these, and not those above, only degrade the monitor.",
+      ),
       stale_after_seconds: nullable(
         integerField({
           label: "Drop an alert after (seconds)",
@@ -561,8 +561,8 @@ export interface OfferedContext {
 function componentsField(): Field<string, string[], OfferedContext> {
   const options = {
     label: "Components",
-    hint: "Recommended. One per line, the worst of which counts. Empty means the whole page, which is rarely good at large providers. “Load components” lists those of the page.",
-    rows: 3,
+    hint: "Recommended, one per line. Empty means the whole page, which is rarely good.",
+    rows: 1,
   };
   const chosen = (name: string) => `${name}_chosen`;
   const linesOf = (text: string) =>
