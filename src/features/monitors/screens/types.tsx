@@ -521,6 +521,7 @@ export const TYPE_FORMS: Readonly<Record<MonitorType, TypeForm>> = {
       url: textField({ label: "Address of the page", isRequired: true }),
       components: componentsField(),
     },
+    pairs: [["url", "components"]],
     summary: (valueOf) =>
       String(valueOf("components")).trim() === "" ? "the whole page" : "given components",
     advanced: {
