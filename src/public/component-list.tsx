@@ -614,7 +614,15 @@ function ComponentRow(props: ComponentRowProps & { runs: readonly DayRun[] | und
         )}
         {isOk ? null : <small class={`t-${tone}`}>{say(`status.${status}`)}</small>}
         {because ? (
-          <small class="desc">{say("components.because", { name: <Provider {...because} /> })}</small>
+          <small class="desc">
+            {say("components.because", {
+              name: (
+                <a href={because.url} rel="noopener">
+                  <bdi>{because.name}</bdi>
+                </a>
+              ),
+            })}
+          </small>
         ) : null}
         {description ? (
           <small class="desc" dir="auto">

@@ -86,7 +86,6 @@ export async function openAlertSite(
       checkNow: (...given) => engine.checkNow(...given),
       heartbeat: (...given) => engine.heartbeat(...given),
       alertsChanged: (ids) => engine.alertsChanged(ids),
-      heardSince: () => engine.heardSince(),
       nextCheckAt: (id) => engine.nextCheckAt(id),
       tryOut: (...given) => engine.tryOut(...given),
       isTooBusy: () => false,

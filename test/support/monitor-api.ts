@@ -94,6 +94,5 @@ export function recordingMonitoring(
     tryOut: async () => ({ outcome: "ok", latencyMs: 1, message: null }),
     isTooBusy: () => false,
     alertsChanged: () => {},
-    heardSince: () => 0,
   };
 }

@@ -90,7 +90,6 @@ export async function createMonitorDashboard(role: Role = "admin"): Promise<Moni
       nextCheckAt: () => dashboard.nextCheckAt,
       isTooBusy: () => false,
       alertsChanged: () => {},
-      heardSince: () => 0,
       async tryOut(type, config, timeoutMs, steps) {
         triedOut.push({ type, config, timeoutMs });
         if (steps) setSteps(steps, dashboard.steps);

@@ -31,7 +31,6 @@ export function calmMonitoring(ctx: Ctx): Monitoring {
     heartbeat: async () => {},
     isTooBusy: () => false,
     alertsChanged: () => {},
-    heardSince: () => 0,
     nextCheckAt: (id) =>
       getMonitorRecord(ctx.db, id).row.paused ? undefined : ctx.clock.now() + 48_000,
     async tryOut(_type, _config, _timeoutMs, steps) {

@@ -55,8 +55,6 @@ export interface Monitoring {
   heartbeat(id: string, beat: Heartbeat, arrivedAt?: number): Promise<void>;
   /** Judges monitors again whose open alerts have changed. */
   alertsChanged(ids: Iterable<string>): void;
-  /** Returns the time since which senders could reach this server, in unix ms; 0 if it was not offline lately. */
-  heardSince(): number;
   /**
    * Returns the time of the next planned check in unix ms; undefined for monitors that wait for reports, while the
    * monitor is checked or paused, and without an engine.
@@ -88,7 +86,6 @@ export function createIdleMonitoring(): Monitoring {
     heartbeat: refuse,
     // Judged at the next start.
     alertsChanged: () => {},
-    heardSince: () => 0,
     nextCheckAt: () => undefined,
     tryOut: refuse,
     isTooBusy: () => false,
@@ -119,7 +116,7 @@ export interface ProbeResult {
   isOwnFault?: boolean;
   /** True for a failure that may be none, since what decides was not read or not evaluated. */
   isUndecided?: boolean;
-  /** Installations of Allclear behind a page of a provider. */
+  /** Installations of Allclear behind a page of a provider that was read. */
   via?: readonly string[];
   /** Names of the components of a page of a provider, for its form. */
   offered?: readonly string[];
@@ -166,6 +163,8 @@ export interface ProbeContext {
   steps?: StepRecorder | undefined;
   /** Host that was contacted last. Each call of `egress` gets it, and fills it in. */
   contact?: Contact | undefined;
+  /** Id of this installation, as pages of Allclear name it, for monitors of providers. */
+  installation?: string | undefined;
 }
 
 /** A type of monitor: a file in `probes/` and a line in its registry. */

@@ -174,7 +174,13 @@ export const listMonitorTags = selectMany((orm, $: { limit: number }) =>
 /** Lists the names of monitors by group and name, those without a group first. */
 export const listMonitorNames = selectMany((orm, $: { limit: number }) =>
   orm
-    .select({ id: monitors.id, name: monitors.name, group: monitors.group })
+    .select({
+      id: monitors.id,
+      ref: monitors.ref,
+      type: monitors.type,
+      name: monitors.name,
+      group: monitors.group,
+    })
     .from(monitors)
     .where(isNull(monitors.deletedAt))
     .orderBy(sql`lower(${monitors.group})`, asc(monitors.group), asc(foldedName), asc(monitors.id))

@@ -1,12 +1,12 @@
 /*
  * Installations of Allclear behind a page, by the header `Allclear-Via`: the one that answers, and those that the pages
  * of its providers have named. With them a ring of installations that watch each other is found, which could hold itself
- * down for ever.
+ * down for ever. They are stored, since replicas answer too.
  */
 import { sha256Hex } from "../../base/hash";
 import { SECOND_MS } from "../../base/time";
 import type { Ctx } from "../../context";
-import type { Reader, Tx } from "../../db/statements";
+import type { Reader } from "../../db/statements";
 import { findFirstPage } from "../pages/store";
 import { findSetting, putSetting } from "../settings/store";
 
@@ -19,33 +19,41 @@ const ID = /^[0-9a-f]{24}$/;
 /** Number of installations that a header names. */
 const VIA_MAX = 50;
 
-/** Returns the installations that a header names; undefined for none. */
-export function viaIn(header: string | undefined): readonly string[] | undefined {
-  const ids = (header ?? "")
-    .split(",", VIA_MAX)
-    .map((text) => text.trim())
-    .filter((text) => ID.test(text));
-  return ids.length === 0 ? undefined : ids;
-}
-
-/** Setting with the installations behind each monitor of a provider, by its id. */
-const SETTING = "upstream_vias";
-
-type Vias = Readonly<Record<string, readonly string[]>>;
-
-/** Returns the installations behind each monitor of a provider, as far as they are known. */
-export function readVias(reader: Reader): Vias {
-  return (findSetting(reader, { name: SETTING })?.value ?? {}) as Vias;
-}
-
-export function saveVias(tx: Tx, vias: Vias, now: number): void {
-  putSetting(tx, { name: SETTING, value: vias, now });
+/** Returns the installations that a header names. */
+export function viaIn(header: string | undefined): readonly string[] {
+  const ids = (header ?? "").split(",", VIA_MAX).map((text) => text.trim());
+  return ids.filter((text) => ID.test(text));
 }
 
 /** Returns the id of this installation, which follows from its first page; undefined before there is one. */
 export function ownVia(reader: Reader): string | undefined {
   const first = findFirstPage(reader, {});
   return first && sha256Hex(`via ${first.id}`).slice(0, ID_LENGTH);
+}
+
+/** Setting with the installations behind each monitor of a provider, by its id. */
+const SETTING = "upstream_vias";
+
+function readVias(reader: Reader): Readonly<Record<string, readonly string[]>> {
+  const value = findSetting(reader, { name: SETTING })?.value ?? {};
+  return value as Readonly<Record<string, readonly string[]>>;
+}
+
+/**
+ * Notes the installations behind the page that a monitor has read, so that answers of this server name them; none for
+ * a monitor that was deleted or paused.
+ */
+export function noteVia(ctx: Ctx, monitorId: string, via: readonly string[]): void {
+  const own = ownVia(ctx.db);
+  const others = via.filter((each) => each !== own);
+  if (Bun.deepEquals(readVias(ctx.db)[monitorId] ?? [], others)) return;
+  const store = ctx.db.write((tx) => {
+    const { [monitorId]: _, ...rest } = readVias(tx);
+    const value = others.length === 0 ? rest : { ...rest, [monitorId]: others };
+    putSetting(tx, { name: SETTING, value, now: ctx.clock.now() });
+  });
+  // The next check notes them again.
+  store.catch((error: unknown) => ctx.log.warn({ err: error }, "a provider could not be noted"));
 }
 
 /** Time for which the value of the header is used again. */
@@ -62,17 +70,12 @@ export function createVia({ clock, db }: Pick<Ctx, "clock" | "db">): () => strin
     if (clock.monotonic() - readAt < FRESH_MS) return value;
     readAt = clock.monotonic();
     try {
-      value = viaOf(db);
+      const own = ownVia(db);
+      const ids = new Set([own, ...Object.values(readVias(db)).flat()]);
+      value = own && [...ids].slice(0, VIA_MAX).join(", ");
     } catch {
       // Pages are served meanwhile too.
     }
     return value;
   };
-}
-
-function viaOf(reader: Reader): string | undefined {
-  const own = ownVia(reader);
-  if (own === undefined) return undefined;
-  const ids = new Set([own, ...Object.values(readVias(reader)).flat()]);
-  return [...ids].slice(0, VIA_MAX).join(", ");
 }

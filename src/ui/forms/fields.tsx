@@ -136,7 +136,7 @@ function summaryOf(entries: readonly [string, AnyField][], errors: FormErrors) {
     .sort((a, b) => positionOf(a.name) - positionOf(b.name));
 }
 
-interface TextOptions {
+interface TextOptions<Context = unknown> {
   label: string;
   hint?: string;
   initial?: string;
@@ -145,7 +145,7 @@ interface TextOptions {
   autofocus?: boolean;
   maxlength?: number;
   /** Returns common values, offered while typing. */
-  suggestions?: () => readonly string[];
+  suggestions?: (context: Context) => readonly string[];
   /** Name of the field whose text a script proposes here as a slug. */
   slugOf?: string;
   isShort?: boolean;
@@ -153,7 +153,9 @@ interface TextOptions {
 }
 
 /** Field for one line of text, trimmed. */
-export function textField(options: TextOptions): Field<string, string> {
+export function textField<Context = unknown>(
+  options: TextOptions<Context>,
+): Field<string, string, Context> {
   const { label, initial = "", isRequired = false, suggestions, ...rest } = options;
   return {
     label,
@@ -161,7 +163,7 @@ export function textField(options: TextOptions): Field<string, string> {
     read: (sent, name) => sent.text(name),
     toBody: (typed) => typed.trim(),
     fromStored: (text) => text,
-    Input: ({ name, value, errors }) => (
+    Input: ({ name, value, errors, context }) => (
       <TextField
         label={label}
         name={name}
@@ -169,7 +171,7 @@ export function textField(options: TextOptions): Field<string, string> {
         error={errors[name]}
         autocomplete="off"
         required={isRequired}
-        suggestions={suggestions?.()}
+        suggestions={suggestions?.(context)}
         {...rest}
       />
     ),
@@ -244,6 +246,23 @@ export function textAreaField(options: TextAreaOptions): Field<string, string> {
 
 function withLineFeeds(text: string): string {
   return text.replaceAll(/\r\n?/g, "\n");
+}
+
+/** Field for texts, one per line. */
+export function linesField(options: TextAreaOptions): Field<string, string[]> {
+  return {
+    ...textAreaField(options),
+    toBody: linesOf,
+    fromStored: (lines) => lines.join("\n"),
+  };
+}
+
+/** Returns the lines of a text that are not blank. */
+export function linesOf(typed: string): string[] {
+  return typed
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
 }
 
 /** Field for the text of an update in Markdown. */
@@ -419,21 +438,11 @@ export function buttonField<Value>(values: Readonly<Record<string, Value>>): Fie
 
 /** Field for tags, one per line, since a tag may contain a comma. */
 export function tagsField(): Field<string, string[]> {
-  const lines = textAreaField({
+  return linesField({
     label: "Tags",
     hint: `Optional. One per line, at most ${TAGS_MAX}. Visitors never see them.`,
     rows: 2,
     // In UTF-16 code units, of which a character can have two.
     maxlength: TAGS_MAX * (2 * TAG_MAX + 1),
   });
-  return {
-    ...lines,
-    initial: "",
-    toBody: (typed) =>
-      typed
-        .split("\n")
-        .map((line) => line.trim())
-        .filter((line) => line !== ""),
-    fromStored: (tags) => tags.join("\n"),
-  };
 }

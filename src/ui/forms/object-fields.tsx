@@ -110,7 +110,7 @@ export function readMonitorChoices(
   const missing = [...new Set(selected)].filter((id) => !ids.has(id)).slice(0, MONITORS_MAX);
   const others = missing.flatMap((id) => {
     const row = findMonitor(reader, { id });
-    return row ? [{ id, name: row.name, group: row.group }] : [];
+    return row ? [{ id, ref: row.ref, type: row.type, name: row.name, group: row.group }] : [];
   });
   return [...listed, ...others];
 }

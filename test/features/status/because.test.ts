@@ -59,7 +59,7 @@ test("with a public name, page, status document and incident name the provider w
   expect(shown.page).not.toContain("secret");
   const [incident] = shown.status.incidents;
   expect(incident.updates[0].body).toBe(
-    `Automatic checks are failing. Because of [Cloud & Co: DNS \\<b\\>](${shown.origin}/%28page%29).`,
+    `Automatic checks are failing.\n\nBecause of [Cloud & Co: DNS \\<b\\>](${shown.origin}/%28page%29).`,
   );
   expect(shown.page + JSON.stringify(shown.status)).not.toContain("Internal name");
 });

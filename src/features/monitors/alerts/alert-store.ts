@@ -1,9 +1,10 @@
 /*
  * Open alerts, and those that matched nothing. Runs often, for each report: `listReported` by the index of senders, and
- * the statements that write what has changed, by keys. `listLevels` and `findFirstAlert` judge a monitor by one index.
+ * `saveOpenAlert` and `deleteOpenAlert` by keys. `listLevels` and `findFirstAlert` judge a monitor by one index.
  */
-import { and, asc, desc, eq, gt, isNull, lte, ne, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, isNull, lte, ne, or, type SQLWrapper, sql } from "drizzle-orm";
 import type { AlertLevel } from "../../../base/status";
+import { HOUR_MS, MINUTE_MS } from "../../../base/time";
 import { deleteBy, listBy, setBy } from "../../../db/rows";
 import { mutate, selectMany, selectOne } from "../../../db/statements";
 import { openAlerts, unmatchedAlerts } from "../../../db/tables/alerts";
@@ -28,25 +29,10 @@ export const listAlertMonitors = selectMany((orm, _$: Nothing) =>
     .orderBy(asc(monitors.id)),
 );
 
-/** Lists push monitors, which can be watchdogs, by name. */
-export const listWatchdogs = selectMany((orm, $: { limit: number }) =>
-  orm
-    .select({ id: monitors.id, ref: monitors.ref, name: monitors.name })
-    .from(monitors)
-    .where(and(eq(monitors.type, "push"), isNull(monitors.deletedAt)))
-    .orderBy(asc(monitors.name), asc(monitors.id))
-    .limit($.limit),
-);
-
 /** Lists the open alerts of a sender with some fingerprints (a JSON list). */
 export const listReported = selectMany((orm, $: { sender: string; fingerprints: string }) =>
   orm
-    .select({
-      monitorNum: openAlerts.monitorNum,
-      fingerprint: openAlerts.fingerprint,
-      lastSeenAt: openAlerts.lastSeenAt,
-      title: openAlerts.title,
-    })
+    .select({ monitorNum: openAlerts.monitorNum, fingerprint: openAlerts.fingerprint })
     .from(openAlerts)
     .where(
       and(
@@ -64,7 +50,10 @@ export const listLastReports = selectMany((orm, $: { nums: string }) =>
     .where(sql`${monitorStates.monitorNum} IN (SELECT value FROM json_each(${$.nums}))`),
 );
 
-/** Opens an alert. One that is open keeps its start. */
+/**
+ * Opens an alert, or notes that an open one was reported again, which keeps its start. Changes nothing if the last note
+ * is less than a minute old and says the same.
+ */
 export const saveOpenAlert = mutate((orm, $: OpenAlertRow) =>
   orm
     .insert(openAlerts)
@@ -81,22 +70,18 @@ export const saveOpenAlert = mutate((orm, $: OpenAlertRow) =>
     .onConflictDoUpdate({
       target: [openAlerts.monitorNum, openAlerts.sender, openAlerts.fingerprint],
       set: { level: $.level, labels: $.labels, lastSeenAt: $.lastSeenAt, title: $.title },
+      setWhere: or(
+        ne(openAlerts.level, $.level),
+        ne(openAlerts.title, $.title),
+        isOlder(openAlerts.lastSeenAt, $.lastSeenAt, MINUTE_MS),
+      ),
     }),
 );
 
-/** Notes that open alerts of a sender (`fingerprints`: a JSON list) were reported again at a time (unix ms). */
-export const touchOpenAlerts = mutate(
-  (orm, $: { sender: string; fingerprints: string; lastSeenAt: number }) =>
-    orm
-      .update(openAlerts)
-      .set({ lastSeenAt: $.lastSeenAt })
-      .where(
-        and(
-          eq(openAlerts.sender, $.sender),
-          sql`${openAlerts.fingerprint} IN (SELECT value FROM json_each(${$.fingerprints}))`,
-        ),
-      ),
-);
+/** Condition of a time that is at least `ms` before another one, or after it, since the clock was set back. */
+function isOlder(time: SQLWrapper, than: number, ms: number) {
+  return sql`${than} - ${time} NOT BETWEEN 0 AND ${sql.raw(String(ms - 1))}`;
+}
 
 export const deleteOpenAlert = deleteBy(openAlerts, ["monitorNum", "sender", "fingerprint"]);
 export const deleteOpenAlertsOf = deleteBy(openAlerts, ["monitorNum"]);
@@ -171,7 +156,7 @@ export const listShownAlerts = selectMany((orm, $: { monitorNum: number; limit: 
 
 export const setAlertLevel = setBy(openAlerts, ["monitorNum", "sender", "fingerprint"], ["level"]);
 
-/** Keeps an alert that matched nothing. */
+/** Keeps an alert that matched nothing. Changes nothing if it was kept within an hour. */
 export const saveUnmatched = mutate((orm, $: UnmatchedAlertRow) =>
   orm
     .insert(unmatchedAlerts)
@@ -187,20 +172,8 @@ export const saveUnmatched = mutate((orm, $: UnmatchedAlertRow) =>
     .onConflictDoUpdate({
       target: [unmatchedAlerts.sender, unmatchedAlerts.fingerprint],
       set: { seenAt: $.seenAt, title: $.title, labels: $.labels },
+      setWhere: isOlder(unmatchedAlerts.seenAt, $.seenAt, HOUR_MS),
     }),
-);
-
-/** Lists the last reports of alerts of a sender with some fingerprints (a JSON list) that matched nothing. */
-export const listKnownUnmatched = selectMany((orm, $: { sender: string; fingerprints: string }) =>
-  orm
-    .select({ fingerprint: unmatchedAlerts.fingerprint, seenAt: unmatchedAlerts.seenAt })
-    .from(unmatchedAlerts)
-    .where(
-      and(
-        eq(unmatchedAlerts.sender, $.sender),
-        sql`${unmatchedAlerts.fingerprint} IN (SELECT value FROM json_each(${$.fingerprints}))`,
-      ),
-    ),
 );
 
 /** Lists the alerts that matched nothing since a time (unix ms), the last ones first. */
@@ -209,16 +182,7 @@ export const listUnmatched = selectMany((orm, $: { since: number }) =>
     .select()
     .from(unmatchedAlerts)
     .where(gt(unmatchedAlerts.seenAt, $.since))
-    .orderBy(desc(unmatchedAlerts.seenAt), asc(unmatchedAlerts.fingerprint)),
-);
-
-/** Finds one of the alerts that matched nothing since a time (unix ms). */
-export const findUnmatchedSince = selectOne((orm, $: { since: number }) =>
-  orm
-    .select({ seenAt: unmatchedAlerts.seenAt })
-    .from(unmatchedAlerts)
-    .where(gt(unmatchedAlerts.seenAt, $.since))
-    .limit(1),
+    .orderBy(desc(unmatchedAlerts.seenAt)),
 );
 
 /** Deletes those beyond the last `kept`, and those from before a time (unix ms). */

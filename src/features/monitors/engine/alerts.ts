@@ -2,120 +2,123 @@
 import type { MonitorState } from "../../../base/status";
 import { plural } from "../../../base/text";
 import { describeDuration } from "../../../base/time";
-import type { Reader } from "../../../db/statements";
+import type { Ctx } from "../../../context";
 import type { Alarms } from "../../alarms/alarms";
-import { findFirstAlert, listLevels } from "../alerts/alert-store";
-import { staleBy } from "../alerts/reports";
+import { deleteStaleAlerts, findFirstAlert, listLevels } from "../alerts/alert-store";
 import type { ProbeResult } from "../monitoring";
 import { type AlertConfig, staleMsOf } from "../probes/alert";
 import { findMonitor, findMonitorByRef, findMonitorState } from "../store";
 import type { ScheduledMonitor } from "./registry";
 
-/** Result of the open alerts of a monitor. */
-interface AlertCheck {
+/** Names of monitors that an alarm lists. */
+const NAMES_MAX = 5;
+
+interface AlertJudgement {
   /** Undefined before the first report. */
   result: ProbeResult | undefined;
   /** Time after which an alert may be stale, in ms; Infinity without an open one. */
   againMs: number;
-  /** True if nobody has reported the last open alert for too long. */
-  isStale: boolean;
 }
 
-/** Facts beside the alerts that decide. Times are unix ms. */
-interface Circumstances {
-  now: number;
-  /** Time since which this server could be reached. Before, no sender could repeat an alert. */
-  heardSince: number;
+interface AlertJudgeParts {
+  ctx: Ctx;
+  alarms: Pick<Alarms, "raise" | "clear"> | undefined;
+  /** Returns the time since which this server could be reached, in unix ms. Before, no sender could repeat an alert. */
+  heardSince(): number;
   /** Returns the state of another monitor. */
   stateOf(id: string): MonitorState | undefined;
 }
 
-/** Judges a monitor by its open alerts. */
-export function checkAlerts(
-  reader: Reader,
-  { num: monitorNum, config: stored }: Pick<ScheduledMonitor, "num" | "config">,
-  circumstances: Circumstances,
-): AlertCheck {
-  const { now, heardSince } = circumstances;
-  const config = stored as AlertConfig;
-  const staleMs = staleMsOf(config);
-  const seenBy = staleBy(config, now, heardSince);
-  const levels = listLevels(reader, { monitorNum, seenBy });
-  const level = (["down", "degraded"] as const).find((each) =>
-    levels.some((row) => row.level === each && row.live > 0),
-  );
-  if (level !== undefined) {
-    const oldest = Math.min(...levels.map(({ oldestReport }) => oldestReport ?? Infinity));
-    const { title, startedAt } = findFirstAlert(reader, { monitorNum, level, seenBy }) ?? {
-      title: "Alert",
-      startedAt: now,
-    };
+/** Judges monitors by their open alerts, and tells the team about those whose last one is stale, by one alarm. */
+export class AlertJudge {
+  readonly #parts: AlertJudgeParts;
+  /** Ids of the monitors whose last open alert is stale. */
+  readonly #stale = new Set<string>();
+
+  constructor(parts: AlertJudgeParts) {
+    this.#parts = parts;
+  }
+
+  judge({ id, num: monitorNum, config: stored }: ScheduledMonitor): AlertJudgement {
+    const { ctx, heardSince } = this.#parts;
+    const now = ctx.clock.now();
+    const config = stored as AlertConfig;
+    const staleMs = staleMsOf(config);
+    const since = heardSince();
+    const seenBy = now - staleMs < since ? 0 : now - staleMs;
+    const levels = listLevels(ctx.db, { monitorNum, seenBy });
+    const level = (["down", "degraded"] as const).find((each) =>
+      levels.some((row) => row.level === each && row.live > 0),
+    );
+    const hasStale = levels.some(({ stale }) => stale > 0);
+    this.#noteStale(id, hasStale && level === undefined);
+    if (level === undefined) {
+      const message = hasStale
+        ? `The last open alert was not reported again for ${describeDuration(staleMs)}.`
+        : this.#watchdogProblem(config);
+      const isHeard = findMonitorState(ctx.db, { monitorNum })?.heartbeatAt != null;
+      const outcome = message === undefined ? "ok" : "unknown";
+      const result = { outcome, latencyMs: null, message: message ?? null } as const;
+      const isKnown = isHeard || message !== undefined;
+      return { result: isKnown ? result : undefined, againMs: Number.POSITIVE_INFINITY };
+    }
+    if (hasStale) this.#dropStale(monitorNum, seenBy);
+    const first = findFirstAlert(ctx.db, { monitorNum, level, seenBy });
+    const title = first?.title ?? "Alert";
     const others = levels.reduce((sum, { live }) => sum + live, 0) - 1;
-    const message = others === 0 ? title : `${title} (and ${plural(others, "other alert")})`;
-    const isDown = level === "down";
+    const oldest = Math.min(...levels.map(({ oldestReport }) => oldestReport ?? Infinity));
     return {
       result: {
-        outcome: isDown ? "failed" : "ok",
+        outcome: level === "down" ? "failed" : "ok",
         latencyMs: null,
-        message,
-        since: startedAt,
-        isDegraded: !isDown,
+        message: others === 0 ? title : `${title} (and ${plural(others, "other alert")})`,
+        since: first?.startedAt,
+        isDegraded: level === "degraded",
       },
-      againMs: Math.max(oldest, heardSince) + staleMs - now,
-      isStale: false,
+      againMs: Math.max(oldest, since) + staleMs - now,
     };
   }
-  const isStale = levels.some(({ stale }) => stale > 0);
-  const unknown = isStale
-    ? `The last open alert was not reported again for ${describeDuration(staleMs)}.`
-    : watchdogProblem(reader, config, circumstances);
-  const isHeard = findMonitorState(reader, { monitorNum })?.heartbeatAt != null;
-  const outcome = unknown === undefined ? "ok" : "unknown";
-  const result = { outcome, latencyMs: null, message: unknown ?? null } as const;
-  const isKnown = isHeard || unknown !== undefined;
-  return { result: isKnown ? result : undefined, againMs: Number.POSITIVE_INFINITY, isStale };
-}
 
-/** Returns a sentence about a watchdog that is down; undefined without such a one. */
-function watchdogProblem(
-  reader: Reader,
-  { watchdog }: AlertConfig,
-  { stateOf }: Circumstances,
-): string | undefined {
-  if (watchdog === undefined) return undefined;
-  const row = findMonitor(reader, { id: watchdog }) ?? findMonitorByRef(reader, { ref: watchdog });
-  return row && stateOf(row.id) === "down" ? `The watchdog “${row.name}” is down.` : undefined;
-}
-
-/** Names of monitors that an alarm lists. */
-const NAMES_MAX = 5;
-
-/** Tells the team about monitors whose last open alert is stale, by one alarm. */
-export class StaleAlerts {
-  readonly #reader: Reader;
-  readonly #alarms: Pick<Alarms, "raise" | "clear"> | undefined;
-  readonly #ids = new Set<string>();
-
-  constructor(reader: Reader, alarms: Pick<Alarms, "raise" | "clear"> | undefined) {
-    this.#reader = reader;
-    this.#alarms = alarms;
+  /** Forgets a monitor that was deleted or paused. */
+  forget({ id }: ScheduledMonitor): void {
+    this.#noteStale(id, false);
   }
 
-  /** Notes if the last open alert of a monitor is stale. Call it for each judgement. */
-  note({ id }: Pick<ScheduledMonitor, "id">, isStale: boolean): void {
-    if (this.#ids.has(id) === isStale) return;
-    if (isStale) this.#ids.add(id);
-    else this.#ids.delete(id);
-    if (this.#ids.size === 0) {
-      this.#alarms?.clear("alerts_stale");
+  /** Returns a sentence about a watchdog that is down or does not exist; undefined without such a one. */
+  #watchdogProblem({ watchdog }: AlertConfig): string | undefined {
+    if (watchdog === undefined) return undefined;
+    const { db } = this.#parts.ctx;
+    const row = findMonitor(db, { id: watchdog }) ?? findMonitorByRef(db, { ref: watchdog });
+    if (!row) return `The watchdog “${watchdog}” does not exist.`;
+    return this.#parts.stateOf(row.id) === "down"
+      ? `The watchdog “${row.name}” is down.`
+      : undefined;
+  }
+
+  /** Deletes stale alerts beside others that are open. */
+  #dropStale(monitorNum: number, seenBy: number): void {
+    const { db, log } = this.#parts.ctx;
+    db.write((tx) => deleteStaleAlerts(tx, { monitorNum, seenBy })).catch((error: unknown) =>
+      // The next judgement drops them.
+      log.warn({ err: error }, "stale alerts could not be dropped"),
+    );
+  }
+
+  #noteStale(id: string, isStale: boolean): void {
+    if (this.#stale.has(id) === isStale) return;
+    if (isStale) this.#stale.add(id);
+    else this.#stale.delete(id);
+    const { ctx, alarms } = this.#parts;
+    if (this.#stale.size === 0) {
+      alarms?.clear("alerts_stale");
       return;
     }
-    const names = [...this.#ids]
+    const names = [...this.#stale]
       .slice(0, NAMES_MAX)
-      .map((each) => `“${findMonitor(this.#reader, { id: each })?.name ?? each}”`);
-    const more = this.#ids.size - names.length;
+      .map((each) => `“${findMonitor(ctx.db, { id: each })?.name ?? each}”`);
+    const more = this.#stale.size - names.length;
     if (more > 0) names.push(`${more} more`);
-    const detail = `Nobody has reported the last open alert of ${names.join(", ")} again. Find out if it still fires, then use “Nothing is firing” on the monitor's screen.`;
-    this.#alarms?.raise("alerts_stale", detail);
+    const detail = `The last open alert of ${names.join(", ")} was not reported again. Find out if it still fires, then use “Nothing is firing” on the monitor's screen.`;
+    alarms?.raise("alerts_stale", detail);
   }
 }

@@ -23,8 +23,9 @@ import {
   type ProbeResult,
 } from "../monitoring";
 import type { MonitorConfig } from "../probes";
+import { noteVia } from "../via";
 import { SHORT_TIMEOUT_MS } from "../wire";
-import { checkAlerts, StaleAlerts } from "./alerts";
+import { AlertJudge } from "./alerts";
 import { startIncidentClock } from "./incidents";
 import {
   type Job,
@@ -47,7 +48,6 @@ import {
 import { type Begin, HELD, ResultProcessor, type Waiter } from "./results";
 import { CheckScheduler } from "./scheduler";
 import { Liveness, Stalls } from "./stalls";
-import { forgetVia, noteVia } from "./upstreams";
 
 /*
  * The check engine: schedules and runs checks, evaluates their results and applies transitions. One timer starts all
@@ -106,7 +106,7 @@ class Engine implements Monitoring {
   readonly #scheduler: CheckScheduler;
   readonly #results: ResultProcessor;
   readonly #network: NetworkWatch;
-  readonly #staleAlerts: StaleAlerts;
+  readonly #alertJudge: AlertJudge;
   readonly #figures = new CheckFigures();
   readonly #unsubscribe: (() => void)[];
   /** Callers that wait for the next result of a monitor. */
@@ -145,7 +145,12 @@ class Engine implements Monitoring {
       release: (scheduled) => this.#checkAgain(scheduled),
       count: (scheduled) => this.#results.countHeld(scheduled),
     });
-    this.#staleAlerts = new StaleAlerts(ctx.db, alarms);
+    this.#alertJudge = new AlertJudge({
+      ctx,
+      alarms,
+      heardSince: () => this.#liveness.heardSince,
+      stateOf: (id) => this.#registry.find(id)?.evaluation.state,
+    });
     const markRegistryStale = () => {
       this.#isRegistryStale = true;
       this.#results.maintenanceMayHaveChanged();
@@ -264,20 +269,21 @@ class Engine implements Monitoring {
       job ? this.#scheduler.isTooEarly(scheduled) : !isRepeated && hasStalled();
     const canCount = () => isCurrent() && !isSpoiled();
     const missed = job && missedDeadline(job, scheduled, clock);
-    const alerts = scheduled.type === "alert" ? this.#checkAlerts(scheduled) : undefined;
-    if (alerts && !alerts.result) {
-      // Nothing was reported yet, so there is no result.
+    const alerts = scheduled.type === "alert" ? this.#alertJudge.judge(scheduled) : undefined;
+    scheduled.hasNews = false;
+    if (alerts && !isNews(scheduled, alerts.result)) {
       this.#scheduler.free(scheduled, undefined);
       this.#scheduler.end(scheduled);
       this.#dependencies.release(scheduled, false);
+      this.#scheduler.after(scheduled, alerts.againMs);
       return;
     }
-    const seen =
+    const own =
       alerts?.result ??
       (missed
         ? await this.#prober.missHeartbeat(missed)
         : await this.#prober.find(scheduled, begin.startedAt, steps));
-    const own = scheduled.type === "upstream" ? noteVia(this.#ctx, scheduled, seen) : seen;
+    if (own.via) noteVia(this.#ctx, scheduled.id, own.via);
     const isTimeKnown = !hasStalled() || isRepeated;
     this.#scheduler.free(scheduled, isTimeKnown ? clock.monotonic() - begin.startedAt : undefined);
     if (this.#hasDroppedChecks) return;
@@ -476,24 +482,6 @@ class Engine implements Monitoring {
     }
   }
 
-  heardSince(): number {
-    return this.#liveness.heardSince;
-  }
-
-  /** Judges a monitor by its open alerts. */
-  #checkAlerts(scheduled: ScheduledMonitor): ReturnType<typeof checkAlerts> {
-    const { clock, db } = this.#ctx;
-    scheduled.hasNews = false;
-    const stateOf = (id: string) => this.#registry.find(id)?.evaluation.state;
-    const check = checkAlerts(db, scheduled, {
-      now: clock.now(),
-      heardSince: this.heardSince(),
-      stateOf,
-    });
-    this.#staleAlerts.note(scheduled, check.isStale);
-    return check;
-  }
-
   /** Judges the monitors again that may have a push monitor as their watchdog. */
   #checkWatched({ job }: ScheduledMonitor): void {
     if (!job) return;
@@ -615,8 +603,8 @@ class Engine implements Monitoring {
     this.#dependencies.release(scheduled, false);
     this.#recheckThrough(scheduled);
     this.#checkWatched(scheduled);
-    this.#staleAlerts.note(scheduled, false);
-    if (scheduled.type === "upstream") forgetVia(this.#ctx, scheduled);
+    this.#alertJudge.forget(scheduled);
+    if (scheduled.type === "upstream") noteVia(this.#ctx, scheduled.id, []);
   }
 
   /* Times in which this server was offline. */
@@ -652,6 +640,18 @@ class Engine implements Monitoring {
       if (!isPaused && (job?.schedule || job?.runs.length)) this.#scheduler.first(scheduled);
     }
   }
+}
+
+/** Returns false for a judgement of alerts that says only what is known, which is no further result. */
+function isNews(
+  { evaluation: { state }, lastMessage }: ScheduledMonitor,
+  result: ProbeResult | undefined,
+): boolean {
+  // Nothing was reported yet.
+  if (!result) return false;
+  const good = result.isDegraded ? "degraded" : "up";
+  const stateOf = { ok: good, failed: "down", unknown: "no_data" } as const;
+  return state !== stateOf[result.outcome] || result.message !== lastMessage;
 }
 
 /** Bounds of the delays of checks, in ms. */

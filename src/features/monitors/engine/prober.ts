@@ -9,6 +9,7 @@ import type { StepRecorder } from "../../../egress/steps";
 import { AssertionEvaluator } from "../assertions/evaluator";
 import { closing, type Probe, type ProbeResult } from "../monitoring";
 import { type MonitorConfig, probeOf } from "../probes";
+import { ownVia } from "../via";
 import type { Missed } from "./job";
 import { Stalls } from "./stalls";
 
@@ -128,6 +129,7 @@ export class Prober {
         evaluator: this.#evaluator,
         signal: controller.signal,
         steps,
+        installation: type === "upstream" ? ownVia(this.#ctx.db) : undefined,
       };
       const result = await new Promise<ProbeResult>((resolve, reject) => {
         this.#underWay.set(controller, reject);

@@ -149,6 +149,8 @@ export interface ScheduledMonitor {
   readonly job: Job | undefined;
   /** Outcome of the last result; undefined before the first. */
   lastOutcome: CheckOutcome | undefined;
+  /** Message of the last result; undefined before the first. */
+  lastMessage: string | null | undefined;
   /** Start of the check that gave the last result, on the monotonic clock; undefined before the first. */
   lastStartedAt: number | undefined;
   /** Host outside that the last check with an address contacted; undefined without one. */
@@ -185,6 +187,7 @@ function scheduledOf(row: ScheduledMonitorRow): ScheduledMonitor {
     ...settingsOf(row),
     job: row.type === "push" ? newJob(occurrencesOf(row.config), row.runs) : undefined,
     lastOutcome: undefined,
+    lastMessage: undefined,
     lastStartedAt: undefined,
     reached: undefined,
     // No outage is held twice, over restarts either.

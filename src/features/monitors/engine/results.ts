@@ -146,6 +146,7 @@ export class ResultProcessor {
     const elapsedMs = startedAt - (scheduled.lastStartedAt ?? startedAt);
     scheduled.lastStartedAt = startedAt;
     scheduled.lastOutcome = outcome;
+    scheduled.lastMessage = message;
     const entry: Entry = {
       kind,
       scheduled,

@@ -7,7 +7,7 @@ import { parseJson } from "../../../base/text";
 import { LineText, NAME_MAX } from "../../../base/texts";
 import { readBody } from "../../../egress/body";
 import type { Egress } from "../../../egress/egress";
-import { Fault, type HttpAnswer } from "../../../egress/model";
+import { Fault } from "../../../egress/model";
 import type { Probe, ProbeContext, ProbeResult } from "../monitoring";
 import { statusPart } from "../because";
 import { VIA, viaIn } from "../via";
@@ -92,8 +92,86 @@ interface Upstream {
   indicator: string;
   description: string;
   components: readonly { id: string; name: string; status: string }[];
-  /** Installations of Allclear behind the page; undefined for other software. */
-  via: readonly string[] | undefined;
+  /** Installations of Allclear behind the page; none for other software. */
+  via: readonly string[];
+}
+
+async function run(config: UpstreamConfig, context: ProbeContext): Promise<ProbeResult> {
+  const startedAt = context.clock.monotonic();
+  const page = await readPage(config, context);
+  // A page that cannot be read says nothing about the service.
+  if (page instanceof Fault) return unknown(`The page cannot be read: ${failed(page).message}`);
+  const { via, components } = page;
+  const isOwn = context.installation !== undefined && via.includes(context.installation);
+  return {
+    ...(isOwn ? unknown(OF_ITSELF) : resultOf(config, page)),
+    latencyMs: elapsedMs(context, startedAt),
+    via,
+    offered: components.map(({ name }) => name),
+  };
+}
+
+const OF_ITSELF = "The page follows from what this Allclear shows, so it says nothing new.";
+
+/** Result of a status by Statuspage's name of it. */
+type Level = "ok" | "degraded" | "failed";
+
+const STATES: Readonly<Record<ComponentStatus, Level>> = {
+  operational: "ok",
+  under_maintenance: "ok",
+  degraded_performance: "degraded",
+  partial_outage: "failed",
+  major_outage: "failed",
+};
+
+const INDICATORS: Readonly<Partial<Record<string, Level>>> = {
+  none: "ok",
+  maintenance: "ok",
+  minor: "degraded",
+  major: "failed",
+  critical: "failed",
+};
+
+/** Returns the result of a page that was read. */
+function resultOf({ components, format }: UpstreamConfig, page: Upstream): ProbeResult {
+  if (format === "allclear" && page.via.length === 0) {
+    return unknown("The page is not one of Allclear.");
+  }
+  if (!components?.length) {
+    const { indicator, description } = page;
+    const level = Object.hasOwn(INDICATORS, indicator) ? INDICATORS[indicator] : undefined;
+    if (!level) return unknown("The page has a status that is not known.");
+    return resultAt(level, indicator === "none" ? null : description);
+  }
+  const found: { name: string; status: ComponentStatus }[] = [];
+  for (const wanted of components) {
+    const named = page.components.filter(
+      ({ id, name }) => id === wanted || name.toLowerCase() === wanted.trim().toLowerCase(),
+    );
+    if (named.length === 0) return unknown(`The page has no component “${wanted}”.`);
+    for (const { name, status } of named) {
+      const known = COMPONENT_STATUSES.find((each) => each === status);
+      if (!known) return unknown(`The component “${name}” has a status that is not known.`);
+      found.push({ name, status: known });
+    }
+  }
+  const worst = worstStatus(found.map(({ status }) => status));
+  const names = found.filter(({ status }) => status === worst).map(({ name }) => name);
+  const message = `${names.join(", ")}${statusPart(worst)}`;
+  return resultAt(STATES[worst], worst === "operational" ? null : message);
+}
+
+/** Longest message, in characters. */
+const MESSAGE_MAX = 300;
+
+function resultAt(level: Level, message: string | null): ProbeResult {
+  const outcome = level === "failed" ? "failed" : "ok";
+  const isDegraded = level === "degraded";
+  return { outcome, latencyMs: null, message: message?.slice(0, MESSAGE_MAX) ?? null, isDegraded };
+}
+
+function unknown(message: string): ProbeResult {
+  return { outcome: "unknown", latencyMs: null, message: message.slice(0, MESSAGE_MAX) };
 }
 
 /** Page that was read, with what the next request compares. */
@@ -110,84 +188,6 @@ const keptPages = new WeakMap<Egress, LRUCache<string, Kept>>();
 
 /** Path of the JSON of Statuspage, below the address of a page. */
 const DOCUMENT = "api/v2/summary.json";
-
-async function run(config: UpstreamConfig, context: ProbeContext): Promise<ProbeResult> {
-  const { clock, egress } = context;
-  const kept = keptPages.get(egress) ?? new LRUCache<string, Kept>({ max: KEPT_MAX });
-  keptPages.set(egress, kept);
-  const startedAt = clock.monotonic();
-  const page = await readPage(config, kept, context);
-  // A page that cannot be read says nothing about the service.
-  if (page instanceof Fault) {
-    const { message } = failed(page);
-    return { outcome: "unknown", latencyMs: null, message: `The page cannot be read: ${message}` };
-  }
-  const offered = page.components.map(({ name }) => name);
-  const latencyMs = elapsedMs(context, startedAt);
-  return { ...resultOf(config, page), latencyMs, offered, ...(page.via && { via: page.via }) };
-}
-
-/** Returns the result of a page that was read. */
-function resultOf({ components, format = "auto" }: UpstreamConfig, page: Upstream) {
-  if (format === "allclear" && !page.via) return unknown("The page is not one of Allclear.");
-  if (!components?.length) return ofPage(page);
-  const found: { name: string; status: ComponentStatus }[] = [];
-  for (const wanted of components) {
-    const named = page.components.filter(
-      ({ id, name }) => id === wanted || name.toLowerCase() === wanted.trim().toLowerCase(),
-    );
-    if (named.length === 0) return unknown(`The page has no component “${wanted}”.`);
-    for (const { name, status } of named) {
-      const known = COMPONENT_STATUSES.find((each) => each === status);
-      if (!known) return unknown(`The component “${name}” has a status that is not known.`);
-      found.push({ name, status: known });
-    }
-  }
-  const worst = worstStatus(found.map(({ status }) => status));
-  const names = found.filter(({ status }) => status === worst).map(({ name }) => name);
-  const message = `${names.join(", ")}${statusPart(worst)}`;
-  return resultAt(STATES[worst], message, worst === "operational");
-}
-
-type Level = "ok" | "degraded" | "failed";
-
-const STATES: Readonly<Record<ComponentStatus, Level>> = {
-  operational: "ok",
-  under_maintenance: "ok",
-  degraded_performance: "degraded",
-  partial_outage: "failed",
-  major_outage: "failed",
-};
-
-const INDICATORS: Readonly<Record<string, Level>> = {
-  none: "ok",
-  maintenance: "ok",
-  minor: "degraded",
-  major: "failed",
-  critical: "failed",
-};
-
-function ofPage({ indicator, description }: Upstream) {
-  const level = Object.hasOwn(INDICATORS, indicator) ? INDICATORS[indicator] : undefined;
-  if (!level) return unknown("The page has a status that is not known.");
-  return resultAt(level, description, indicator === "none");
-}
-
-/** Longest message, in characters. */
-const MESSAGE_MAX = 300;
-
-function resultAt(level: Level, message: string, isQuiet: boolean) {
-  return {
-    outcome: level === "failed" ? ("failed" as const) : ("ok" as const),
-    message: isQuiet ? null : message.slice(0, MESSAGE_MAX),
-    isDegraded: level === "degraded",
-  };
-}
-
-function unknown(message: string) {
-  return { outcome: "unknown" as const, message: message.slice(0, MESSAGE_MAX) };
-}
-
 const BODY_MAX_BYTES = 4 * 1024 * 1024;
 const REDIRECTS_MAX = 5;
 const UNREADABLE = new Fault("protocol", "It has no JSON of Statuspage.");
@@ -195,61 +195,60 @@ const UNREADABLE = new Fault("protocol", "It has no JSON of Statuspage.");
 /** Reads a page, or takes what was read before if it has not changed. */
 async function readPage(
   { url: address }: UpstreamConfig,
-  kept: LRUCache<string, Kept>,
-  context: ProbeContext,
+  { egress, signal, steps, contact }: ProbeContext,
 ): Promise<Upstream | Fault> {
   let url = parseUrl(address);
   if (!url) return new Fault("protocol", "Its address is not a URL.");
+  const kept = keptPages.get(egress) ?? new LRUCache<string, Kept>({ max: KEPT_MAX });
+  keptPages.set(egress, kept);
   const before = kept.get(address);
   if (!url.pathname.endsWith(".json")) {
     url.pathname = `${url.pathname.replace(/\/*$/, "")}/${DOCUMENT}`;
   }
-  const headers = {
-    Accept: "application/json",
-    "Accept-Encoding": "gzip",
-    ...(before?.etag !== undefined && { "If-None-Match": before.etag }),
-    ...(before?.lastModified !== undefined && { "If-Modified-Since": before.lastModified }),
-  };
   for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects += 1) {
-    const { egress, signal, steps, contact } = context;
-    const request = { url, method: "GET", headers, maxBodyBytes: BODY_MAX_BYTES } as const;
-    const rest = { policy: "monitor", proxy: "outbound", signal, steps, contact } as const;
     // oxlint-disable-next-line no-await-in-loop
-    const answer = await egress.request({ ...request, ...rest });
+    const answer = await egress.request({
+      url,
+      method: "GET",
+      headers: {
+        Accept: "application/json",
+        "Accept-Encoding": "gzip",
+        ...(before?.etag !== undefined && { "If-None-Match": before.etag }),
+        ...(before?.lastModified !== undefined && { "If-Modified-Since": before.lastModified }),
+      },
+      maxBodyBytes: BODY_MAX_BYTES,
+      policy: "monitor",
+      proxy: "outbound",
+      signal,
+      steps,
+      contact,
+    });
     if (answer instanceof Fault) return answer;
-    const location = answer.headers.get("location");
-    if (answer.status === 304 && before) {
-      // What stands behind a page can change without the page.
-      const { page } = before;
-      return { ...page, via: viaIn(answer.headers.get(VIA)) ?? page.via };
+    const { headers, status } = answer;
+    const via = viaIn(headers.get(VIA));
+    if (status === 304 && before) {
+      // The installations behind a page can change without the page.
+      return via.length === 0 ? before.page : { ...before.page, via };
     }
-    if (answer.status === 200) return keep(address, answer, kept);
-    if (answer.status < 300 || answer.status > 399 || location === undefined) {
-      return new Fault("protocol", `It answered with status ${answer.status}.`);
+    if (status === 200) {
+      // oxlint-disable-next-line no-await-in-loop
+      const body = await readBody(answer, BODY_MAX_BYTES);
+      if (body instanceof Fault) return UNREADABLE;
+      if (body.isTruncated) return new Fault("protocol", "It is longer than a check reads.");
+      const page = pageIn(new TextDecoder().decode(body.bytes), via);
+      if (!page) return UNREADABLE;
+      const [etag, lastModified] = [headers.get("etag"), headers.get("last-modified")];
+      kept.set(address, { page, etag, lastModified });
+      return page;
+    }
+    const location = headers.get("location");
+    if (status < 300 || status > 399 || location === undefined) {
+      return new Fault("protocol", `It answered with status ${status}.`);
     }
     url = URL.parse(location, url) ?? undefined;
     if (!url || !SCHEMES.some((scheme) => url?.protocol === `${scheme}:`)) return UNREADABLE;
   }
   return new Fault("protocol", `It redirects more than ${REDIRECTS_MAX} times.`);
-}
-
-async function keep(
-  address: string,
-  answer: HttpAnswer,
-  kept: LRUCache<string, Kept>,
-): Promise<Upstream | Fault> {
-  const body = await readBody(answer, BODY_MAX_BYTES);
-  if (body instanceof Fault) return UNREADABLE;
-  if (body.isTruncated) return new Fault("protocol", "It is longer than a check reads.");
-  const page = pageIn(new TextDecoder().decode(body.bytes), viaIn(answer.headers.get(VIA)));
-  if (!page) return UNREADABLE;
-  const { headers } = answer;
-  kept.set(address, {
-    page,
-    etag: headers.get("etag"),
-    lastModified: headers.get("last-modified"),
-  });
-  return page;
 }
 
 /** Longest name of a component that is kept, in characters. */

@@ -3,24 +3,18 @@ import { Fragment } from "preact";
 import { parseJson } from "../../../base/text";
 import type { Labels } from "../../../db/tables/alerts";
 import { NEW_MONITOR_PATH, withQuery } from "../../../ui/frame/paths";
-import { SelectField } from "../../../ui/choices";
 import { TextArea } from "../../../ui/form";
-import { textAreaField } from "../../../ui/forms/fields";
+import { linesField, textAreaField } from "../../../ui/forms/fields";
 import { type Field, nullable } from "../../../ui/forms/form";
+import type { MonitorChoice } from "../../../ui/forms/object-fields";
 import type { Mapping } from "../probes/alert";
 import { inputOf } from "./rows";
 
 /** Field for matchers, one a line. */
-export function matchersField(label: string, hint: string): Field<string, string[]> {
+export function matchersField(options: Parameters<typeof linesField>[0]): Field<string, string[]> {
   return {
-    ...textAreaField({ label, hint, rows: 2 }),
-    toBody: (typed) =>
-      typed
-        .split("\n")
-        .map((line) => line.trim())
-        .filter((line) => line !== ""),
-    fromStored: (matchers) => matchers.join("\n"),
-    showError: ({ pointer, detail }) => {
+    ...linesField(options),
+    showError({ pointer, detail }) {
       const line = Number(pointer.split("/").at(-1));
       return { detail: Number.isNaN(line) ? detail : `Line ${line + 1} ${detail}.` };
     },
@@ -29,48 +23,12 @@ export function matchersField(label: string, hint: string): Field<string, string
 
 /** Screen data of the form. */
 export interface WatchdogContext {
-  /** Push monitors that can be a watchdog; none for other types. */
-  watchdogs: readonly { id: string; ref: string; name: string }[];
-}
-
-/** Field for the watchdog, by its ref, or by its id where that is stored. */
-export const watchdogField: Field<string, string | null, WatchdogContext> = nullable({
-  label: "Watchdog",
-  initial: "",
-  read: (sent, name) => sent.text(name),
-  toBody: (ref) => ref,
-  fromStored: (ref) => ref,
-  Input: ({ name, value, errors, context: { watchdogs } }) => {
-    const options = watchdogs.map(({ id, ref, name: label }) => ({
-      value: value === id ? id : ref,
-      label,
-    }));
-    const isListed = value === "" || options.some((option) => option.value === value);
-    return (
-      <SelectField
-        label="Watchdog"
-        name={name}
-        value={value}
-        hint="Heartbeat monitor that the sender calls all the time. While it is down, no alert says nothing."
-        error={errors[name]}
-        options={[
-          { value: "", label: "None" },
-          ...(isListed ? [] : [{ value, label: value }]),
-          ...options,
-        ]}
-      />
-    );
-  },
-});
-
-/** A sender whose mapping the form fills in. */
-interface Preset {
-  label: string;
-  mapping: Mapping;
+  /** Other monitors, of which push monitors can be a watchdog. */
+  others: readonly Pick<MonitorChoice, "type" | "ref">[];
 }
 
 /** Senders without a format of their own. Those that let users write the body send that of `docs/alerts.md`. */
-export const ALERT_PRESETS: Readonly<Record<string, Preset>> = {
+export const ALERT_PRESETS: Readonly<Record<string, { label: string; mapping: Mapping }>> = {
   "uptime-kuma": {
     label: "Uptime Kuma",
     mapping: {
@@ -110,9 +68,7 @@ export const ALERT_PRESETS: Readonly<Record<string, Preset>> = {
 
 /** Field for the mapping of a body, which links to the mappings of known senders. */
 export const mappingField: Field<string, Mapping | null> = nullable({
-  label: "Mapping",
-  initial: "",
-  read: (sent, name) => sent.text(name),
+  ...textAreaField({ label: "Mapping" }),
   // Text that is not JSON is rejected by the service.
   toBody: (typed) => (parseJson(typed) ?? typed) as Mapping,
   fromStored: (mapping) => JSON.stringify(mapping, null, 2),

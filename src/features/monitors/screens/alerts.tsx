@@ -1,4 +1,5 @@
 /* Open alerts on the screen of their monitor, and the alerts that matched no monitor. Their texts are never public. */
+import type { ComponentChildren } from "preact";
 import { toIso } from "../../../base/time";
 import type { Labels } from "../../../db/tables/alerts";
 import { Card, CodeBlock, State } from "../../../ui/blocks";
@@ -11,11 +12,11 @@ import {
   UNMATCHED_ALERTS_PATH,
   withQuery,
 } from "../../../ui/frame/paths";
-import { DenseDataTable } from "../../../ui/list";
+import { DenseDataTable, type DenseDataColumn } from "../../../ui/list";
 import { PageHead } from "../../../ui/navigation";
 import { RelativeTime } from "../../../ui/times";
 import type { OpenAlertRow, UnmatchedAlertRow } from "../alerts/alert-store";
-import { keyOfAlert } from "../alerts/reports";
+import { ALL_ALERTS, keyOfAlert } from "../alerts/reports";
 import { matchersFor } from "./alert-fields";
 
 /** Number of open alerts that a screen shows. */
@@ -25,17 +26,22 @@ export const ALERTS_SHOWN = 50;
 const LABELS_SHOWN = 8;
 
 function LabelList({ labels }: { labels: Labels }) {
-  const entries = Object.entries(labels);
+  const entries = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
   const more = entries.length - LABELS_SHOWN;
   return (
     <span class="note">
-      {entries
-        .slice(0, LABELS_SHOWN)
-        .map(([name, value]) => `${name}=${value}`)
-        .join(", ")}
+      {entries.slice(0, LABELS_SHOWN).join(", ")}
       {more > 0 ? `, and ${more} more` : null}
     </span>
   );
+}
+
+/** Returns the column of buttons; none for users who have none. */
+function buttons<Row>(
+  isShown: boolean,
+  cell: (row: Row) => ComponentChildren,
+): DenseDataColumn<Row>[] {
+  return isShown ? [{ label: "Actions", cell }] : [];
 }
 
 /** Open alerts of a monitor, with buttons that end them. */
@@ -47,12 +53,12 @@ export function OpenAlerts(props: {
   now: number;
 }) {
   const { id, alerts, canEnd, now } = props;
-  const end =
-    canEnd && alerts.length > 0 ? (
-      <ButtonLink href={monitorPath(id, "end-alerts")} dialog>
-        Nothing is firing
-      </ButtonLink>
-    ) : undefined;
+  const button = (key: string, label: string) => (
+    <ButtonLink href={monitorPath(id, "end-alerts", key)} dialog>
+      {label}
+    </ButtonLink>
+  );
+  const end = canEnd && alerts.length > 0 ? button(ALL_ALERTS, "Nothing is firing") : undefined;
   return (
     <DetailCard title="Open alerts" liveId="monitor-alerts" isTable end={end}>
       {alerts.length === 0 ? (
@@ -80,18 +86,7 @@ export function OpenAlerts(props: {
               isSecondary: true,
               cell: ({ lastSeenAt }) => <RelativeTime at={toIso(lastSeenAt)} now={now} />,
             },
-            ...(canEnd
-              ? [
-                  {
-                    label: "Actions",
-                    cell: (alert: OpenAlertRow) => (
-                      <ButtonLink href={monitorPath(id, "alerts", keyOfAlert(alert), "end")} dialog>
-                        End alert
-                      </ButtonLink>
-                    ),
-                  },
-                ]
-              : []),
+            ...buttons<OpenAlertRow>(canEnd, (alert) => button(keyOfAlert(alert), "End alert")),
           ]}
         />
       )}
@@ -123,21 +118,21 @@ export function AlertAddresses({ baseUrl }: { baseUrl: string }) {
   );
 }
 
+type UnmatchedAlert = UnmatchedAlertRow & { senderName: string };
+
 /** Screen of the last alerts that matched no monitor. */
 export function UnmatchedAlerts(props: {
-  alerts: readonly (UnmatchedAlertRow & { senderName: string })[];
+  alerts: readonly UnmatchedAlert[];
   canCreate: boolean;
   now: number;
 }) {
   const { alerts, canCreate, now } = props;
+  const title = "Alerts that matched nothing";
   return (
     <>
       <PageHead
-        title="Alerts that matched nothing"
-        crumbs={[
-          { href: MONITORS_PATH, label: "Monitors" },
-          { label: "Alerts that matched nothing" },
-        ]}
+        title={title}
+        crumbs={[{ href: MONITORS_PATH, label: "Monitors" }, { label: title }]}
       >
         <p class="muted">
           The last 100 alerts of the past 7 days that fulfilled the matchers of no monitor.
@@ -150,14 +145,14 @@ export function UnmatchedAlerts(props: {
           </p>
         ) : (
           <DenseDataTable
-            caption="Alerts that matched nothing"
+            caption={title}
             entries={alerts}
             columns={[
               {
                 label: "Alert",
-                cell: ({ title, labels, isTest }) => (
+                cell: ({ title: alert, labels, isTest }) => (
                   <>
-                    <State tone="none">{isTest ? `Test: ${title}` : title}</State>
+                    <State tone="none">{isTest ? `Test: ${alert}` : alert}</State>
                     <LabelList labels={labels} />
                   </>
                 ),
@@ -167,30 +162,17 @@ export function UnmatchedAlerts(props: {
                 label: "Last report",
                 cell: ({ seenAt }) => <RelativeTime at={toIso(seenAt)} now={now} />,
               },
-              ...(canCreate
-                ? [
-                    {
-                      label: "Actions",
-                      cell: ({ title, format, labels, isTest }: UnmatchedAlertRow) =>
-                        isTest || format === "json" ? null : (
-                          <ButtonLink
-                            href={withQuery(NEW_MONITOR_PATH, {
-                              type: "alert",
-                              name: title,
-                              format,
-                              match: matchersFor(labels),
-                            })}
-                          >
-                            New monitor from this
-                          </ButtonLink>
-                        ),
-                    },
-                  ]
-                : []),
+              ...buttons<UnmatchedAlert>(canCreate, newMonitorLink),
             ]}
           />
         )}
       </DetailCard>
     </>
   );
+}
+
+function newMonitorLink({ title, format, labels, isTest }: UnmatchedAlert) {
+  if (isTest || format === "json") return null;
+  const values = { type: "alert", name: title, format, match: matchersFor(labels) };
+  return <ButtonLink href={withQuery(NEW_MONITOR_PATH, values)}>New monitor from this</ButtonLink>;
 }

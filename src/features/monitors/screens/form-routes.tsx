@@ -42,7 +42,6 @@ import { webhookName } from "../../webhooks/records";
 import { listAllWebhooks, type WebhookRow } from "../../webhooks/store";
 import { listPlainFormats, notifyAddress, type PlainAddress } from "../../webhooks/webhooks";
 import { CANNOT_CHECK, invertResult } from "../monitoring";
-import { listWatchdogs } from "../alerts/alert-store";
 import { createMonitor, updateMonitor } from "../monitors";
 import { listMonitorGroups } from "../overview-store";
 import type { MonitorConfig } from "../probes/index";
@@ -76,9 +75,6 @@ import { showToken } from "./token";
 import { TYPE_FORMS } from "./types";
 import { listNotified } from "./view";
 import { answerInWords, resultInWords, typeLabel } from "./words";
-
-/** Maximum number of heartbeat monitors that the form of an alert monitor offers. */
-const WATCHDOGS_OFFERED = 500;
 
 /** Maximum number of groups that the form offers. Others can be typed. */
 const GROUPS_OFFERED = 200;
@@ -125,7 +121,6 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
       secrets,
       now: ctx.clock.now(),
       dockerHosts: [...ctx.config.dockerHosts.keys()],
-      watchdogs: type === "alert" ? listWatchdogs(reader, { limit: WATCHDOGS_OFFERED }) : [],
       emptyRows: sent && asksForRows(sent) ? MORE_EMPTY_ROWS : EMPTY_ROWS,
       isTypeChosen: sent !== undefined && isTypeChosen(sent),
       draft,

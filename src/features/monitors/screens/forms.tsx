@@ -56,7 +56,6 @@ import {
   PARENTS_MAX,
   UpdateMonitorBody,
 } from "../wire";
-import type { WatchdogContext } from "./alert-fields";
 import type { AssertionsContext } from "./assertion-field";
 import { type SecretsContext, storedSecrets } from "./secrets";
 import { inputOf } from "./rows";
@@ -88,7 +87,6 @@ export type MonitorContext = FieldsContext &
   CertificatesContext &
   DockerContext &
   OfferedContext &
-  WatchdogContext &
   SecretsContext;
 
 /**

@@ -56,7 +56,7 @@ import {
   recentTimesOf,
 } from "../overview";
 import { listMonitorGroups, listMonitorTags, WORST_FIRST } from "../overview-store";
-import { findUnmatchedSince } from "../alerts/alert-store";
+import { listUnmatched } from "../alerts/alert-store";
 import { UNMATCHED_MS } from "../alerts/reports";
 import type { MonitorRecord } from "../records";
 import { countMonitorsByState } from "../store";
@@ -558,7 +558,7 @@ export function* readMonitorList(
     recent: recentTimesOf(reader, nums, now),
     counts,
     hasAny: counts.size > 0 || countMonitorsByState(reader, {}).length > 0,
-    hasUnmatched: findUnmatchedSince(reader, { since: now - UNMATCHED_MS }) !== undefined,
+    hasUnmatched: listUnmatched(reader, { since: now - UNMATCHED_MS }).length > 0,
     nextBefore,
   };
 }

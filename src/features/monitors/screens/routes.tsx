@@ -16,7 +16,7 @@ import { screenOperation, ShowInstead } from "../../../ui/screens/routes";
 import { findKey } from "../../keys/store";
 import { listWebhooksOnlyFor } from "../../webhooks/monitors";
 import { listUnmatched } from "../alerts/alert-store";
-import { endAlerts, findOpenAlert, UNMATCHED_MS } from "../alerts/reports";
+import { ALL_ALERTS, endAlerts, findOpenAlerts, UNMATCHED_MS } from "../alerts/reports";
 import { getMonitorRecord } from "../records";
 import { retentionOf } from "../rollup";
 import { deleteMonitor, endToken, pauseMonitor, resumeMonitor, rotateToken } from "../monitors";
@@ -185,42 +185,32 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
     done: (_, { params }) => ({ path: monitorPath(params.id), text: "The token was ended." }),
   });
 
-  area.confirmation("/:id/end-alerts", {
-    role: "editor",
-    show: ({ params }) => ({
-      title: `End the open alerts of “${getMonitorRecord(ctx.db, params.id).row.name}”`,
-      button: "Nothing is firing",
-      dialog: (
-        <p>
-          The monitor is up from then on, unless a sender reports an alert again. Use this if you
-          know that no alert is firing any more.
-        </p>
-      ),
-      cancelHref: monitorPath(params.id),
-    }),
-    run: (tx, { params: { id } }, actor) => endAlerts(ctx, tx, monitoring, { id }, actor),
-    done: (ended, { params }) => ({
-      path: monitorPath(params.id),
-      text: `${plural(ended, "open alert")} ended.`,
-    }),
-  });
-
-  area.confirmation("/:id/alerts/:key/end", {
+  area.confirmation("/:id/end-alerts/:key", {
     role: "editor",
     show({ params }) {
       const { row } = getMonitorRecord(ctx.db, params.id);
-      const alert = findOpenAlert(ctx.db, row.num, params.key);
-      // It has ended meanwhile.
-      if (!alert) return { path: monitorPath(row.id) };
+      const [first, ...others] = findOpenAlerts(ctx.db, row.num, params.key);
+      // They have ended meanwhile.
+      if (!first) return { path: monitorPath(row.id) };
+      const isAll = params.key === ALL_ALERTS;
       return {
-        title: "End the alert",
-        button: "End alert",
-        dialog: <p>{alert.title}. It opens again if a sender reports it again.</p>,
+        title: isAll ? `End the open alerts of “${row.name}”` : "End the alert",
+        button: isAll ? "Nothing is firing" : "End alert",
+        dialog: (
+          <p>
+            {others.length === 0 ? `${first.title}.` : `${others.length + 1} alerts.`} An alert
+            opens again if a sender reports it again. Use this if you know that it does not fire any
+            more.
+          </p>
+        ),
         cancelHref: monitorPath(row.id),
       };
     },
     run: (tx, { params }, actor) => endAlerts(ctx, tx, monitoring, params, actor),
-    done: (_, { params }) => ({ path: monitorPath(params.id), text: "The alert was ended." }),
+    done: (ended, { params }) => ({
+      path: monitorPath(params.id),
+      text: `${plural(ended, "open alert")} ended.`,
+    }),
   });
 
   return addSelectionRoutes(area, deps).post(

@@ -7,14 +7,15 @@ import { TextArea, TextField } from "../../../ui/form";
 import {
   checkboxField,
   integerField,
+  linesField,
+  linesOf,
   selectField,
-  textAreaField,
   textField,
   timeZoneField,
 } from "../../../ui/forms/fields";
 import { type AnyField, type Field, nullable, optional } from "../../../ui/forms/form";
 import type { IconName } from "../../../ui/icons";
-import { mappingField, matchersField, watchdogField } from "./alert-fields";
+import { mappingField, matchersField, type WatchdogContext } from "./alert-fields";
 import { assertionsField } from "./assertion-field";
 import { passwordField, secretTextField, secretValuesField } from "./secrets";
 import {
@@ -186,7 +187,13 @@ export const TYPE_FORMS: Readonly<Record<MonitorType, TypeForm>> = {
     summary: (valueOf) =>
       String(valueOf("expected")).trim() === "" ? "expects a record" : "expects given records",
     advanced: {
-      expected: nullable(recordsField()),
+      expected: nullable(
+        linesField({
+          label: "Expected records",
+          hint: "Optional. One per line, in zone file format, such as 10 mail.example.com. All of them must be in the answer; further records are allowed.",
+          rows: 3,
+        }),
+      ),
       resolver: nullable(
         textField({
           label: "Resolver",
@@ -274,20 +281,22 @@ export const TYPE_FORMS: Readonly<Record<MonitorType, TypeForm>> = {
           { value: "json", label: "Another sender" },
         ],
       }),
-      match: matchersField(
-        "Matchers",
-        'One per line, such as severity=~"critical|page". The monitor is down while an open alert fulfils all of them. Empty means every alert.',
-      ),
+      match: matchersField({
+        label: "Matchers",
+        hint: 'One per line, such as severity=~"critical|page". The monitor is down while an open alert fulfils all of them. Empty means every alert.',
+        rows: 2,
+      }),
     },
     folds: {
       "Another sender": ["mapping"],
       "Missing reports": ["stale_after_seconds", "watchdog"],
     },
     advanced: {
-      degraded: matchersField(
-        "Matchers of degraded",
-        "Optional. Alerts that fulfil all of these, and not those above, only degrade the monitor.",
-      ),
+      degraded: matchersField({
+        label: "Matchers of degraded",
+        hint: "Optional. Alerts that fulfil all of these, and not those above, only degrade the monitor.",
+        rows: 2,
+      }),
       stale_after_seconds: nullable(
         integerField({
           label: "Drop an alert after (seconds)",
@@ -295,7 +304,14 @@ export const TYPE_FORMS: Readonly<Record<MonitorType, TypeForm>> = {
           initial: 18_000,
         }),
       ),
-      watchdog: watchdogField,
+      watchdog: nullable(
+        textField<WatchdogContext>({
+          label: "Watchdog",
+          hint: "Optional. Heartbeat monitor that the sender calls all the time, by its reference. While it is down and no alert is open, there is no data.",
+          suggestions: ({ others }) =>
+            others.filter(({ type }) => type === "push").map(({ ref }) => ref),
+        }),
+      ),
       mapping: mappingField,
     },
   },
@@ -566,43 +582,34 @@ function componentsField(): Field<string, string[], OfferedContext> {
     rows: 1,
   };
   const chosen = (name: string) => `${name}_chosen`;
-  const linesOf = (text: string) =>
-    text
-      .split("\n")
-      .map((line) => line.trim())
-      .filter((line) => line !== "");
   return {
-    ...textAreaField(options),
+    ...linesField(options),
     inputs: { [chosen("config_components")]: "Components of the page" },
     read: (sent, name) =>
       [...new Set([...linesOf(sent.text(name)), ...sent.all(chosen(name))])].join("\n"),
-    toBody: linesOf,
-    fromStored: (names) => names.join("\n"),
-    Input: ({ name, value, errors, context: { offered = [] } }) => (
-      <>
-        <TextArea
-          {...options}
-          name={name}
-          value={linesOf(value)
-            .filter((each) => !offered.includes(each))
-            .join("\n")}
-          error={errors[name]}
-        />
-        {offered.length === 0 ? null : (
-          <CheckLines
-            legend="Components of the page"
-            name={chosen(name)}
-            error={undefined}
-            options={[...new Set(offered)].map((each) => ({
-              value: each,
-              label: each,
-              note: "",
-              isChecked: linesOf(value).includes(each),
-            }))}
-          />
-        )}
-      </>
-    ),
+    Input({ name, value, errors, context: { offered = [] } }) {
+      const lines = linesOf(value);
+      const others = lines.filter((each) => !offered.includes(each)).join("\n");
+      const boxes = [...new Set(offered)].map((each) => ({
+        value: each,
+        label: each,
+        note: "",
+        isChecked: lines.includes(each),
+      }));
+      return (
+        <>
+          <TextArea {...options} name={name} value={others} error={errors[name]} />
+          {boxes.length === 0 ? null : (
+            <CheckLines
+              legend="Components of the page"
+              name={chosen(name)}
+              error={undefined}
+              options={boxes}
+            />
+          )}
+        </>
+      );
+    },
   };
 }
 
@@ -656,23 +663,6 @@ function databaseForm({ words, port, empty, trueText }: DatabaseOptions): TypeFo
       allow_plain_password: plainPasswordField(),
       certificate_warning_days: certificateWarningField(),
     },
-  };
-}
-
-/** Field for DNS records, one a line. */
-function recordsField(): Field<string, readonly string[]> {
-  return {
-    ...textAreaField({
-      label: "Expected records",
-      hint: "Optional. One per line, in zone file format, such as 10 mail.example.com. All of them must be in the answer; further records are allowed.",
-      rows: 3,
-    }),
-    toBody: (typed) =>
-      typed
-        .split("\n")
-        .map((line) => line.trim())
-        .filter((line) => line !== ""),
-    fromStored: (records) => records.join("\n"),
   };
 }
 
