@@ -1,12 +1,25 @@
-/* Routes for alerts of other programs: `/api/v1/alerts` with a key, and the bodies that come with a monitor's own token. */
-import { Type } from "@sinclair/typebox";
+/* Alerts of other programs: `/api/v1/alerts` with a key, and the bodies that come with a monitor's own token. */
+import { type Static, Type } from "@sinclair/typebox";
+import { notFound, unavailable } from "../../base/errors";
+import { runInSlices } from "../../base/in-slices";
+import type { Ctx } from "../../context";
 import { sendUntagged } from "../../http/answers";
 import { declareBody } from "../../http/body";
 import { declareRoutes } from "../../http/elysia";
 import { foreignJson } from "../../http/json-body";
 import { operation } from "../../http/operation";
 import { bearerOf } from "../../http/request-context";
-import type { AlertIntake } from "./alerts/reports";
+import { formatOf, readAlerts, readMapped, type ReportedAlert, unknownShape } from "./alerts/read";
+import {
+  type AlertMonitor,
+  keepUnmatched,
+  partsOf,
+  readAlertMonitors,
+  type ReportPart,
+  type ReportSource,
+  savePart,
+} from "./alerts/reports";
+import type { Monitoring } from "./monitoring";
 
 const AlertBody = Type.Object(
   { alerts: Type.Array(Type.Object({}, { additionalProperties: true })) },
@@ -40,8 +53,97 @@ const ALERT_COUNTS = {
   monitors: Type.Array(Type.String(), { description: "Ids of the monitors that they matched." }),
 };
 
+const TakenAlerts = Type.Object(ALERT_COUNTS, { title: "TakenAlerts" });
+
 /** Answer to alerts with the token of a monitor, of which the parts are in the answer to heartbeats. */
 export const OPTIONAL_ALERT_COUNTS = Type.Partial(Type.Object(ALERT_COUNTS)).properties;
+
+/** Bodies that are under way at most, since each may take a megabyte. */
+const WAITING_MAX = 100;
+
+/** Takes bodies of alerts. Each resolves once it is stored. */
+export interface AlertIntake {
+  /** Takes a body of a known format, for all monitors of that format. */
+  ofKey(keyId: string, body: unknown): Promise<Static<typeof TakenAlerts>>;
+  /** Takes a body for one monitor. */
+  ofToken(monitorId: string, body: unknown): Promise<Static<typeof TakenAlerts>>;
+}
+
+/** Creates the intake. Bodies are taken one after another, so that the last report of an alert counts. */
+export function createAlertIntake(
+  ctx: Ctx,
+  monitoring: Pick<Monitoring, "alertsChanged">,
+): AlertIntake {
+  let known: readonly AlertMonitor[] | undefined;
+  ctx.signals.monitorsChanged.on(() => {
+    known = undefined;
+  });
+  const monitors = () => (known ??= readAlertMonitors(ctx.db));
+  let last: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
+
+  async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (waiting >= WAITING_MAX) throw unavailable("Too many bodies of alerts wait; try again.", 1);
+    waiting += 1;
+    const result = last.then(work).finally(() => {
+      waiting -= 1;
+    });
+    last = result.catch(() => {});
+    return result;
+  }
+
+  async function take(
+    from: Omit<ReportSource, "now">,
+    receivers: readonly AlertMonitor[],
+    reading: Generator<number, readonly ReportedAlert[]>,
+  ): Promise<Static<typeof TakenAlerts>> {
+    const read = await runInSlices(reading);
+    const source = { ...from, now: ctx.clock.now() };
+    // Of an alert that a body has twice, the last one counts.
+    const alerts = new Map(read.map((alert) => [alert.fingerprint, alert]));
+    const parts = await runInSlices(partsOf(ctx.db, receivers, alerts, source));
+    const matched = new Set(parts.flatMap((part) => part.matched));
+    const others = [...alerts.values()].filter(
+      ({ fingerprint, isFiring }) => isFiring && !matched.has(fingerprint),
+    );
+    const save = (part: ReportPart) =>
+      ctx.db.write((tx) => {
+        if (savePart(tx, part)) tx.afterCommit(() => monitoring.alertsChanged([part.id]));
+      });
+    await Promise.all([
+      ...parts
+        .filter(
+          (part) => part.heartbeatAt !== undefined || part.firing.length + part.ended.length > 0,
+        )
+        .map(save),
+      others.length > 0 && ctx.db.write((tx) => keepUnmatched(tx, others, source)),
+    ]);
+    const concerned = parts.filter((part) => part.matched.length > 0);
+    return {
+      alerts: read.length,
+      matched: matched.size,
+      monitors: concerned.map(({ id }) => id),
+    };
+  }
+
+  return {
+    ofKey: (sender, body) =>
+      inTurn(() => {
+        const format = formatOf(body) ?? unknownShape("Alertmanager or Grafana");
+        const receivers = monitors().filter(({ config }) => config.format === format);
+        return take({ sender, format }, receivers, readAlerts(format, body));
+      }),
+    ofToken: (monitorId, body) =>
+      inTurn(() => {
+        const monitor = monitors().find(({ id }) => id === monitorId);
+        if (!monitor) throw notFound("monitor");
+        const { format, mapping } = monitor.config;
+        if (!mapping && formatOf(body) !== format) unknownShape(`the monitor's format ${format}`);
+        const reading = mapping ? readMapped(mapping, body) : readAlerts(format, body);
+        return take({ sender: monitorId, format }, [monitor], reading);
+      }),
+  };
+}
 
 /** `/api/v1/alerts`. */
 export function alertReportRoutes(intake: AlertIntake) {
@@ -59,10 +161,7 @@ export function alertReportRoutes(intake: AlertIntake) {
         description:
           "Every monitor of the type alert and of the body's format judges the alerts, so one receiver serves all. The answer is 200 once they are stored, also if none of them matches. A key has a limit of 1,200 bodies a minute, apart from its other requests; beyond it the answer is 503 with Retry-After. Bodies have up to 1 MiB.",
         answers: {
-          200: {
-            description: "The alerts were stored.",
-            schema: Type.Object(ALERT_COUNTS, { title: "TakenAlerts" }),
-          },
+          200: { description: "The alerts were stored.", schema: TakenAlerts },
         },
       }),
     },

@@ -20,8 +20,13 @@ import {
 } from "../../http/request-context";
 import { ComponentFilter, readComponentFilter } from "../components/references";
 import { PageFilter, readPageFilter } from "../pages/pages";
-import { ALERT_BODY, alertReportRoutes, OPTIONAL_ALERT_COUNTS } from "./alert-routes";
-import { type AlertIntake, createAlertIntake } from "./alerts/reports";
+import {
+  ALERT_BODY,
+  type AlertIntake,
+  alertReportRoutes,
+  createAlertIntake,
+  OPTIONAL_ALERT_COUNTS,
+} from "./alert-routes";
 import { listChecksBefore } from "./checks-store";
 import { CANNOT_CHECK, type Monitoring } from "./monitoring";
 import {

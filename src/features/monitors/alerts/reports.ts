@@ -1,11 +1,9 @@
 /*
- * Takes the reports of senders. An alert ends when its sender says so: one that is missing from a later body has not
+ * Changes by reports of senders. An alert ends when its sender says so: one that is missing from a later body has not
  * ended, since Alertmanager leaves out silenced ones. The state of the monitors follows in the engine.
  */
 import type { Actor } from "../../../base/actor";
-import { notFound, unavailable } from "../../../base/errors";
 import { sha256Hex } from "../../../base/hash";
-import { runInSlices } from "../../../base/in-slices";
 import type { AlertFormat, AlertLevel } from "../../../base/status";
 import { DAY_MS, MINUTE_MS } from "../../../base/time";
 import { plural } from "../../../base/text";
@@ -32,17 +30,7 @@ import {
   trimUnmatched,
 } from "./alert-store";
 import { compileMatchers } from "./matchers";
-import {
-  formatOf,
-  readAlerts,
-  readMapped,
-  type ReportedAlert,
-  storedLabels,
-  unknownShape,
-} from "./read";
-
-/** Bodies that are under way at most, since each may take a megabyte. */
-const WAITING_MAX = 100;
+import { type ReportedAlert, storedLabels } from "./read";
 
 /** Longest time before its report from which an alert counts. */
 const STARTED_MAX_MS = DAY_MS;
@@ -57,104 +45,8 @@ export const UNMATCHED_MS = 7 * DAY_MS;
 /** Cost of matching one alert with one monitor in the slices: a few µs. */
 const MATCH_COST = 0.02;
 
-/** Monitor of the type alert with its compiled matchers. */
-type AlertMonitor = ReturnType<typeof readAlertMonitors>[number];
-
-/** Answer to a body. */
-interface TakenAlerts {
-  /** Number of alerts in the body. */
-  alerts: number;
-  /** Number of those that matched a monitor. */
-  matched: number;
-  /** Ids of the monitors that they matched. */
-  monitors: string[];
-}
-
-/** Takes bodies of alerts. Each resolves once it is stored. */
-export interface AlertIntake {
-  /** Takes a body of a known format, for all monitors of that format. */
-  ofKey(keyId: string, body: unknown): Promise<TakenAlerts>;
-  /** Takes a body for one monitor. */
-  ofToken(monitorId: string, body: unknown): Promise<TakenAlerts>;
-}
-
-/** Creates the intake. Bodies are taken one after another, so that the last report of an alert counts. */
-export function createAlertIntake(
-  ctx: Ctx,
-  monitoring: Pick<Monitoring, "alertsChanged">,
-): AlertIntake {
-  let known: readonly AlertMonitor[] | undefined;
-  ctx.signals.monitorsChanged.on(() => {
-    known = undefined;
-  });
-  const monitors = () => (known ??= readAlertMonitors(ctx.db));
-  let last: Promise<unknown> = Promise.resolve();
-  let waiting = 0;
-
-  async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (waiting >= WAITING_MAX) throw unavailable("Too many bodies of alerts wait; try again.", 1);
-    waiting += 1;
-    const result = last.then(work).finally(() => {
-      waiting -= 1;
-    });
-    last = result.catch(() => {});
-    return result;
-  }
-
-  async function take(
-    from: Omit<Source, "now">,
-    judges: readonly AlertMonitor[],
-    reading: Generator<number, readonly ReportedAlert[]>,
-  ): Promise<TakenAlerts> {
-    const read = await runInSlices(reading);
-    const source = { ...from, now: ctx.clock.now() };
-    // Of an alert that a body has twice, the last one counts.
-    const alerts = new Map(read.map((alert) => [alert.fingerprint, alert]));
-    const parts = await runInSlices(partsOf(ctx.db, judges, alerts, source));
-    const matched = new Set(parts.flatMap((part) => part.matched));
-    const others = [...alerts.values()].filter(
-      ({ fingerprint, isFiring }) => isFiring && !matched.has(fingerprint),
-    );
-    const save = (part: Part) =>
-      ctx.db.write((tx) => {
-        if (savePart(tx, part)) tx.afterCommit(() => monitoring.alertsChanged([part.id]));
-      });
-    await Promise.all([
-      ...parts
-        .filter(
-          (part) => part.heartbeatAt !== undefined || part.firing.length + part.ended.length > 0,
-        )
-        .map(save),
-      others.length > 0 && ctx.db.write((tx) => keepUnmatched(tx, others, source)),
-    ]);
-    const concerned = parts.filter((part) => part.matched.length > 0);
-    return {
-      alerts: read.length,
-      matched: matched.size,
-      monitors: concerned.map(({ id }) => id),
-    };
-  }
-
-  return {
-    ofKey: (sender, body) =>
-      inTurn(() => {
-        const format = formatOf(body) ?? unknownShape("Alertmanager or Grafana");
-        const judges = monitors().filter(({ config }) => config.format === format);
-        return take({ sender, format }, judges, readAlerts(format, body));
-      }),
-    ofToken: (monitorId, body) =>
-      inTurn(() => {
-        const monitor = monitors().find(({ id }) => id === monitorId);
-        if (!monitor) throw notFound("monitor");
-        const { format, mapping } = monitor.config;
-        if (!mapping && formatOf(body) !== format) unknownShape(`the monitor's format ${format}`);
-        const reading = mapping ? readMapped(mapping, body) : readAlerts(format, body);
-        return take({ sender: monitorId, format }, [monitor], reading);
-      }),
-  };
-}
-
-function readAlertMonitors(reader: Reader) {
+/** Reads the monitors of the type alert, with their compiled matchers. */
+export function readAlertMonitors(reader: Reader) {
   return listAlertMonitors(reader, {}).map(({ config: stored, ...row }) => {
     const config = stored as AlertConfig;
     return { ...row, config, levelOf: levelsOf(config) };
@@ -169,8 +61,11 @@ function levelsOf({ match = [], degraded = [] }: AlertConfig): (labels: Labels) 
     isDown(labels) ? "down" : degraded.length > 0 && isDegraded(labels) ? "degraded" : "none";
 }
 
+/** Monitor of the type alert. */
+export type AlertMonitor = ReturnType<typeof readAlertMonitors>[number];
+
 /** Origin of a report. */
-interface Source {
+export interface ReportSource {
   /** Id of the API key, or of the monitor for its own token. */
   sender: string;
   format: AlertFormat;
@@ -178,8 +73,8 @@ interface Source {
   now: number;
 }
 
-/** What a report says to one monitor. */
-interface Part {
+/** ReportPart of a report that concerns one monitor. */
+export interface ReportPart {
   id: string;
   monitorNum: number;
   /** Fingerprints of the alerts that it matched. */
@@ -193,12 +88,12 @@ interface Part {
 }
 
 /** Compares a report with the matchers of each monitor. */
-function* partsOf(
+export function* partsOf(
   reader: Reader,
   monitors: readonly AlertMonitor[],
   alerts: ReadonlyMap<string, ReportedAlert>,
-  { sender, now }: Source,
-): Generator<number, Part[]> {
+  { sender, now }: ReportSource,
+): Generator<number, ReportPart[]> {
   const fingerprints = JSON.stringify([...alerts.keys()]);
   const open = new Set(
     listReported(reader, { sender, fingerprints }).map(
@@ -209,11 +104,11 @@ function* partsOf(
   const reportedAt = new Map(
     listLastReports(reader, { nums }).map((row) => [row.monitorNum, row.heartbeatAt]),
   );
-  const parts: Part[] = [];
+  const parts: ReportPart[] = [];
   for (const { id, num: monitorNum, createdAt, levelOf } of monitors) {
     const lastAt = reportedAt.get(monitorNum) ?? Number.NEGATIVE_INFINITY;
     const heartbeatAt = Math.abs(now - lastAt) < MINUTE_MS ? undefined : now;
-    const part: Part = { id, monitorNum, matched: [], firing: [], ended: [], heartbeatAt };
+    const part: ReportPart = { id, monitorNum, matched: [], firing: [], ended: [], heartbeatAt };
     for (const alert of alerts.values()) {
       yield MATCH_COST;
       const { fingerprint, labels, title } = alert;
@@ -235,7 +130,7 @@ function* partsOf(
 }
 
 /** Writes what a report says to a monitor. Returns true if that changed anything. */
-function savePart(tx: Tx, { monitorNum, firing, ended, heartbeatAt }: Part): boolean {
+export function savePart(tx: Tx, { monitorNum, firing, ended, heartbeatAt }: ReportPart): boolean {
   let changes = 0;
   for (const key of ended) changes += deleteOpenAlert(tx, key);
   for (const row of firing) changes += saveOpenAlert(tx, row);
@@ -245,10 +140,10 @@ function savePart(tx: Tx, { monitorNum, firing, ended, heartbeatAt }: Part): boo
 }
 
 /** Keeps the last alerts that matched nothing, for people who look for them. */
-function keepUnmatched(
+export function keepUnmatched(
   tx: Tx,
   alerts: readonly ReportedAlert[],
-  { sender, format, now }: Source,
+  { sender, format, now }: ReportSource,
 ): void {
   let changes = 0;
   // More of them would displace each other.

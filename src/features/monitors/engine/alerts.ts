@@ -13,14 +13,14 @@ import type { ScheduledMonitor } from "./registry";
 /** Names of monitors that an alarm lists. */
 const NAMES_MAX = 5;
 
-interface AlertJudgement {
+interface AlertResult {
   /** Undefined before the first report. */
   result: ProbeResult | undefined;
   /** Time after which an alert may be stale, in ms; Infinity without an open one. */
   againMs: number;
 }
 
-interface AlertJudgeParts {
+interface AlertCheckParts {
   ctx: Ctx;
   alarms: Pick<Alarms, "raise" | "clear"> | undefined;
   /** Returns the time since which this server could be reached, in unix ms. Before, no sender could repeat an alert. */
@@ -29,17 +29,17 @@ interface AlertJudgeParts {
   stateOf(id: string): MonitorState | undefined;
 }
 
-/** Judges monitors by their open alerts, and tells the team about those whose last one is stale, by one alarm. */
-export class AlertJudge {
-  readonly #parts: AlertJudgeParts;
+/** Checks monitors by their open alerts, and tells the team about those whose last one is stale, by one alarm. */
+export class AlertChecks {
+  readonly #parts: AlertCheckParts;
   /** Ids of the monitors whose last open alert is stale. */
   readonly #stale = new Set<string>();
 
-  constructor(parts: AlertJudgeParts) {
+  constructor(parts: AlertCheckParts) {
     this.#parts = parts;
   }
 
-  judge({ id, num: monitorNum, config: stored }: ScheduledMonitor): AlertJudgement {
+  run({ id, num: monitorNum, config: stored }: ScheduledMonitor): AlertResult {
     const { ctx, heardSince } = this.#parts;
     const now = ctx.clock.now();
     const config = stored as AlertConfig;
@@ -99,7 +99,7 @@ export class AlertJudge {
   #dropStale(monitorNum: number, seenBy: number): void {
     const { db, log } = this.#parts.ctx;
     db.write((tx) => deleteStaleAlerts(tx, { monitorNum, seenBy })).catch((error: unknown) =>
-      // The next judgement drops them.
+      // The next check drops them.
       log.warn({ err: error }, "stale alerts could not be dropped"),
     );
   }

@@ -25,7 +25,7 @@ import {
 import type { MonitorConfig } from "../probes";
 import { noteVia } from "../via";
 import { SHORT_TIMEOUT_MS } from "../wire";
-import { AlertJudge } from "./alerts";
+import { AlertChecks } from "./alerts";
 import { startIncidentClock } from "./incidents";
 import {
   type Job,
@@ -106,7 +106,7 @@ class Engine implements Monitoring {
   readonly #scheduler: CheckScheduler;
   readonly #results: ResultProcessor;
   readonly #network: NetworkWatch;
-  readonly #alertJudge: AlertJudge;
+  readonly #alertChecks: AlertChecks;
   readonly #figures = new CheckFigures();
   readonly #unsubscribe: (() => void)[];
   /** Callers that wait for the next result of a monitor. */
@@ -145,7 +145,7 @@ class Engine implements Monitoring {
       release: (scheduled) => this.#checkAgain(scheduled),
       count: (scheduled) => this.#results.countHeld(scheduled),
     });
-    this.#alertJudge = new AlertJudge({
+    this.#alertChecks = new AlertChecks({
       ctx,
       alarms,
       heardSince: () => this.#liveness.heardSince,
@@ -269,7 +269,7 @@ class Engine implements Monitoring {
       job ? this.#scheduler.isTooEarly(scheduled) : !isRepeated && hasStalled();
     const canCount = () => isCurrent() && !isSpoiled();
     const missed = job && missedDeadline(job, scheduled, clock);
-    const alerts = scheduled.type === "alert" ? this.#alertJudge.judge(scheduled) : undefined;
+    const alerts = scheduled.type === "alert" ? this.#alertChecks.run(scheduled) : undefined;
     scheduled.hasNews = false;
     if (alerts && !isNews(scheduled, alerts.result)) {
       this.#scheduler.free(scheduled, undefined);
@@ -603,7 +603,7 @@ class Engine implements Monitoring {
     this.#dependencies.release(scheduled, false);
     this.#recheckThrough(scheduled);
     this.#checkWatched(scheduled);
-    this.#alertJudge.forget(scheduled);
+    this.#alertChecks.forget(scheduled);
     if (scheduled.type === "upstream") noteVia(this.#ctx, scheduled.id, []);
   }
 
@@ -642,7 +642,7 @@ class Engine implements Monitoring {
   }
 }
 
-/** Returns false for a judgement of alerts that says only what is known, which is no further result. */
+/** Returns false for a check of alerts that finds only what is known, which is no further result. */
 function isNews(
   { evaluation: { state }, lastMessage }: ScheduledMonitor,
   result: ProbeResult | undefined,
