@@ -146,9 +146,9 @@ export function isPassive(type: MonitorType): boolean {
   return type === "push" || type === "alert";
 }
 
-/** Returns true for types of monitors whose response time is that of the monitored service. */
-export function measuresLatency(type: MonitorType): boolean {
-  return !isPassive(type) && type !== "upstream";
+/** Returns true for types of monitors that are degraded by times which they measure. Others take over what is reported. */
+export function isTimed(type: MonitorType): boolean {
+  return type !== "alert" && type !== "upstream";
 }
 
 /** Senders of alerts by the form of their bodies. `json`: any other, read by a mapping. */

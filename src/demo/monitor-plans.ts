@@ -211,7 +211,7 @@ export const MONITOR_PLANS: readonly MonitorPlan[] = [
       group: "Platform",
     },
     components: [],
-    latencyMs: 96,
+    latencyMs: null,
   },
   {
     input: {

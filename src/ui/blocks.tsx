@@ -3,8 +3,10 @@ import {
   type CheckOutcome,
   COMPONENT_STATUSES,
   type ComponentStatus,
+  isTimed,
   MONITOR_TONES,
   type MonitorState,
+  type MonitorType,
   STATUS_TONES,
   type Tone,
 } from "../base/status";
@@ -194,7 +196,7 @@ export function StatusLabel({ status }: { status: ComponentStatus }) {
 /** Names of monitor states. */
 export const MONITOR_WORDS: Record<MonitorState, string> = {
   up: "Up",
-  degraded: "Slow",
+  degraded: "Degraded",
   down: "Down",
   unreachable: "Unreachable",
   maintenance: "Maintenance",
@@ -203,11 +205,16 @@ export const MONITOR_WORDS: Record<MonitorState, string> = {
   paused: "Paused",
 };
 
+/** Returns the name of the state of a monitor. One that measures times is degraded because it is slow. */
+export function monitorWord(state: MonitorState, type: MonitorType): string {
+  return state === "degraded" && isTimed(type) ? "Slow" : MONITOR_WORDS[state];
+}
+
 /** Shape, colour and name of a monitor state. */
-export function MonitorLabel({ state }: { state: MonitorState }) {
+export function MonitorLabel({ state, type }: { state: MonitorState; type: MonitorType }) {
   return (
     <State tone={MONITOR_TONES[state]} isPaused={state === "paused"}>
-      {MONITOR_WORDS[state]}
+      {monitorWord(state, type)}
     </State>
   );
 }

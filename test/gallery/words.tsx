@@ -68,7 +68,7 @@ export function GalleryWords({ path, now }: { path: string; now: number }) {
             items={[
               ...MONITOR_STATES.map((state) => ({
                 label: state,
-                value: <MonitorLabel state={state} />,
+                value: <MonitorLabel state={state} type="http" />,
               })),
               ...CHECK_OUTCOMES.map((outcome) => ({
                 label: outcome,

@@ -1,4 +1,3 @@
-import { measuresLatency } from "../../base/status";
 import { type CompatProduct, gatusKeyOf } from "../../base/compat";
 import type { Reader } from "../../db/statements";
 import type { DomainPage } from "../pages/addresses";
@@ -169,7 +168,7 @@ export function readBeats(reader: Reader, entry: CompatEntry, limit: number, ski
   const results = watcher
     ? listResults(reader, { monitorNum: watcher.num, limit, skipped }).toReversed()
     : [];
-  const showsLatency = component.show_latency && (!watcher || measuresLatency(watcher.type));
+  const showsLatency = component.show_latency && watcher?.type !== "push";
   // Failures before the first result are unknown and taken as enough.
   let failures = watcher?.failureThreshold ?? 0;
   const beats = results.map(({ at, outcome, latencyMs }): Beat => {

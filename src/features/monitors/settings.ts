@@ -5,7 +5,7 @@
  */
 import type { TSchema } from "@sinclair/typebox";
 import { conflict, type FieldError } from "../../base/errors";
-import type { MonitorType } from "../../base/status";
+import { isTimed, type MonitorType } from "../../base/status";
 import { SECOND_MS } from "../../base/time";
 import { examine, FieldErrors, type IsInvalidField, schemaErrors } from "../../base/validation";
 import type { Reader } from "../../db/statements";
@@ -252,7 +252,7 @@ export function validateSettings(
   config: MonitorConfig,
 ): void {
   const { intervalSeconds, retryIntervalSeconds, reminderSeconds, timeoutMs } = settings;
-  if (probeOf(type).isReported) addFixedErrors(errors, type, settings);
+  addFixedErrors(errors, type, settings);
   const [error] = schemaErrors(intervalOf(type), intervalSeconds);
   if (error) errors.add(["interval_seconds"], error.detail);
   else if (intervalSeconds !== null && scheduleOf(config)) {
@@ -278,13 +278,16 @@ const FIXED = {
   interval_seconds: "intervalSeconds",
   failure_threshold: "failureThreshold",
   success_threshold: "successThreshold",
-  degraded_after_ms: "degradedAfterMs",
   inverted: "inverted",
 } as const;
 
 function addFixedErrors(errors: FieldErrors, type: MonitorType, settings: Settings): void {
   const defaults = defaultSettings(type);
-  for (const [field, column] of Object.entries(FIXED)) {
+  const fixed = {
+    ...(isTimed(type) ? {} : ({ degraded_after_ms: "degradedAfterMs" } as const)),
+    ...(probeOf(type).isReported ? FIXED : {}),
+  };
+  for (const [field, column] of Object.entries(fixed)) {
     if (settings[column] === defaults[column]) continue;
     errors.add([field], `must be ${defaults[column]} for the type ${type}`);
   }

@@ -1,7 +1,7 @@
 /* Days and uptime of components for the charts of a page, latency of its monitors, and the cache of histories. */
 import { LRUCache } from "lru-cache";
 import { WHOLE_TURN } from "../../base/in-slices";
-import { badnessOf, type CauseSource, measuresLatency, worstStatus } from "../../base/status";
+import { badnessOf, type CauseSource, worstStatus } from "../../base/status";
 import { DAY_MS, MINUTE_MS, SECOND_MS, startOfDay } from "../../base/time";
 import type { Reader } from "../../db/statements";
 import { listEndedCausesOf } from "../components/cause-store";
@@ -34,7 +34,7 @@ export function readLatency(
   if (componentIds.size === 0) return new Map();
   // The duration that a job reports is not a response time.
   const measuring = listMonitorsOfPage(reader, { pageId: page.id }).filter(
-    ({ componentId, type }) => componentIds.has(componentId) && measuresLatency(type),
+    ({ componentId, type }) => componentIds.has(componentId) && type !== "push",
   );
   const nums = new Set(measuring.map(({ num }) => num));
   const lines = sparklinesOf(reader, [...nums], now);

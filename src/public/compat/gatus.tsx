@@ -2,7 +2,7 @@ import { type Static, type TObject, type TSchema, Type } from "@sinclair/typebox
 import { renderToString } from "preact-render-to-string";
 import { notFound } from "../../base/errors";
 import { Instant, OneOf } from "../../base/schema";
-import { type Impact, measuresLatency, type MonitorState } from "../../base/status";
+import type { Impact, MonitorState } from "../../base/status";
 import { DAY_MS, HOUR_MS, toIso } from "../../base/time";
 import type { Ctx } from "../../context";
 import type { Reader } from "../../db/statements";
@@ -499,9 +499,7 @@ function hourlyAverages(
 
 /** Returns the number of the monitor whose response times the page shows. */
 function measuredBy({ component, watcher }: CompatEntry): number | undefined {
-  return component.show_latency && watcher && measuresLatency(watcher.type)
-    ? watcher.num
-    : undefined;
+  return component.show_latency && watcher?.type !== "push" ? watcher?.num : undefined;
 }
 
 const ANNOUNCED: Readonly<Record<Impact, string>> = {

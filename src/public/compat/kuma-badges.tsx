@@ -1,4 +1,3 @@
-import { measuresLatency } from "../../base/status";
 import { renderToString } from "preact-render-to-string";
 import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from "../../base/time";
 import type { Reader } from "../../db/statements";
@@ -190,7 +189,7 @@ function timeBadge(query: BadgeQuery, label: string, ms: number | null): BadgeCo
 /** Returns the average response time of the last `ms` in ms; null without one, or if the page shows none. */
 function averageOf({ reader, entry, now }: BadgeRequest, ms: number): number | null {
   const { component, watcher } = entry;
-  if (!watcher || !measuresLatency(watcher.type) || !component.show_latency) return null;
+  if (!watcher || watcher.type === "push" || !component.show_latency) return null;
   return latencyOfEach(reader, [watcher.num], [{ from: now - ms, to: now }]).total.avgMs;
 }
 

@@ -3,7 +3,7 @@ import { stringify } from "yaml";
 import { exportFile, writeApplyFile } from "../../../src/features/apply/apply";
 import { listStoredMonitors } from "../../../src/features/monitors/declared";
 import { type MonitorConfig, probeOf } from "../../../src/features/monitors/probes";
-import { type MonitorType, SUPPORTED_TYPES } from "../../../src/base/status";
+import { isTimed, type MonitorType, SUPPORTED_TYPES } from "../../../src/base/status";
 import { createTestApp, type TestApp } from "../../support/app";
 import { apply, linesOf } from "../../support/apply";
 import { MONITOR_CONFIGS } from "../../support/monitor-configs";
@@ -33,8 +33,10 @@ const SETTINGS = {
 
 /** Returns the settings that a type can have. */
 function settingsOf(type: MonitorType): object {
-  if (!probeOf(type).isReported) return SETTINGS;
-  const fixed = ["failure_threshold", "success_threshold", "degraded_after_ms", "inverted"];
+  const fixed = [
+    ...(isTimed(type) ? [] : ["degraded_after_ms"]),
+    ...(probeOf(type).isReported ? ["failure_threshold", "success_threshold", "inverted"] : []),
+  ];
   return Object.fromEntries(Object.entries(SETTINGS).filter(([name]) => !fixed.includes(name)));
 }
 

@@ -5,7 +5,6 @@ import {
   IMPACT_TONES,
   listedTone,
   type MaintenanceStatus,
-  measuresLatency,
   MONITOR_TONES,
   STATUS_TONES,
 } from "../../../base/status";
@@ -18,7 +17,7 @@ import {
   Chip,
   Columns,
   Facts,
-  MONITOR_WORDS,
+  monitorWord,
   Notice,
   Section,
   Shape,
@@ -344,7 +343,7 @@ function ComponentMonitors({ componentId, view, canAdd, now }: ComponentMonitors
               name: row.name,
               note: (
                 <>
-                  {MONITOR_WORDS[state.state]} <Since at={state.since} now={now} />
+                  {monitorWord(state.state, row.type)} <Since at={state.since} now={now} />
                 </>
               ),
             }),
@@ -353,7 +352,7 @@ function ComponentMonitors({ componentId, view, canAdd, now }: ComponentMonitors
             {
               label: "Last 24 hours",
               isBars: true,
-              cell: ({ row }) => <LastDay name={row.name} recent={recent.get(row.num)} />,
+              cell: ({ row }) => <LastDay monitor={row} recent={recent.get(row.num)} />,
             },
             {
               label: "24 h",
@@ -470,7 +469,7 @@ export function readComponentView(
     latency: readLatency(
       reader,
       // Jobs that call a monitor send durations of their own.
-      monitors.filter(({ row }) => measuresLatency(row.type)).map(({ row }) => row.num),
+      monitors.filter(({ row }) => row.type !== "push").map(({ row }) => row.num),
       now,
     ),
   };

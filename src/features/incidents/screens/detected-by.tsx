@@ -1,7 +1,7 @@
 import { firstNames } from "../../../base/text";
 import type { MonitorState } from "../../../base/status";
 import { toIso } from "../../../base/time";
-import { FormNotice, MONITOR_WORDS, Notice } from "../../../ui/blocks";
+import { FormNotice, MONITOR_WORDS, monitorWord, Notice } from "../../../ui/blocks";
 import { Button } from "../../../ui/buttons";
 import { DetailCard, DetailRow, MoreRows } from "../../../ui/detail";
 import { FieldError, fieldId } from "../../../ui/field";
@@ -168,7 +168,7 @@ export function OnlyMonitor({ view: { monitors, only }, now }: Omit<DetectedByPr
           title={row.name}
           note={
             <>
-              {MONITOR_WORDS[state.state]} <Since at={state.since} now={now} />
+              {monitorWord(state.state, row.type)} <Since at={state.since} now={now} />
               {latency === null ? null : ` · ${latencyInWords(latency)}`}
               {latency === null || limit === null || latency <= limit
                 ? null
@@ -179,7 +179,7 @@ export function OnlyMonitor({ view: { monitors, only }, now }: Omit<DetectedByPr
                   <OutageNote monitor={monitor} now={now} />
                 </>
               )}
-              <LastDay name={row.name} recent={only.recent} />
+              <LastDay monitor={row} recent={only.recent} />
             </>
           }
         />

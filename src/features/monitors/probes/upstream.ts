@@ -11,7 +11,7 @@ import { Fault } from "../../../egress/model";
 import type { Probe, ProbeContext, ProbeResult } from "../monitoring";
 import { statusPart } from "../because";
 import { VIA, viaIn } from "../via";
-import { elapsedMs, failed, mergeFields, parseUrl, Url, urlError, urlTarget } from "./fields";
+import { failed, mergeFields, parseUrl, Url, urlError, urlTarget } from "./fields";
 
 const SCHEMES = ["http", "https"] as const;
 const COMPONENTS_MAX = 50;
@@ -97,7 +97,6 @@ interface Upstream {
 }
 
 async function run(config: UpstreamConfig, context: ProbeContext): Promise<ProbeResult> {
-  const startedAt = context.clock.monotonic();
   const page = await readPage(config, context);
   // A page that cannot be read says nothing about the service.
   if (page instanceof Fault) return unknown(`The page cannot be read: ${failed(page).message}`);
@@ -105,7 +104,6 @@ async function run(config: UpstreamConfig, context: ProbeContext): Promise<Probe
   const isOwn = context.installation !== undefined && via.includes(context.installation);
   return {
     ...(isOwn ? unknown(OF_ITSELF) : resultOf(config, page)),
-    latencyMs: elapsedMs(context, startedAt),
     via,
     offered: components.map(({ name }) => name),
   };

@@ -4,6 +4,7 @@ import { PRODUCTS } from "../../../base/import-report";
 import { percent, sum } from "../../../base/numbers";
 import {
   isPassive,
+  isTimed,
   listedTone,
   MONITOR_TONES,
   type MonitorState,
@@ -21,6 +22,7 @@ import {
   Columns,
   Facts,
   MONITOR_WORDS,
+  monitorWord,
   MonitorLabel,
   Notice,
   Shape,
@@ -101,11 +103,11 @@ export function MonitorDetail(props: {
       <Figures view={view} now={now} />
       {alerts ? (
         <OpenAlerts id={row.id} alerts={alerts} canEnd={roleAllows(role, "editor")} now={now} />
-      ) : (
+      ) : isTimed(row.type) ? (
         <DetailCard title={measured} liveId="monitor-chart" end={<Ranges view={view} />}>
           <LatencyChart name={measured} view={view} />
         </DetailCard>
-      )}
+      ) : null}
       <Columns
         aside={
           <>
@@ -190,7 +192,8 @@ function Now(props: { view: MonitorView; nextCheckAt: number | undefined; now: n
   return (
     <HeadFacts>
       <span>
-        <MonitorLabel state={state.state} /> <UnreachableThrough record={view.record} />
+        <MonitorLabel state={state.state} type={row.type} />{" "}
+        <UnreachableThrough record={view.record} />
         <Since at={state.since} now={now} />
       </span>
       <HeadFact icon="globe">
@@ -416,11 +419,11 @@ function thresholdFacts({ failureThreshold, successThreshold }: MonitorView["rec
   ];
 }
 
-const TROUBLE_WORDS = { down: "Down", degraded: "Slow", unreachable: "Unreachable" } as const;
-
 /** Outages and slow times of a monitor, newest first, each with a link that zooms into it. */
 function Troubles({ view, now }: { view: MonitorView; now: number }) {
-  const { troubles, troubleCount, range, cutAt } = view;
+  const { troubles, troubleCount, range, cutAt, record } = view;
+  const { type } = record.row;
+  const title = `Outages and ${monitorWord("degraded", type).toLowerCase()} times`;
   const earlier = troubleCount - troubles.length;
   const zoomLink = ({ startedAt, endedAt }: ListedTrouble) => {
     const zoom = zoomQuery(range, { from: startedAt, to: endedAt ?? now }, now);
@@ -431,19 +434,21 @@ function Troubles({ view, now }: { view: MonitorView; now: number }) {
     );
   };
   return (
-    <DetailCard title="Outages and slow times" liveId="monitor-outages" count={range.label} isTable>
+    <DetailCard title={title} liveId="monitor-outages" count={range.label} isTable>
       {troubles.length === 0 ? (
-        <p class="muted detail-body">No outages or slow times {inRange(range)}.</p>
+        <p class="muted detail-body">
+          No {title.replace("Outages and", "outages or")} {inRange(range)}.
+        </p>
       ) : (
         <DenseDataTable
-          caption={`Outages and slow times, ${range.label}`}
+          caption={`${title}, ${range.label}`}
           entries={troubles}
           columns={[
             {
               label: "First failure",
               cell: ({ state, message }) => (
                 <>
-                  <State tone={MONITOR_TONES[state]}>{TROUBLE_WORDS[state]}</State>
+                  <MonitorLabel state={state} type={type} />
                   {message === null ? null : <span class="note">{message}</span>}
                 </>
               ),

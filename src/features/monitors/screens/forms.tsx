@@ -1,6 +1,7 @@
 import { secretFields, withoutFacts } from "../../../base/secrets";
 import {
   isPassive,
+  isTimed,
   type MonitorType,
   ON_DOWN,
   type OnDown,
@@ -421,6 +422,16 @@ function furtherFields(type: MonitorType): MonitorFields {
             isRequired: true,
           }),
         }),
+    ...(isTimed(type)
+      ? {
+          degraded_after_ms: nullable(
+            integerField({
+              label: "Degraded above (ms)",
+              hint: "Optional. Slower responses make the monitor degraded.",
+            }),
+          ),
+        }
+      : {}),
     ...(isReported ? {} : thresholdFields(defaults)),
     on_down: selectField<OnDown>({
       label: "Component status while down",
@@ -461,12 +472,6 @@ function furtherFields(type: MonitorType): MonitorFields {
 /** Returns the fields for the number of checks that change a state. */
 function thresholdFields(defaults: ReturnType<typeof defaultSettings>): MonitorFields {
   return {
-    degraded_after_ms: nullable(
-      integerField({
-        label: "Degraded above (ms)",
-        hint: "Optional. Slower responses make the monitor degraded.",
-      }),
-    ),
     failure_threshold: integerField({
       label: "Failures until down",
       hint: "Consecutive failed checks before the monitor is down. The outage is dated from the first.",

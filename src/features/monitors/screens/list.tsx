@@ -12,7 +12,7 @@ import {
 import { plural } from "../../../base/text";
 import { EXPIRES_SOON_MS, toIso } from "../../../base/time";
 import type { Reader } from "../../../db/statements";
-import { EmptyState, MONITOR_WORDS, Shape } from "../../../ui/blocks";
+import { EmptyState, MONITOR_WORDS, monitorWord, Shape } from "../../../ui/blocks";
 import { Button, ButtonLink } from "../../../ui/buttons";
 import { HalfHourBars } from "../../../ui/charts";
 import {
@@ -59,7 +59,7 @@ import { listMonitorGroups, listMonitorTags, WORST_FIRST } from "../overview-sto
 import { listUnmatched } from "../alerts/alert-store";
 import { UNMATCHED_MS } from "../alerts/reports";
 import type { MonitorRecord } from "../records";
-import { countMonitorsByState } from "../store";
+import { countMonitorsByState, type MonitorRow } from "../store";
 import { TYPE_FORMS } from "./types";
 import {
   intervalInWords,
@@ -218,7 +218,7 @@ function tableOf(
       {
         label: "Last 24 hours",
         isBars: true,
-        cell: (record) => <LastDay name={record.row.name} recent={recentOf(record)} />,
+        cell: (record) => <LastDay monitor={record.row} recent={recentOf(record)} />,
       },
       {
         label: "24 h",
@@ -255,11 +255,13 @@ function tableOf(
 
 /** State after the name. “Up” is written only for screen readers, since the shape shows it. */
 function RowState({ record, now }: { record: MonitorRecord; now: number }) {
-  const { state } = record;
+  const { row, state } = record;
   if (state.state === "up") return <span class="visually-hidden">, {MONITOR_WORDS.up}</span>;
   return (
     <>
-      <span class={`state t-${MONITOR_TONES[state.state]}`}>{MONITOR_WORDS[state.state]}</span>{" "}
+      <span class={`state t-${MONITOR_TONES[state.state]}`}>
+        {monitorWord(state.state, row.type)}
+      </span>{" "}
       <span class="note-inline">
         <UnreachableThrough record={record} />
         <Since at={state.since} now={now} />
@@ -323,18 +325,17 @@ const PERIOD_TONES: Readonly<Record<PeriodState, Tone>> = {
 };
 
 interface LastDayProps {
-  /** Name of the monitor. */
-  name: string;
+  monitor: Pick<MonitorRow, "name" | "type">;
   recent: RecentTimes | undefined;
 }
 
 /** Last 24 hours of a monitor as bars of half an hour. */
-export function LastDay({ name, recent }: LastDayProps) {
+export function LastDay({ monitor: { name, type }, recent }: LastDayProps) {
   const periods = recent?.periods ?? Array.from({ length: 48 }, () => "unknown" as const);
   return (
     <HalfHourBars
       tones={periods.map((period) => PERIOD_TONES[period])}
-      label={`The last 24 hours of ${name}: ${describe(periods)}`}
+      label={`The last 24 hours of ${name}: ${describe(periods, type)}`}
     />
   );
 }
@@ -347,10 +348,11 @@ const PERIOD_WORDS = [
 ] as const;
 
 /** Returns periods as text: "down in 2 half hours, slow in 1 half hour", or "up". */
-function describe(periods: readonly PeriodState[]): string {
+function describe(periods: readonly PeriodState[], type: MonitorType): string {
   const texts = PERIOD_WORDS.flatMap(({ state, word }) => {
     const count = periods.filter((period) => period === state).length;
-    return count === 0 ? [] : [`${word} in ${plural(count, "half hour")}`];
+    const said = state === "slow" ? monitorWord("degraded", type).toLowerCase() : word;
+    return count === 0 ? [] : [`${said} in ${plural(count, "half hour")}`];
   });
   return texts.length === 0 ? "up" : texts.join(", ");
 }

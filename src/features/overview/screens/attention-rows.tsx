@@ -12,7 +12,7 @@ import { plural } from "../../../base/text";
 import { EXPIRES_SOON_MS, toIso } from "../../../base/time";
 import type { Reader } from "../../../db/statements";
 import { INCIDENT_WORDS } from "../../../public/state";
-import { STATUS_WORDS } from "../../../ui/blocks";
+import { monitorWord, STATUS_WORDS } from "../../../ui/blocks";
 import {
   ANALYTICS_PATH,
   componentPath,
@@ -373,13 +373,9 @@ export function draftRows(source: AttentionSource): AttentionEntry[] {
   });
 }
 
-const STATE_WORDS: Readonly<Partial<Record<MonitorState, string>>> = {
-  down: "Down",
-  degraded: "Slow",
-  unreachable: "Unreachable",
-};
+const TROUBLED: ReadonlySet<MonitorState> = new Set(["down", "degraded", "unreachable"]);
 
-const isTroubled = ({ state }: TroubledMonitor) => STATE_WORDS[state] !== undefined;
+const isTroubled = ({ state }: TroubledMonitor) => TROUBLED.has(state);
 
 /** A troubled monitor with its effect. */
 interface Trouble {
@@ -516,7 +512,7 @@ function monitorRow(
     href: monitorPath(id),
     state: (
       <>
-        {STATE_WORDS[state]} for <Elapsed since={since} now={now} />
+        {monitorWord(state, record.row.type)} for <Elapsed since={since} now={now} />
       </>
     ),
     note: (

@@ -237,17 +237,17 @@ function Monitors({ health: { monitors } }: { health: Health }) {
   const count = (state: Parameters<typeof monitors.get>[0]) => monitors.get(state) ?? 0;
   const paused = count("paused");
   const active = sum([...monitors.values()]) - paused;
-  const [down, slow, pending] = [count("down"), count("degraded"), count("pending")];
+  const [down, degraded, pending] = [count("down"), count("degraded"), count("pending")];
   const [noData, unreachable] = [count("no_data"), count("unreachable")];
   const words = [
     down > 0 ? `${down} down` : "",
-    slow > 0 ? `${slow} slow` : "",
+    degraded > 0 ? `${degraded} degraded` : "",
     unreachable > 0 ? `${unreachable} unreachable` : "",
     noData > 0 ? `${noData} without data` : "",
     pending > 0 ? `${pending} not checked yet` : "",
     paused > 0 ? `${paused} paused` : "",
   ].filter(Boolean);
-  const tone = down > 0 ? "major" : slow > 0 ? "degraded" : undefined;
+  const tone = down > 0 ? "major" : degraded > 0 ? "degraded" : undefined;
   return (
     <Figure
       href={MONITORS_PATH}

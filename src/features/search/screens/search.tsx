@@ -10,7 +10,7 @@ import type { Reader } from "../../../db/statements";
 import { wordsOf } from "../../../db/word-search";
 import { sessionOf } from "../../../http/request-context";
 import { incidentWords, MAINTENANCE_WORDS } from "../../../public/state";
-import { MONITOR_WORDS, Shape, STATUS_WORDS } from "../../../ui/blocks";
+import { monitorWord, Shape, STATUS_WORDS } from "../../../ui/blocks";
 import { Button, ButtonLink, safeHref } from "../../../ui/buttons";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { readPages } from "../../../ui/frame/page-choice";
@@ -281,7 +281,7 @@ function* objectsFor(
       results: monitors.map(({ row, state }) => ({
         href: monitorPath(row.id),
         name: row.name,
-        note: `${MONITOR_WORDS[state]} · ${targetOf(row)}`,
+        note: `${monitorWord(state, row.type)} · ${targetOf(row)}`,
         tone: MONITOR_TONES[state],
       })),
     },
