@@ -29,6 +29,8 @@ export interface BodyLimits {
   beginningBytes?: number;
   /** Limit in bytes; `BODY_MAX_BYTES` if omitted. */
   maxBytes?: number;
+  /** True for a body of any media type, whose senders repeat it only after a 503. */
+  isForeign?: true;
 }
 
 /** The body that a route declares. */
@@ -37,8 +39,6 @@ export interface DeclaredBody extends BodyLimits {
   schema?: TSchema;
   /** Set for a form, whose screen shows each error at its field. */
   form?: { takesFiles: boolean };
-  /** True if its media type does not matter. */
-  takesAnyType?: true;
   /** Media type that is read as bytes, besides JSON. */
   rawMediaType?: string;
   /** True if a request may leave the body out. */
@@ -97,7 +97,7 @@ export function bodyHeadersProblem(headers: Headers, body: DeclaredBody): Proble
   const isWhole = body.beginningBytes === undefined;
   const encoding = headers.get("content-encoding")?.trim().toLowerCase() ?? "";
   if (encoding !== "" && encoding !== "identity") return unsupportedEncoding(encoding);
-  if (!isWhole || body.takesAnyType) return undefined;
+  if (!isWhole || body.isForeign) return undefined;
   const { form, rawMediaType } = body;
   if (rawMediaType !== undefined) {
     return isOfType(headers, rawMediaType) || mediaTypeProblem(headers) === undefined
@@ -373,7 +373,8 @@ export function createBodyBudget(clock: Clock): BodyBudget {
       const isAnonymous = caller.kind === "address";
       const release = reserveRoom(context.address, bytes, isAnonymous);
       // A provider unsubscribes people from few addresses, and repeats a request only after a 503.
-      if (!release) return caller.kind === "link" ? overloaded() : tooManyBodies();
+      if (!release)
+        return caller.kind === "link" || body.isForeign ? overloaded() : tooManyBodies();
       const ms = allowedMs(bytes, body, isAnonymous);
       const startDeadline = (expire: () => void) => clock.after(ms, expire);
       context.body = { isUnread: false, release, startDeadline };

@@ -112,7 +112,7 @@ export function foreignJson(
     schema,
     isOptional: false,
     maxBytes,
-    takesAnyType: true,
+    isForeign: true,
     read: async (request, context) =>
       parseJson(decodeUtf8(await readBytes(request, context, maxBytes)), fieldsMax),
   };

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createBodyBudget } from "../../src/http/body";
+import { type BodyLimits, createBodyBudget } from "../../src/http/body";
 import { RequestContext } from "../../src/http/request-context";
 import { createTestClock } from "../support/clock";
 
@@ -38,4 +38,13 @@ test("a link from a mail without room gets 503, which its sender repeats", () =>
   expect(problems.slice(0, -1).every((problem) => problem === undefined)).toBe(true);
   expect(problems.at(-1)?.code).toBe("unavailable");
   expect(problems.at(-1)?.headers["Retry-After"]).toBe("1");
+});
+
+test("a body of alerts without room gets 503, which its sender repeats", () => {
+  const budget = createBodyBudget(createTestClock());
+  const reserve = (body: BodyLimits) =>
+    budget.reserve(contextOf({ "transfer-encoding": "chunked" }), body);
+  expect([reserve(BODY), reserve(BODY)]).toEqual([undefined, undefined]);
+  expect(reserve({ isForeign: true })?.code).toBe("unavailable");
+  expect(reserve(BODY)?.code).toBe("rate_limited");
 });

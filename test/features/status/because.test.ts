@@ -1,10 +1,12 @@
 import { expect, test } from "bun:test";
 import { openAlertSite } from "../../support/alert-reports";
+import { createPageAccess } from "../../support/page-access";
 import { SECOND_MS } from "../../../src/base/time";
 
 /** Opens a site with a monitor of a provider that is down. */
-async function openWithProvider(config: object) {
+async function openWithProvider(config: object, locale = "en-GB") {
   const site = await openAlertSite();
+  await createPageAccess(site.app, site.pageId).update({ locale });
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
@@ -62,6 +64,17 @@ test("with a public name, page, status document and incident name the provider w
     `Automatic checks are failing.\n\nBecause of [Cloud & Co: DNS \\<b\\>](${shown.origin}/%28page%29).`,
   );
   expect(shown.page + JSON.stringify(shown.status)).not.toContain("Internal name");
+});
+
+test("page and incident name the provider in the language of the page", async () => {
+  await using shown = await openWithProvider(
+    { components: ["DNS <b>"], public_name: "Cloud" },
+    "de-DE",
+  );
+  expect(shown.page).toMatch(/<small class="desc">Ursache: <a [^>]*><bdi>Cloud: DNS &lt;b><\/bdi>/);
+  expect(shown.status.incidents[0].updates[0].body).toBe(
+    `Automatische Prüfungen schlagen fehl.\n\nUrsache: [Cloud: DNS \\<b\\>](${shown.origin}/%28page%29).`,
+  );
 });
 
 test("of a whole page only the provider is named", async () => {

@@ -5,6 +5,7 @@ import { listUnmatched } from "../../../../src/features/monitors/alerts/alert-st
 import { getMonitorRecord } from "../../../../src/features/monitors/records";
 import { alertmanagerBody, openAlertSite, type AlertSite } from "../../../support/alert-reports";
 import { expectProblem } from "../../../support/app";
+import { formOf } from "../../../support/monitor-dashboard";
 
 const CRITICAL = { labels: { alertname: "Errors", service: "checkout", severity: "critical" } };
 const WARNING = { labels: { alertname: "Slow", service: "checkout", severity: "warning" } };
@@ -288,6 +289,15 @@ describe("an alert that nobody reports any more", () => {
   });
 });
 
+test("a watchdog that does not exist is no silence: without an open alert there is no data", async () => {
+  await using site = await openAlertSite();
+  const { id } = await site.monitor({ ...MATCH, watchdog: "no-such-monitor" });
+  await site.report(alertmanagerBody());
+  expect(site.state(id)).toBe("no_data");
+  await site.report(alertmanagerBody(CRITICAL));
+  expect(site.state(id)).toBe("down");
+});
+
 describe("requests with alerts", () => {
   test("a key needs write:components, and moves nothing but alert monitors", async () => {
     await using site = await openAlertSite();
@@ -415,11 +425,36 @@ test("the incident that follows is the monitor's, names no text of an alert, and
     { name: "Checkout is unavailable", status: "investigating" },
   ]);
   expect(JSON.stringify(await incidents())).not.toContain("db-7");
-  for (const path of ["/p/acme", "/api/v1/status/acme", "/p/acme/feed.atom"]) {
-    expect((await site.app.call(path, { key })).text).not.toContain("db-7");
+  for (const path of ["/status/acme", "/api/v1/status/acme", "/status/acme/feed.atom"]) {
+    const { status, text } = await site.app.call(path, { key });
+    expect([path, status]).toEqual([path, 200]);
+    expect(text).not.toContain("db-7");
   }
   expect(site.open(id)).toEqual([secret.summary]);
   await site.report(alertmanagerBody(resolved(CRITICAL)));
   await site.clock.advance(MINUTE_MS);
   expect(await incidents()).toMatchObject([{ status: "resolved" }]);
+});
+
+test("the incident of an alert that nobody repeats stays open until a person says that nothing is firing", async () => {
+  await using site = await openAlertSite();
+  const more = { open_incident: "automatic", on_down: "major_outage" };
+  const { id } = await site.monitor({ ...MATCH, stale_after_seconds: 600 }, more);
+  await site.report(alertmanagerBody(CRITICAL));
+  await site.clock.advance(HOUR_MS);
+  expect(site.state(id)).toBe("no_data");
+  const key = await site.app.keyWith("read:status");
+  const statuses = async () => {
+    const { body } = await site.app.call("/api/v1/incidents?page=acme", { key });
+    return body.data.map(({ status }: { status: string }) => status);
+  };
+  expect(await statuses()).toEqual(["investigating"]);
+  const session = await site.app.signedIn("editor");
+  const path = `/admin/monitors/${id}`;
+  expect((await site.app.call(path, { session })).text).toContain("Nothing is firing");
+  const form = formOf((await site.app.call(`${path}/end-alerts/all`, { session })).text);
+  await site.app.call(`${path}/end-alerts/all`, { method: "POST", session, form });
+  await site.clock.advance(MINUTE_MS);
+  expect(site.state(id)).toBe("up");
+  expect(await statuses()).toEqual(["resolved"]);
 });

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { type AlertSite, openAlertSite } from "../../../support/alert-reports";
 import { MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
+import { formOf, NEW_MONITOR } from "../../../support/monitor-dashboard";
 
 /** Serves an installation on a port, so that another one can watch its page. */
 function serve({ app }: AlertSite) {
@@ -57,6 +58,23 @@ test("another Allclear is a provider: its component is up, degraded or down here
   expect(await check(site, id)).toBe("down");
   await setStatus(provider, "Checkout", "operational");
   expect(await check(site, id)).toBe("up");
+});
+
+test("a page behind which this installation itself stands is refused, also when its components are loaded", async () => {
+  await using site = await openAlertSite();
+  using served = serve(site);
+  const id = await watch(site, served.page);
+  expect(await check(site, id)).toBe("no_data");
+  const path = `/api/v1/monitors/${id}`;
+  const { body } = await site.app.call(path, { key: site.key });
+  const reason = "The page follows from what this Allclear shows, so it says nothing new.";
+  expect(body.last_check.message).toBe(reason);
+  const session = await site.app.signedIn("admin");
+  const { text } = await site.app.call(`${NEW_MONITOR}?type=upstream`, { session });
+  const form = { ...formOf(text), name: "Own", config_url: served.page, intent: "check" };
+  const tried = await site.app.call(NEW_MONITOR, { method: "POST", session, form });
+  expect(tried.status).toBe(200);
+  expect(tried.text).toContain(reason);
 });
 
 test("of two that watch each other, neither holds the other down", async () => {

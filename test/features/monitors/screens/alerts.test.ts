@@ -125,6 +125,26 @@ describe("open alerts", () => {
   });
 });
 
+test("a monitor that is degraded by an alert is called degraded, and not slow", async () => {
+  await using site = await openAlertSite();
+  const { id } = await site.monitor({ match: ['severity="critical"'], degraded: [] });
+  await site.app.call(`/api/v1/monitors/${id}`, {
+    method: "PATCH",
+    key: site.key,
+    json: { config: { degraded: ['severity="warning"'] } },
+  });
+  await site.clock.advance(1_000);
+  await site.report(alertmanagerBody({ labels: { alertname: "Late", severity: "warning" } }));
+  expect(site.state(id)).toBe("degraded");
+  const viewer = await as(site, "viewer");
+  for (const path of ["/admin", "/admin/monitors", `/admin/monitors/${id}`]) {
+    const { text } = await viewer.open(path);
+    const words = readHtml(text).texts("main").join(" ");
+    expect(words).toMatch(/degraded/i);
+    expect(words).not.toMatch(/\bslow/i);
+  }
+});
+
 describe("alerts that matched nothing", () => {
   test("the list links to them, and a new monitor is filled in from one and takes it", async () => {
     await using site = await openAlertSite();
