@@ -1,6 +1,6 @@
 /* Alerts of other programs: `/api/v1/alerts` with a key, and the bodies that come with a monitor's own token. */
 import { type Static, Type } from "@sinclair/typebox";
-import { notFound, unavailable } from "../../base/errors";
+import { notFound } from "../../base/errors";
 import { runInSlices } from "../../base/in-slices";
 import type { Ctx } from "../../context";
 import { sendUntagged } from "../../http/answers";
@@ -58,9 +58,6 @@ const TakenAlerts = Type.Object(ALERT_COUNTS, { title: "TakenAlerts" });
 /** Answer to alerts with the token of a monitor, of which the parts are in the answer to heartbeats. */
 export const OPTIONAL_ALERT_COUNTS = Type.Partial(Type.Object(ALERT_COUNTS)).properties;
 
-/** Bodies that are under way at most, since each may take a megabyte. */
-const WAITING_MAX = 100;
-
 /** Takes bodies of alerts. Each resolves once it is stored. */
 export interface AlertIntake {
   /** Takes a body of a known format, for all monitors of that format. */
@@ -80,14 +77,10 @@ export function createAlertIntake(
   });
   const monitors = () => (known ??= readAlertMonitors(ctx.db));
   let last: Promise<unknown> = Promise.resolve();
-  let waiting = 0;
 
-  async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (waiting >= WAITING_MAX) throw unavailable("Too many bodies of alerts wait; try again.", 1);
-    waiting += 1;
-    const result = last.then(work).finally(() => {
-      waiting -= 1;
-    });
+  /** Runs work after the earlier one. The room of bodies that are under way bounds the number of those that wait. */
+  function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = last.then(work);
     last = result.catch(() => {});
     return result;
   }
@@ -110,12 +103,11 @@ export function createAlertIntake(
       ctx.db.write((tx) => {
         if (savePart(tx, part)) tx.afterCommit(() => monitoring.alertsChanged([part.id]));
       });
+    const news = parts.filter(
+      ({ heartbeatAt, firing, ended }) => heartbeatAt !== undefined || firing.length + ended.length,
+    );
     await Promise.all([
-      ...parts
-        .filter(
-          (part) => part.heartbeatAt !== undefined || part.firing.length + part.ended.length > 0,
-        )
-        .map(save),
+      ...news.map(save),
       others.length > 0 && ctx.db.write((tx) => keepUnmatched(tx, others, source)),
     ]);
     const concerned = parts.filter((part) => part.matched.length > 0);
