@@ -60,7 +60,7 @@ export const MONITOR_SCREENS: readonly Screen[] = [
   { name: "monitor-certificate", open: inMonitor("Certificate of the shop", "?range=30d") },
   { name: "monitor-push", open: inMonitor("Nightly backup", "?range=30d") },
   { name: "monitor-alert", open: inMonitor("Warehouse alerts", "") },
-  { name: "monitor-end-alerts", open: inMonitor("Warehouse alerts", "/end-alerts") },
+  { name: "monitor-end-alerts", open: inMonitor("Warehouse alerts", "/end-alerts/all") },
   { name: "monitors-unmatched", open: inDemoData(() => "/admin/monitors/alerts") },
   { name: "monitor-paused", open: inMonitor("Mail of the shop", "") },
   { name: "monitor-unsupported", open: inMonitor("Orders database", "") },

@@ -256,23 +256,27 @@ function Figures({ view, now }: { view: MonitorView; now: number }) {
       label={`Figures, ${range.label}`}
       liveId="monitor-figures"
       items={[
-        {
-          label: "Now",
-          value: latencyOrNone(record.lastCheck?.latencyMs),
-          note: <LastResult check={record.lastCheck} now={now} />,
-        },
-        {
-          label: "Median",
-          isZero: total.p50Ms === null,
-          value: latencyOrNone(total.p50Ms),
-          note: last,
-        },
-        {
-          label: "95th percentile",
-          isZero: total.p95Ms === null,
-          value: latencyOrNone(total.p95Ms),
-          note: last,
-        },
+        ...(isTimed(record.row.type)
+          ? [
+              {
+                label: "Now",
+                value: latencyOrNone(record.lastCheck?.latencyMs),
+                note: <LastResult check={record.lastCheck} now={now} />,
+              },
+              {
+                label: "Median",
+                isZero: total.p50Ms === null,
+                value: latencyOrNone(total.p50Ms),
+                note: last,
+              },
+              {
+                label: "95th percentile",
+                isZero: total.p95Ms === null,
+                value: latencyOrNone(total.p95Ms),
+                note: last,
+              },
+            ]
+          : []),
         {
           label: "Uptime",
           value: isCut ? "–" : percent(uptimeOf(times), 3),
