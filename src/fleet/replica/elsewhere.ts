@@ -447,7 +447,7 @@ function onceOnly(run: () => void): () => void {
 const UNKNOWN_BODY: BodyLimits = {};
 
 /**
- * Returns the limits of a body. JSON that the primary may read as a whole of some callers, whom this node does not
+ * Returns the limits of a body. JSON that the primary may read as a whole of some callers, which this node does not
  * know, is forwarded as a whole as far as any is.
  */
 function forwardedLimits(headers: Headers, body: DeclaredBody | undefined): BodyLimits | undefined {

@@ -198,7 +198,7 @@ describe("the state of an alert monitor", () => {
   });
 });
 
-describe("an alert that nobody reports any more", () => {
+describe("an alert without a further report", () => {
   test("it is dropped after stale_after_seconds; was it the last, the monitor has no data and the team is told once", async () => {
     await using site = await openAlertSite();
     const { id } = await site.monitor({ ...MATCH, stale_after_seconds: 600 });
@@ -289,7 +289,7 @@ describe("an alert that nobody reports any more", () => {
   });
 });
 
-test("a watchdog that does not exist is no silence: without an open alert there is no data", async () => {
+test("without an open alert, a monitor whose watchdog does not exist has no data", async () => {
   await using site = await openAlertSite();
   const { id } = await site.monitor({ ...MATCH, watchdog: "no-such-monitor" });
   await site.report(alertmanagerBody());
@@ -436,7 +436,7 @@ test("the incident that follows is the monitor's, names no text of an alert, and
   expect(await incidents()).toMatchObject([{ status: "resolved" }]);
 });
 
-test("the incident of an alert that nobody repeats stays open until a person says that nothing is firing", async () => {
+test("the incident of an alert that is not repeated stays open until a person says that nothing is firing", async () => {
   await using site = await openAlertSite();
   const more = { open_incident: "automatic", on_down: "major_outage" };
   const { id } = await site.monitor({ ...MATCH, stale_after_seconds: 600 }, more);
