@@ -41,19 +41,22 @@ function readVias(reader: Reader): Readonly<Record<string, readonly string[]>> {
 
 /**
  * Notes the installations behind the page that a monitor has read, so that answers of this server name them; none for
- * a monitor that was deleted or paused.
+ * a monitor that was deleted or paused. Never rejects.
  */
-export function noteVia(ctx: Ctx, monitorId: string, via: readonly string[]): void {
-  const own = ownVia(ctx.db);
-  const others = via.filter((each) => each !== own);
-  if (Bun.deepEquals(readVias(ctx.db)[monitorId] ?? [], others)) return;
-  const store = ctx.db.write((tx) => {
-    const { [monitorId]: _, ...rest } = readVias(tx);
-    const value = others.length === 0 ? rest : { ...rest, [monitorId]: others };
-    putSetting(tx, { name: SETTING, value, now: ctx.clock.now() });
-  });
-  // The next check notes them again.
-  store.catch((error: unknown) => ctx.log.warn({ err: error }, "a provider could not be noted"));
+export async function noteVia(ctx: Ctx, monitorId: string, via: readonly string[]): Promise<void> {
+  try {
+    const own = ownVia(ctx.db);
+    const others = via.filter((each) => each !== own);
+    if (Bun.deepEquals(readVias(ctx.db)[monitorId] ?? [], others)) return;
+    await ctx.db.write((tx) => {
+      const { [monitorId]: _, ...rest } = readVias(tx);
+      const value = others.length === 0 ? rest : { ...rest, [monitorId]: others };
+      putSetting(tx, { name: SETTING, value, now: ctx.clock.now() });
+    });
+  } catch (error) {
+    // The next check notes them again.
+    ctx.log.warn({ err: error }, "a provider could not be noted");
+  }
 }
 
 /** Time for which the value of the header is used again. */

@@ -1,7 +1,7 @@
 /* The check of a monitor of the type alert: its open alerts tell how its target is. */
 import type { MonitorState } from "../../../base/status";
 import { plural } from "../../../base/text";
-import { describeDuration } from "../../../base/time";
+import { describeDuration, SECOND_MS } from "../../../base/time";
 import type { Ctx } from "../../../context";
 import type { Alarms } from "../../alarms/alarms";
 import { deleteStaleAlerts, findFirstAlert, listLevels } from "../alerts/alert-store";
@@ -10,11 +10,14 @@ import { type AlertConfig, staleMsOf } from "../probes/alert";
 import { findMonitor, findMonitorByRef, findMonitorState } from "../store";
 import type { ScheduledMonitor } from "./registry";
 
+/** Time after which alerts are read again that could not be read. */
+const RETRY_MS = 10 * SECOND_MS;
+
 /** Names of monitors that an alarm lists. */
 const NAMES_MAX = 5;
 
 interface AlertResult {
-  /** Undefined before the first report. */
+  /** Undefined before the first report, and if the alerts could not be read. */
   result: ProbeResult | undefined;
   /** Time after which an alert may be stale, in ms; Infinity without an open one. */
   againMs: number;
@@ -39,7 +42,17 @@ export class AlertChecks {
     this.#parts = parts;
   }
 
-  run({ id, num: monitorNum, config: stored }: ScheduledMonitor): AlertResult {
+  /** Never throws: if the alerts cannot be read, the state stays, and they are read again soon. */
+  run(scheduled: ScheduledMonitor): AlertResult {
+    try {
+      return this.#read(scheduled);
+    } catch (error) {
+      this.#parts.ctx.log.error({ err: error, monitor: scheduled.id }, "alerts could not be read");
+      return { result: undefined, againMs: RETRY_MS };
+    }
+  }
+
+  #read({ id, num: monitorNum, config: stored }: ScheduledMonitor): AlertResult {
     const { ctx, heardSince } = this.#parts;
     const now = ctx.clock.now();
     const config = stored as AlertConfig;

@@ -283,7 +283,7 @@ class Engine implements Monitoring {
       (missed
         ? await this.#prober.missHeartbeat(missed)
         : await this.#prober.find(scheduled, begin.startedAt, steps));
-    if (own.via) noteVia(this.#ctx, scheduled.id, own.via);
+    if (own.via) void noteVia(this.#ctx, scheduled.id, own.via);
     const isTimeKnown = !hasStalled() || isRepeated;
     this.#scheduler.free(scheduled, isTimeKnown ? clock.monotonic() - begin.startedAt : undefined);
     if (this.#hasDroppedChecks) return;
@@ -604,7 +604,7 @@ class Engine implements Monitoring {
     this.#recheckThrough(scheduled);
     this.#checkWatched(scheduled);
     this.#alertChecks.forget(scheduled);
-    if (scheduled.type === "upstream") noteVia(this.#ctx, scheduled.id, []);
+    if (scheduled.type === "upstream") void noteVia(this.#ctx, scheduled.id, []);
   }
 
   /* Times in which this server was offline. */
@@ -647,7 +647,6 @@ function isNews(
   { evaluation: { state }, lastMessage }: ScheduledMonitor,
   result: ProbeResult | undefined,
 ): boolean {
-  // Nothing was reported yet.
   if (!result) return false;
   const good = result.isDegraded ? "degraded" : "up";
   const stateOf = { ok: good, failed: "down", unknown: "no_data" } as const;
