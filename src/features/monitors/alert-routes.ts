@@ -101,7 +101,7 @@ export function createAlertIntake(
     );
     const save = (part: ReportPart) =>
       ctx.db.write((tx) => {
-        if (savePart(tx, part)) tx.afterCommit(() => monitoring.alertsChanged([part.id]));
+        if (savePart(tx, part)) tx.afterCommit(() => monitoring.alertsChanged([part.monitor.id]));
       });
     const news = parts.filter(
       ({ heartbeatAt, firing, ended }) => heartbeatAt !== undefined || firing.length + ended.length,
@@ -114,7 +114,7 @@ export function createAlertIntake(
     return {
       alerts: read.length,
       matched: matched.size,
-      monitors: concerned.map(({ id }) => id),
+      monitors: concerned.map(({ monitor }) => monitor.id),
     };
   }
 

@@ -85,18 +85,11 @@ export const MONITOR_VERBS: Verbs = {
       return byForm(installation, `/monitors/${id}/tokens/${token?.key}/end`, { form: "1" });
     },
   },
-  "POST /admin/monitors/:id/end-alerts": {
-    leaves: ["monitor.end_alerts"],
-    async prepare(installation) {
-      const { id } = await openAlert(installation);
-      return byForm(installation, `/monitors/${id}/end-alerts`, { form: "1" });
-    },
-  },
-  "POST /admin/monitors/:id/alerts/:key/end": {
+  "POST /admin/monitors/:id/end-alerts/:key": {
     leaves: ["monitor.end_alerts"],
     async prepare(installation) {
       const { id, key } = await openAlert(installation);
-      return byForm(installation, `/monitors/${id}/alerts/${key}/end`, { form: "1" });
+      return byForm(installation, `/monitors/${id}/end-alerts/${key}`, { form: "1" });
     },
   },
   "POST /admin/monitors/:id/delete": {

@@ -15,7 +15,7 @@ import { saveHeartbeat } from "../job-store";
 import type { Monitoring } from "../monitoring";
 import type { AlertConfig } from "../probes/alert";
 import { getMonitorRecord } from "../records";
-import type { MonitorRow } from "../store";
+import { findMonitor, type MonitorRow } from "../store";
 import {
   deleteOpenAlert,
   listAlertMonitors,
@@ -73,10 +73,9 @@ export interface ReportSource {
   now: number;
 }
 
-/** ReportPart of a report that concerns one monitor. */
+/** Part of a report that concerns one monitor. */
 export interface ReportPart {
-  id: string;
-  monitorNum: number;
+  monitor: AlertMonitor;
   /** Fingerprints of the alerts that it matched. */
   matched: string[];
   /** Rows of those that fire. */
@@ -105,10 +104,11 @@ export function* partsOf(
     listLastReports(reader, { nums }).map((row) => [row.monitorNum, row.heartbeatAt]),
   );
   const parts: ReportPart[] = [];
-  for (const { id, num: monitorNum, createdAt, levelOf } of monitors) {
+  for (const monitor of monitors) {
+    const { num: monitorNum, createdAt, levelOf } = monitor;
     const lastAt = reportedAt.get(monitorNum) ?? Number.NEGATIVE_INFINITY;
     const heartbeatAt = Math.abs(now - lastAt) < MINUTE_MS ? undefined : now;
-    const part: ReportPart = { id, monitorNum, matched: [], firing: [], ended: [], heartbeatAt };
+    const part: ReportPart = { monitor, matched: [], firing: [], ended: [], heartbeatAt };
     for (const alert of alerts.values()) {
       yield MATCH_COST;
       const { fingerprint, labels, title } = alert;
@@ -129,11 +129,20 @@ export function* partsOf(
   return parts;
 }
 
-/** Writes what a report says to a monitor. Returns true if that changed anything. */
-export function savePart(tx: Tx, { monitorNum, firing, ended, heartbeatAt }: ReportPart): boolean {
+/** Writes what a report says to a monitor, unless it was deleted meanwhile. Returns true if that changed anything. */
+export function savePart(tx: Tx, { monitor, firing, ended, heartbeatAt }: ReportPart): boolean {
+  const { id, num: monitorNum, config } = monitor;
+  const present = findMonitor(tx, { id });
+  if (!present) return false;
+  // The matchers may have changed since they were read.
+  const levelOf = Bun.deepEquals(present.config, config)
+    ? undefined
+    : levelsOf(present.config as AlertConfig);
   let changes = 0;
   for (const key of ended) changes += deleteOpenAlert(tx, key);
-  for (const row of firing) changes += saveOpenAlert(tx, row);
+  for (const row of firing) {
+    changes += saveOpenAlert(tx, levelOf ? { ...row, level: levelOf(row.labels) } : row);
+  }
   if (firing.length > 0 && changes > 0) trimOpenAlerts(tx, { monitorNum, kept: OPEN_MAX });
   if (heartbeatAt !== undefined) changes += saveHeartbeat(tx, { monitorNum, heartbeatAt });
   return changes > 0;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../../../src/base/time";
 import { listChecksBefore } from "../../../../src/features/monitors/checks-store";
-import { listUnmatched } from "../../../../src/features/monitors/alerts/alert-store";
+import { listAlertsOf, listUnmatched } from "../../../../src/features/monitors/alerts/alert-store";
 import { getMonitorRecord } from "../../../../src/features/monitors/records";
 import { alertmanagerBody, openAlertSite, type AlertSite } from "../../../support/alert-reports";
 import { expectProblem } from "../../../support/app";
@@ -119,6 +119,29 @@ describe("the state of an alert monitor", () => {
     );
     expect(await change({ degraded: null })).toBe("up");
     expect(await change(MATCH)).toBe("down");
+  });
+
+  test("a report beside a change of the matchers, or a deletion, counts by what is stored then", async () => {
+    for (const isFirst of [true, false]) {
+      await using site = await openAlertSite();
+      const { id } = await site.monitor(MATCH);
+      const other = await site.monitor(MATCH, { name: "Other" });
+      const { num: monitorNum } = getMonitorRecord(site.app.ctx.db, other.id).row;
+      const path = `/api/v1/monitors/${id}`;
+      const json = { config: { match: ['service="search"'], degraded: ['service="checkout"'] } };
+      const change = async () => [
+        site.app.call(path, { method: "PATCH", key: site.key, json }),
+        site.app.call(`/api/v1/monitors/${other.id}`, { method: "DELETE", key: site.key }),
+      ];
+      const changing = isFirst ? await change() : [];
+      const reporting = site.report(alertmanagerBody(CRITICAL));
+      const all = [...changing, ...(isFirst ? [] : await change())];
+      expect((await Promise.all(all)).map(({ status }) => status)).toEqual([200, 204]);
+      expect((await reporting).status).toBe(200);
+      await site.clock.advance(SECOND_MS);
+      expect(site.state(id)).toBe("degraded");
+      expect(listAlertsOf(site.app.ctx.db, { monitorNum })).toEqual([]);
+    }
   });
 
   test("reports are stored while the monitor is paused, and judged when it is resumed", async () => {
