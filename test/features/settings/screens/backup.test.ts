@@ -41,7 +41,7 @@ describe("a backup in the dashboard", () => {
     });
     const page = readHtml((await app.call(GENERAL, { session })).text);
     expect(page.texts("#general-backups .detail-note")).toEqual([
-      expect.stringMatching(/^\d+ KB · Test owner · just now$/),
+      expect.stringMatching(/^\d+ [KM]B · Test owner · just now$/),
     ]);
   });
 
