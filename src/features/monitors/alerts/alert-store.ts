@@ -177,12 +177,13 @@ export const saveUnmatched = mutate((orm, $: UnmatchedAlertRow) =>
 );
 
 /** Lists the alerts that matched nothing since a time (unix ms), the last ones first. */
-export const listUnmatched = selectMany((orm, $: { since: number }) =>
+export const listUnmatchedAlerts = selectMany((orm, $: { since: number; limit: number }) =>
   orm
     .select()
     .from(unmatchedAlerts)
     .where(gt(unmatchedAlerts.seenAt, $.since))
-    .orderBy(desc(unmatchedAlerts.seenAt)),
+    .orderBy(desc(unmatchedAlerts.seenAt))
+    .limit($.limit),
 );
 
 /** Deletes those beyond the last `kept`, and those from before a time (unix ms). */

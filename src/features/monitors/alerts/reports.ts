@@ -39,7 +39,7 @@ const STARTED_MAX_MS = DAY_MS;
 const OPEN_MAX = 10_000;
 
 /** Number and age of the alerts that are kept although they matched nothing. */
-const UNMATCHED_MAX = 100;
+export const UNMATCHED_MAX = 100;
 export const UNMATCHED_MS = 7 * DAY_MS;
 
 /** Cost of matching one alert with one monitor in the slices: a few µs. */

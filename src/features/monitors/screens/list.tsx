@@ -56,7 +56,7 @@ import {
   recentTimesOf,
 } from "../overview";
 import { listMonitorGroups, listMonitorTags, WORST_FIRST } from "../overview-store";
-import { listUnmatched } from "../alerts/alert-store";
+import { listUnmatchedAlerts } from "../alerts/alert-store";
 import { UNMATCHED_MS } from "../alerts/reports";
 import type { MonitorRecord } from "../records";
 import { countMonitorsByState, type MonitorRow } from "../store";
@@ -560,7 +560,7 @@ export function* readMonitorList(
     recent: recentTimesOf(reader, nums, now),
     counts,
     hasAny: counts.size > 0 || countMonitorsByState(reader, {}).length > 0,
-    hasUnmatched: listUnmatched(reader, { since: now - UNMATCHED_MS }).length > 0,
+    hasUnmatched: listUnmatchedAlerts(reader, { since: now - UNMATCHED_MS, limit: 1 }).length > 0,
     nextBefore,
   };
 }

@@ -15,8 +15,14 @@ import { createArea } from "../../../ui/screens/area";
 import { screenOperation, ShowInstead } from "../../../ui/screens/routes";
 import { findKey } from "../../keys/store";
 import { listWebhooksOnlyFor } from "../../webhooks/monitors";
-import { listUnmatched } from "../alerts/alert-store";
-import { ALL_ALERTS, endAlerts, findOpenAlerts, UNMATCHED_MS } from "../alerts/reports";
+import { listUnmatchedAlerts } from "../alerts/alert-store";
+import {
+  ALL_ALERTS,
+  endAlerts,
+  findOpenAlerts,
+  UNMATCHED_MAX,
+  UNMATCHED_MS,
+} from "../alerts/reports";
 import { getMonitorRecord } from "../records";
 import { retentionOf } from "../rollup";
 import { deleteMonitor, endToken, pauseMonitor, resumeMonitor, rotateToken } from "../monitors";
@@ -58,7 +64,10 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
 
   area.screen("/alerts", ({ requestContext }) => {
     const now = ctx.clock.now();
-    const alerts = listUnmatched(ctx.db, { since: now - UNMATCHED_MS }).map((alert) => ({
+    const alerts = listUnmatchedAlerts(ctx.db, {
+      since: now - UNMATCHED_MS,
+      limit: UNMATCHED_MAX,
+    }).map((alert) => ({
       ...alert,
       senderName:
         findKey(ctx.db, { id: alert.sender })?.name ??

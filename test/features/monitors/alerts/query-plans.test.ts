@@ -18,7 +18,7 @@ test("statements about alerts search by indexes, and judging a monitor reads no 
       alerts.findFirstAlert(tx, { monitorNum, level: "down", seenBy: 0 });
       alerts.deleteStaleAlerts(tx, { monitorNum, seenBy: 0 });
       alerts.deleteOpenAlert(tx, key);
-      alerts.listUnmatched(tx, { since: 0 });
+      alerts.listUnmatchedAlerts(tx, { since: 0, limit: 1_000 });
     }),
   );
   expect(statements).toHaveLength(8);

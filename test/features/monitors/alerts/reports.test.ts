@@ -1,7 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../../../src/base/time";
 import { listChecksBefore } from "../../../../src/features/monitors/checks-store";
-import { listAlertsOf, listUnmatched } from "../../../../src/features/monitors/alerts/alert-store";
+import {
+  listAlertsOf,
+  listUnmatchedAlerts,
+} from "../../../../src/features/monitors/alerts/alert-store";
 import { getMonitorRecord } from "../../../../src/features/monitors/records";
 import { alertmanagerBody, openAlertSite, type AlertSite } from "../../../support/alert-reports";
 import { expectProblem } from "../../../support/app";
@@ -402,7 +405,7 @@ describe("requests with alerts", () => {
       labels: { alertname: `A${index}` },
     }));
     await site.report(alertmanagerBody(...many));
-    const kept = () => listUnmatched(site.app.ctx.db, { since: 0 });
+    const kept = () => listUnmatchedAlerts(site.app.ctx.db, { since: 0, limit: 1_000 });
     expect(kept()).toHaveLength(100);
     await site.clock.advance(MINUTE_MS);
     const test = {
