@@ -438,7 +438,13 @@ function Troubles({ view, now }: { view: MonitorView; now: number }) {
     );
   };
   return (
-    <DetailCard title={title} liveId="monitor-outages" count={range.label} isTable>
+    <DetailCard
+      title={title}
+      liveId="monitor-outages"
+      count={range.label}
+      end={isTimed(type) ? undefined : <Ranges view={view} />}
+      isTable
+    >
       {troubles.length === 0 ? (
         <p class="muted detail-body">
           No {title.replace("Outages and", "outages or")} {inRange(range)}.

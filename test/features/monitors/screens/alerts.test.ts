@@ -137,6 +137,8 @@ test("a monitor that is degraded by an alert is called degraded, and not slow", 
   await site.report(alertmanagerBody({ labels: { alertname: "Late", severity: "warning" } }));
   expect(site.state(id)).toBe("degraded");
   const viewer = await as(site, "viewer");
+  const ranges = readHtml((await viewer.open(`/admin/monitors/${id}`)).text);
+  expect(ranges.attributes("#monitor-outages .detail-head a", "href").length).toBeGreaterThan(2);
   for (const path of ["/admin", "/admin/monitors", `/admin/monitors/${id}`]) {
     const { text } = await viewer.open(path);
     const words = readHtml(text).texts("main").join(" ");
