@@ -119,7 +119,7 @@ export function foreignJson(
 }
 
 /** Parses JSON. Throws a Problem for other text, and for more than can be parsed in a few milliseconds. */
-function parseJson(text: string, fieldsMax = FIELDS_MAX): unknown {
+export function parseJson(text: string, fieldsMax = FIELDS_MAX): unknown {
   requireReadable(text, fieldsMax);
   try {
     return JSON.parse(text);

@@ -66,16 +66,19 @@ export interface AlertIntake {
   ofToken(monitorId: string, body: unknown): Promise<Static<typeof TakenAlerts>>;
 }
 
+/** Pairs of an alert and a monitor that are stored at once, about 500 bytes each. */
+const PAIRS_AT_ONCE = 5_000;
+
 /** Creates the intake. Bodies are taken one after another, so that the last report of an alert counts. */
 export function createAlertIntake(
   ctx: Ctx,
   monitoring: Pick<Monitoring, "alertsChanged">,
 ): AlertIntake {
-  let known: readonly AlertMonitor[] | undefined;
-  ctx.signals.monitorsChanged.on(() => {
+  let known: { version: number; monitors: Promise<readonly AlertMonitor[]> } | undefined;
+  const forget = () => {
     known = undefined;
-  });
-  const monitors = () => (known ??= readAlertMonitors(ctx.db));
+  };
+  ctx.signals.monitorsChanged.on(forget);
   let last: Promise<unknown> = Promise.resolve();
 
   /** Runs work after the earlier one. The room of bodies that are under way bounds the number of those that wait. */
@@ -85,6 +88,20 @@ export function createAlertIntake(
     return result;
   }
 
+  /** Returns the monitors as they are now. The database may have been changed by a command. */
+  function alertMonitors(): Promise<readonly AlertMonitor[]> {
+    const version = ctx.db.foreignVersion();
+    if (known?.version !== version) {
+      known = { version, monitors: runInSlices(readAlertMonitors(ctx.db)) };
+      known.monitors.catch(forget);
+    }
+    return known.monitors;
+  }
+
+  /**
+   * Stores a body. A large one is stored in pieces, so that neither memory nor a transaction grows with it; the
+   * monitors are judged by the whole of it.
+   */
   async function take(
     from: Omit<ReportSource, "now">,
     receivers: readonly AlertMonitor[],
@@ -93,41 +110,50 @@ export function createAlertIntake(
     const read = await runInSlices(reading);
     const source = { ...from, now: ctx.clock.now() };
     // Of an alert that a body has twice, the last one counts.
-    const alerts = new Map(read.map((alert) => [alert.fingerprint, alert]));
-    const parts = await runInSlices(partsOf(ctx.db, receivers, alerts, source));
-    const matched = new Set(parts.flatMap((part) => part.matched));
-    const others = [...alerts.values()].filter(
-      ({ fingerprint, isFiring }) => isFiring && !matched.has(fingerprint),
-    );
-    const save = (part: ReportPart) =>
-      ctx.db.write((tx) => {
-        if (savePart(tx, part)) tx.afterCommit(() => monitoring.alertsChanged([part.monitor.id]));
-      });
-    const news = parts.filter(
-      ({ heartbeatAt, firing, ended }) => heartbeatAt !== undefined || firing.length + ended.length,
-    );
-    await Promise.all([
-      ...news.map(save),
-      others.length > 0 && ctx.db.write((tx) => keepUnmatched(tx, others, source)),
-    ]);
-    const concerned = parts.filter((part) => part.matched.length > 0);
-    return {
-      alerts: read.length,
-      matched: matched.size,
-      monitors: concerned.map(({ monitor }) => monitor.id),
-    };
+    const alerts = [...new Map(read.map((alert) => [alert.fingerprint, alert])).values()];
+    const concerned = new Set<string>();
+    const changed = new Set<string>();
+    let matched = 0;
+
+    async function savePiece(piece: readonly ReportedAlert[]): Promise<void> {
+      const parts = await runInSlices(partsOf(ctx.db, receivers, piece, source));
+      const taken = new Set(parts.flatMap((part) => part.matched));
+      const others = piece.filter((each) => each.isFiring && !taken.has(each.fingerprint));
+      const save = (part: ReportPart) =>
+        ctx.db.write((tx) => {
+          if (savePart(tx, part)) tx.afterCommit(() => changed.add(part.monitor.id));
+        });
+      await Promise.all([
+        ...parts.filter(isNews).map(save),
+        others.length > 0 && ctx.db.write((tx) => keepUnmatched(tx, others, source)),
+      ]);
+      matched += taken.size;
+      for (const part of parts) if (part.matched.length > 0) concerned.add(part.monitor.id);
+    }
+
+    const size = Math.max(1, Math.floor(PAIRS_AT_ONCE / Math.max(1, receivers.length)));
+    try {
+      // A body without alerts is a report too.
+      for (let start = 0; start === 0 || start < alerts.length; start += size) {
+        // oxlint-disable-next-line no-await-in-loop
+        await savePiece(alerts.slice(start, start + size));
+      }
+    } finally {
+      monitoring.alertsChanged(changed);
+    }
+    return { alerts: read.length, matched, monitors: [...concerned] };
   }
 
   return {
     ofKey: (sender, body) =>
-      inTurn(() => {
+      inTurn(async () => {
         const format = formatOf(body) ?? unknownShape("Alertmanager or Grafana");
-        const receivers = monitors().filter(({ config }) => config.format === format);
+        const receivers = (await alertMonitors()).filter(({ config }) => config.format === format);
         return take({ sender, format }, receivers, readAlerts(format, body));
       }),
     ofToken: (monitorId, body) =>
-      inTurn(() => {
-        const monitor = monitors().find(({ id }) => id === monitorId);
+      inTurn(async () => {
+        const monitor = (await alertMonitors()).find(({ id }) => id === monitorId);
         if (!monitor) throw notFound("monitor");
         const { format, mapping } = monitor.config;
         if (!mapping && formatOf(body) !== format) unknownShape(`the monitor's format ${format}`);
@@ -135,6 +161,11 @@ export function createAlertIntake(
         return take({ sender: monitorId, format }, [monitor], reading);
       }),
   };
+}
+
+/** Returns true if a part is to be stored. */
+function isNews({ heartbeatAt, firing, ended }: ReportPart): boolean {
+  return heartbeatAt !== undefined || firing.length + ended.length > 0;
 }
 
 /** `/api/v1/alerts`. */

@@ -50,9 +50,12 @@ export const listLastReports = selectMany((orm, $: { nums: string }) =>
     .where(sql`${monitorStates.monitorNum} IN (SELECT value FROM json_each(${$.nums}))`),
 );
 
+/** Time for which the last report of an alert may be older than noted. */
+export const SEEN_EXACT_MS = MINUTE_MS;
+
 /**
  * Opens an alert, or notes that an open one was reported again, which keeps its start. Changes nothing if the last note
- * is less than a minute old and says the same.
+ * is less than that old and says the same.
  */
 export const saveOpenAlert = mutate((orm, $: OpenAlertRow) =>
   orm
@@ -73,7 +76,7 @@ export const saveOpenAlert = mutate((orm, $: OpenAlertRow) =>
       setWhere: or(
         ne(openAlerts.level, $.level),
         ne(openAlerts.title, $.title),
-        isOlder(openAlerts.lastSeenAt, $.lastSeenAt, MINUTE_MS),
+        isOlder(openAlerts.lastSeenAt, $.lastSeenAt, SEEN_EXACT_MS),
       ),
     }),
 );

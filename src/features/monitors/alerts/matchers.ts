@@ -39,7 +39,9 @@ export function matcherProblem(text: string): string | undefined {
   const matcher = parseMatcher(text);
   if (!matcher)
     return 'must be a label, =, !=, =~ or !~, and a value, such as severity=~"critical|page"';
-  return matcher.operator.endsWith("~") ? patternProblem(anchored(matcher.value)) : undefined;
+  if (!matcher.operator.endsWith("~")) return undefined;
+  // Parentheses that are not balanced would evade the anchors.
+  return patternProblem(matcher.value) ?? patternProblem(anchored(matcher.value));
 }
 
 /** Returns true if labels fulfil all of some matchers. A missing label is empty. */

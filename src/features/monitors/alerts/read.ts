@@ -72,8 +72,12 @@ export function* readMapped(
   const path = list === null ? undefined : listPathOf(list);
   const entries = path ? valueAt(body, path) : [body];
   if (!Array.isArray(entries)) return [];
-  const read = (entry: unknown, place: string | undefined) =>
-    place === undefined ? undefined : textOf(valueAt(entry, parseJsonPath(place) ?? []));
+  const paths = new Map<string, ReturnType<typeof parseJsonPath>>();
+  const read = (entry: unknown, place: string | undefined) => {
+    if (place === undefined) return undefined;
+    if (!paths.has(place)) paths.set(place, parseJsonPath(place));
+    return textOf(valueAt(entry, paths.get(place) ?? []));
+  };
   const alerts: ReportedAlert[] = [];
   for (const entry of entries) {
     yield ALERT_COST;
@@ -108,10 +112,14 @@ function textOf(value: unknown): string | undefined {
   return typeof value === "number" || typeof value === "boolean" ? String(value) : undefined;
 }
 
+/** Number of texts that are read of an object. */
+const TEXTS_MAX = 1_000;
+
 function textsOf(value: unknown): Labels {
   if (!isObject(value)) return {};
-  const texts = Object.entries(value).flatMap(([name, each]) => {
-    const text = textOf(each);
+  const names = Object.keys(value).slice(0, TEXTS_MAX);
+  const texts = names.flatMap((name) => {
+    const text = textOf(value[name]);
     return text === undefined ? [] : [[name, text]];
   });
   return Object.fromEntries(texts) as Labels;
@@ -130,11 +138,14 @@ function fingerprintOf(sent: unknown, labels: Labels): string {
   );
 }
 
-/** Longest title, in code points. */
-const TITLE_MAX = 300;
+/** Longest title, in code points. The message of a check adds the number of other alerts. */
+const TITLE_MAX = 250;
+/** Length of a title that is read, in UTF-16 units. */
+const TITLE_READ_MAX = 4_096;
 
 function titleOf(text: string | undefined): string {
-  return messageOf((text ?? "").replace(/\s+/gu, " "), TITLE_MAX).message ?? "Alert";
+  const beginning = (text ?? "").slice(0, TITLE_READ_MAX).toWellFormed();
+  return messageOf(beginning.replace(/\s+/gu, " "), TITLE_MAX).message ?? "Alert";
 }
 
 const NUMBER = /^\d{1,16}(\.\d+)?$/;
@@ -155,13 +166,31 @@ function timeOf(value: unknown): number | undefined {
 /** Largest size of stored labels as JSON, in bytes. */
 const LABELS_MAX_BYTES = 4_096;
 
+const bytesOf = (labels: Labels) => Buffer.byteLength(JSON.stringify(labels));
+
+/** Returns labels without the longest ones of too many. */
+function keptLabels(labels: Labels): Labels {
+  if (bytesOf(labels) <= LABELS_MAX_BYTES) return labels;
+  const entries = Object.entries(labels).map(([name, value]) => ({
+    name,
+    value,
+    size: name.length + value.length,
+  }));
+  entries.sort((a, b) => a.size - b.size);
+  let left = LABELS_MAX_BYTES - bytesOf({});
+  const kept: [string, string][] = [];
+  for (const { name, value } of entries) {
+    // A comma stands in place of the brackets.
+    left -= bytesOf({ [name]: value }) - 1;
+    if (left < 0) break;
+    kept.push([name, value]);
+  }
+  return Object.fromEntries(kept);
+}
+
 /** Returns labels as they are stored: without secrets, and without the longest ones of too many. */
 export function storedLabels(labels: Labels): Labels {
-  const entries = Object.entries(labels).map(([name, value]) => [name, redactText(value)] as const);
-  const sizeOf = () => Buffer.byteLength(JSON.stringify(Object.fromEntries(entries)));
-  if (sizeOf() > LABELS_MAX_BYTES) {
-    entries.sort(([aName, a], [bName, b]) => aName.length + a.length - bName.length - b.length);
-    while (entries.length > 0 && sizeOf() > LABELS_MAX_BYTES) entries.pop();
-  }
-  return Object.fromEntries(entries);
+  const kept = Object.entries(keptLabels(labels));
+  const entries = kept.map(([name, value]) => [name, redactText(value)]);
+  return keptLabels(Object.fromEntries(entries) as Labels);
 }

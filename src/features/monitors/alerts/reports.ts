@@ -18,6 +18,7 @@ import { getMonitorRecord } from "../records";
 import { findMonitor, type MonitorRow } from "../store";
 import {
   deleteOpenAlert,
+  deleteOpenAlertsOf,
   listAlertMonitors,
   listAlertsOf,
   listLastReports,
@@ -42,15 +43,33 @@ const OPEN_MAX = 10_000;
 export const UNMATCHED_MAX = 100;
 export const UNMATCHED_MS = 7 * DAY_MS;
 
-/** Cost of matching one alert with one monitor in the slices: a few µs. */
+/** Cost of matching one alert with one monitor in the slices: a few µs, and more for long labels. */
 const MATCH_COST = 0.02;
+const CHARACTER_COST = 0.0001;
 
-/** Reads the monitors of the type alert, with their compiled matchers. */
-export function readAlertMonitors(reader: Reader) {
-  return listAlertMonitors(reader, {}).map(({ config: stored, ...row }) => {
+function costOf({ labels }: ReportedAlert): number {
+  const length = Object.values(labels).reduce((sum, value) => sum + value.length, 0);
+  return MATCH_COST + length * CHARACTER_COST;
+}
+
+/** Monitor of the type alert, with its compiled matchers. */
+export interface AlertMonitor {
+  id: string;
+  num: number;
+  createdAt: number;
+  config: AlertConfig;
+  levelOf(labels: Labels): AlertLevel;
+}
+
+/** Reads the monitors of the type alert. Compiling an expression takes up to a millisecond. */
+export function* readAlertMonitors(reader: Reader): Generator<number, AlertMonitor[]> {
+  const monitors: AlertMonitor[] = [];
+  for (const { config: stored, ...row } of listAlertMonitors(reader, {})) {
     const config = stored as AlertConfig;
-    return { ...row, config, levelOf: levelsOf(config) };
-  });
+    monitors.push({ ...row, config, levelOf: levelsOf(config) });
+    yield (config.match?.length ?? 0) + (config.degraded?.length ?? 0);
+  }
+  return monitors;
 }
 
 /** Returns the function that finds the level of labels by a config. */
@@ -60,9 +79,6 @@ function levelsOf({ match = [], degraded = [] }: AlertConfig): (labels: Labels) 
   return (labels) =>
     isDown(labels) ? "down" : degraded.length > 0 && isDegraded(labels) ? "degraded" : "none";
 }
-
-/** Monitor of the type alert. */
-export type AlertMonitor = ReturnType<typeof readAlertMonitors>[number];
 
 /** Origin of a report. */
 export interface ReportSource {
@@ -86,14 +102,14 @@ export interface ReportPart {
   heartbeatAt: number | undefined;
 }
 
-/** Compares a report with the matchers of each monitor. */
+/** Compares alerts of different fingerprints with the matchers of each monitor. */
 export function* partsOf(
   reader: Reader,
   monitors: readonly AlertMonitor[],
-  alerts: ReadonlyMap<string, ReportedAlert>,
+  alerts: readonly ReportedAlert[],
   { sender, now }: ReportSource,
 ): Generator<number, ReportPart[]> {
-  const fingerprints = JSON.stringify([...alerts.keys()]);
+  const fingerprints = JSON.stringify(alerts.map(({ fingerprint }) => fingerprint));
   const open = new Set(
     listReported(reader, { sender, fingerprints }).map(
       ({ monitorNum, fingerprint }) => `${monitorNum} ${fingerprint}`,
@@ -103,24 +119,31 @@ export function* partsOf(
   const reportedAt = new Map(
     listLastReports(reader, { nums }).map((row) => [row.monitorNum, row.heartbeatAt]),
   );
+  const priced = alerts.map((alert) => ({ alert, cost: costOf(alert) }));
+  const stored = new Map<ReportedAlert, Labels>();
+  const labelsOf = (alert: ReportedAlert) => {
+    const labels = stored.get(alert) ?? storedLabels(alert.labels);
+    stored.set(alert, labels);
+    return labels;
+  };
   const parts: ReportPart[] = [];
   for (const monitor of monitors) {
     const { num: monitorNum, createdAt, levelOf } = monitor;
     const lastAt = reportedAt.get(monitorNum) ?? Number.NEGATIVE_INFINITY;
     const heartbeatAt = Math.abs(now - lastAt) < MINUTE_MS ? undefined : now;
     const part: ReportPart = { monitor, matched: [], firing: [], ended: [], heartbeatAt };
-    for (const alert of alerts.values()) {
-      yield MATCH_COST;
+    for (const { alert, cost } of priced) {
+      yield cost;
       const { fingerprint, labels, title } = alert;
       const level = alert.isTest ? "none" : levelOf(labels);
       const isOpen = open.has(`${monitorNum} ${fingerprint}`);
-      if (level === "none" && !isOpen) continue;
-      part.matched.push(fingerprint);
+      if (level !== "none") part.matched.push(fingerprint);
+      else if (!isOpen) continue;
       const key = { monitorNum, sender, fingerprint };
       if (alert.isFiring) {
         const earliest = Math.max(now - STARTED_MAX_MS, createdAt);
         const startedAt = Math.max(earliest, Math.min(alert.startsAt ?? now, now));
-        const row = { labels: storedLabels(labels), level, startedAt, lastSeenAt: now, title };
+        const row = { labels: labelsOf(alert), level, startedAt, lastSeenAt: now, title };
         part.firing.push({ ...key, ...row });
       } else if (isOpen) part.ended.push(key);
     }
@@ -198,11 +221,15 @@ export function endAlerts(
   actor: Actor,
 ): number {
   const { row } = getMonitorRecord(tx, id);
-  const ended = findOpenAlerts(tx, row.num, key);
-  if (ended.length === 0) return 0;
-  for (const alert of ended) deleteOpenAlert(tx, alert);
-  const summary = `Ended ${plural(ended.length, "open alert")} of the monitor “${row.name}”`;
+  const ended = key === ALL_ALERTS ? deleteOpenAlertsOf(tx, { monitorNum: row.num }) : endOne();
+  if (ended === 0) return 0;
+  const summary = `Ended ${plural(ended, "open alert")} of the monitor “${row.name}”`;
   audit(ctx, tx, actor, "monitor.end_alerts", id, summary);
   tx.afterCommit(() => monitoring.alertsChanged([id]));
-  return ended.length;
+  return ended;
+
+  function endOne(): number {
+    const [alert] = findOpenAlerts(tx, row.num, key);
+    return alert ? deleteOpenAlert(tx, alert) : 0;
+  }
 }

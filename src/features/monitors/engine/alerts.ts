@@ -4,7 +4,12 @@ import { plural } from "../../../base/text";
 import { describeDuration, SECOND_MS } from "../../../base/time";
 import type { Ctx } from "../../../context";
 import type { Alarms } from "../../alarms/alarms";
-import { deleteStaleAlerts, findFirstAlert, listLevels } from "../alerts/alert-store";
+import {
+  deleteStaleAlerts,
+  findFirstAlert,
+  listLevels,
+  SEEN_EXACT_MS,
+} from "../alerts/alert-store";
 import type { ProbeResult } from "../monitoring";
 import { type AlertConfig, staleMsOf } from "../probes/alert";
 import { findMonitor, findMonitorByRef, findMonitorState } from "../store";
@@ -56,7 +61,7 @@ export class AlertChecks {
     const { ctx, heardSince } = this.#parts;
     const now = ctx.clock.now();
     const config = stored as AlertConfig;
-    const staleMs = staleMsOf(config);
+    const staleMs = staleMsOf(config) + SEEN_EXACT_MS;
     const since = heardSince();
     const seenBy = now - staleMs < since ? 0 : now - staleMs;
     const levels = listLevels(ctx.db, { monitorNum, seenBy });
@@ -67,7 +72,7 @@ export class AlertChecks {
     this.#noteStale(id, hasStale && level === undefined);
     if (level === undefined) {
       const message = hasStale
-        ? `The last open alert was not reported again for ${describeDuration(staleMs)}.`
+        ? `The last open alert was not reported again for ${describeDuration(staleMsOf(config))}.`
         : this.#watchdogProblem(config);
       const isHeard = findMonitorState(ctx.db, { monitorNum })?.heartbeatAt != null;
       const outcome = message === undefined ? "ok" : "unknown";

@@ -3,12 +3,13 @@ import { LRUCache } from "lru-cache";
 import { type FieldError, pointer } from "../../../base/errors";
 import { Nullable, OneOf } from "../../../base/schema";
 import { COMPONENT_STATUSES, type ComponentStatus, worstStatus } from "../../../base/status";
-import { parseJson } from "../../../base/text";
 import { LineText, NAME_MAX } from "../../../base/texts";
 import { readBody } from "../../../egress/body";
 import type { Egress } from "../../../egress/egress";
 import { Fault } from "../../../egress/model";
+import { parseJson } from "../../../http/json-body";
 import type { Probe, ProbeContext, ProbeResult } from "../monitoring";
+import { messageOf } from "../signal-text";
 import { statusPart } from "../because";
 import { VIA, viaIn } from "../via";
 import { failed, mergeFields, parseUrl, Url, urlError, urlTarget } from "./fields";
@@ -186,7 +187,7 @@ const keptPages = new WeakMap<Egress, LRUCache<string, Kept>>();
 
 /** Path of the JSON of Statuspage, below the address of a page. */
 const DOCUMENT = "api/v2/summary.json";
-const BODY_MAX_BYTES = 4 * 1024 * 1024;
+const BODY_MAX_BYTES = 2 * 1024 * 1024;
 const REDIRECTS_MAX = 5;
 const UNREADABLE = new Fault("protocol", "It has no JSON of Statuspage.");
 
@@ -249,19 +250,43 @@ async function readPage(
   return new Fault("protocol", `It redirects more than ${REDIRECTS_MAX} times.`);
 }
 
-/** Longest name of a component that is kept, in characters. */
+/** Longest text of a page that is kept, in code points. */
 const PART_MAX = 300;
+
+/** Number of components of a page that are read; the largest providers have some hundreds. */
+const READ_MAX = 5_000;
+
+/** Returns a text of a page on one line, cut. */
+const line = (text: string) =>
+  messageOf(
+    text
+      .slice(0, 2 * PART_MAX)
+      .toWellFormed()
+      .replace(/\s+/gu, " "),
+    PART_MAX,
+  ).message ?? "";
+
+/** Fields of a document; parsing more takes long. The document of a large provider has 20,000. */
+const FIELDS_MAX = 200_000;
+
+function parseForeign(text: string): unknown {
+  try {
+    return parseJson(text, FIELDS_MAX);
+  } catch {
+    return undefined;
+  }
+}
 
 /** Returns the page in a document; undefined for one of another shape. */
 function pageIn(text: string, via: Upstream["via"]): Upstream | undefined {
-  const { status, components } = (parseJson(text) ?? {}) as Record<string, unknown>;
+  const { status, components } = (parseForeign(text) ?? {}) as Record<string, unknown>;
   const { indicator, description } = (status ?? {}) as Record<string, unknown>;
   if (typeof indicator !== "string" || !Array.isArray(components)) return undefined;
-  const named = components.flatMap((each: unknown) => {
+  const named = components.slice(0, READ_MAX).flatMap((each: unknown) => {
     const { id, name, status: own } = (each ?? {}) as Record<string, unknown>;
     if (typeof name !== "string" || typeof own !== "string") return [];
-    return [{ id: String(id), name: name.trim().slice(0, PART_MAX), status: own }];
+    return [{ id: typeof id === "string" ? line(id) : "", name: line(name), status: line(own) }];
   });
-  const said = typeof description === "string" ? description.slice(0, PART_MAX) : indicator;
-  return { indicator, description: said, components: named, via };
+  const said = line(typeof description === "string" ? description : indicator);
+  return { indicator: line(indicator), description: said, components: named, via };
 }

@@ -118,6 +118,47 @@ describe("bodies of senders", () => {
   });
 });
 
+test("an alert with tens of thousands of labels and a title of a megabyte is read as far as is kept", async () => {
+  await using site = await openAlertSite();
+  const { id } = await site.monitor({ match: ['service="checkout"'] });
+  const labels = {
+    service: "checkout",
+    ...Object.fromEntries(Array.from({ length: 40_000 }, (_, index) => [`a${index}`, "x"])),
+  };
+  const answer = await site.report(alertmanagerBody({ labels }));
+  expect(answer.body).toMatchObject({ alerts: 1, matched: 1, monitors: [id] });
+  const [row] = alertsOf(site, id);
+  expect(row?.labels).toMatchObject({ a0: "x" });
+  expect(Buffer.byteLength(JSON.stringify(row?.labels))).toBeLessThanOrEqual(4_096);
+  const summary = "&code=1".repeat(140_000);
+  const titled = { labels: { service: "checkout" }, annotations: { summary } };
+  expect((await site.report(alertmanagerBody(titled))).status).toBe(200);
+  expect(alertsOf(site, id).map(({ title }) => title.length)).toContain(250);
+});
+
+test("a body of thousands of alerts is stored in pieces and judged as a whole", async () => {
+  await using site = await openAlertSite();
+  const { id } = await site.monitor({ match: [] });
+  await site.monitor({ match: ['service="other"'] }, { name: "Other alerts" });
+  const alertOf = (number: number, status: "firing" | "resolved" = "firing") => ({
+    labels: {},
+    status,
+    fingerprint: `f${number}`,
+  });
+  await site.report(alertmanagerBody(alertOf(0)));
+  const before = site.timeline(id);
+  const many = Array.from({ length: 6_000 }, (_, number) =>
+    alertOf(number, number === 5_999 ? "firing" : "resolved"),
+  );
+  const body = { version: "4", groupKey: "{}", alerts: many };
+  expect((await site.report(body)).body).toEqual({ alerts: 6_000, matched: 6_000, monitors: [id] });
+  expect(alertsOf(site, id).map(({ fingerprint }) => fingerprint)).toEqual(["f5999"]);
+  // The end of the first alert and the beginning of the last are one report.
+  expect(site.timeline(id)).toEqual(before);
+  await site.report(alertmanagerBody(alertOf(5_999, "resolved")));
+  expect(site.state(id)).toBe("up");
+});
+
 describe("the configuration of an alert monitor", () => {
   test("thresholds, slowness, inversion and an interval cannot be set", async () => {
     await using site = await openAlertSite();

@@ -48,6 +48,8 @@ describe("matchers", () => {
     expect(matcherProblem('a=~"("')).toContain("not a valid regular expression");
     expect(matcherProblem('a=~"(?=x)"')).toContain("not a valid regular expression");
     expect(matcherProblem('a=~"(x{1,50}){1,50}"')).toBeDefined();
+    expect(matcherProblem('a=~"x)|(?:y"')).toContain("not a valid regular expression");
+    expect(matcherProblem('a=~"(x)|(?:y)"')).toBeUndefined();
   });
 
   test("all matchers must hold, and without any every alert matches", () => {

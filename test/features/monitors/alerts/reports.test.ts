@@ -121,7 +121,13 @@ describe("the state of an alert monitor", () => {
       "degraded",
     );
     expect(await change({ degraded: null })).toBe("up");
+    // It matches nothing, which a further report says, and people see.
+    const { body } = await site.report(alertmanagerBody(CRITICAL));
+    expect(body).toEqual({ alerts: 1, matched: 0, monitors: [] });
+    const session = await site.app.signedIn("viewer");
+    expect((await site.app.call("/admin/monitors/alerts", { session })).text).toContain("Errors");
     expect(await change(MATCH)).toBe("down");
+    expect((await site.report(alertmanagerBody(CRITICAL))).body).toMatchObject({ matched: 1 });
   });
 
   test("a report beside a change of the matchers, or a deletion, counts by what is stored then", async () => {
@@ -233,7 +239,7 @@ describe("an alert without a further report", () => {
     await site.report(alertmanagerBody(CRITICAL));
     await site.clock.advance(9 * MINUTE_MS);
     expect(site.state(id)).toBe("down");
-    await site.clock.advance(2 * MINUTE_MS);
+    await site.clock.advance(3 * MINUTE_MS);
     expect(site.state(id)).toBe("no_data");
     const alarms = () =>
       site.app.events().filter(({ data }) => data["kind"] === "alerts_stale").length;
@@ -251,13 +257,28 @@ describe("an alert without a further report", () => {
     expect(alarms()).toBe(2);
   });
 
+  test("one that is reported more often than its last report is noted does not become stale", async () => {
+    await using site = await openAlertSite();
+    const { id } = await site.monitor({ ...MATCH, stale_after_seconds: 60 });
+    await site.report(alertmanagerBody(CRITICAL));
+    const before = site.timeline(id);
+    expect(site.state(id)).toBe("down");
+    for (let report = 0; report < 8; report += 1) {
+      await site.clock.advance(50 * SECOND_MS);
+      await site.report(alertmanagerBody(CRITICAL));
+    }
+    expect(site.timeline(id)).toEqual(before);
+    await site.clock.advance(2 * MINUTE_MS);
+    expect(site.state(id)).toBe("no_data");
+  });
+
   test("one that is not the last is dropped without a word", async () => {
     await using site = await openAlertSite();
     const { id } = await site.monitor({ ...MATCH, stale_after_seconds: 600 });
     await site.report(alertmanagerBody(CRITICAL, WARNING));
     await site.clock.advance(9 * MINUTE_MS);
     await site.report(alertmanagerBody(WARNING));
-    await site.clock.advance(2 * MINUTE_MS);
+    await site.clock.advance(3 * MINUTE_MS);
     expect(site.state(id)).toBe("degraded");
     await site.report(alertmanagerBody(resolved(WARNING)));
     expect(site.state(id)).toBe("up");
@@ -270,7 +291,7 @@ describe("an alert without a further report", () => {
     await site.report(alertmanagerBody(CRITICAL, WARNING));
     await site.clock.advance(9 * MINUTE_MS);
     await site.report(alertmanagerBody(WARNING));
-    await site.clock.advance(2 * MINUTE_MS);
+    await site.clock.advance(3 * MINUTE_MS);
     expect(site.state(id)).toBe("degraded");
     const fresh = { labels: { ...WARNING.labels, alertname: "Fresh" } };
     await site.report(alertmanagerBody(CRITICAL, fresh));

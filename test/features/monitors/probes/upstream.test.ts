@@ -205,6 +205,46 @@ describe("a status page of a provider", () => {
     }
   });
 
+  test("a hostile page is read as far as is kept, and texts of it are one line", async () => {
+    const good = { id: "c1", name: "API", status: "operational" };
+    const page = (...components: unknown[]) => ({ ...documentOf({}), components });
+    const odd = [
+      null,
+      7,
+      { id: { toString: 1 }, name: "Odd", status: "operational" },
+      { id: "c2", name: " A\u0007P\nI\ud800 ", status: "major_outage" },
+    ];
+    answer = says(page(good, ...odd));
+    expect(await check({ components: ["API"] })).toMatchObject({ outcome: "ok" });
+    expect((await check({ components: ["Odd"] })).outcome).toBe("ok");
+    expect((await check({ components: ["c2"] })).message).toBe("AP I\ufffd: major outage.");
+    const many = Array.from({ length: 20_000 }, (_, index) => ({ ...good, name: `N${index}` }));
+    answer = says(page(good, ...many));
+    const { outcome, offered } = await check({ components: ["API"] });
+    expect([outcome, offered?.length]).toEqual(["ok", 5_000]);
+    for (const body of [
+      "[".repeat(1_000_000),
+      JSON.stringify({ ...documentOf({}), more: Array(100_000).fill({ a: 1, b: 2, c: 3 }) }),
+    ]) {
+      answer = () => new Response(body);
+      expect((await check()).outcome).toBe("unknown");
+    }
+  });
+
+  test("a page that sends to an address that monitors must not ask has no data", async () => {
+    answer = () => Response.redirect("http://169.254.169.254/latest", 302);
+    const result = await check();
+    expect(result.outcome).toBe("unknown");
+    expect(result.message).toContain("link-local");
+    const count = requests.length;
+    answer = (request) =>
+      request.url.includes("moved")
+        ? Response.json(documentOf({ API: "operational" }))
+        : Response.redirect("/moved", 302);
+    expect((await check({ components: ["API"] })).outcome).toBe("ok");
+    expect(requests.length).toBe(count + 2);
+  });
+
   test("a page that has not changed is not sent again, and its last status goes on", async () => {
     const path = "/conditional";
     answer = says(documentOf({ API: "major_outage" }), {
