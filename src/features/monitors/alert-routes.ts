@@ -67,7 +67,7 @@ export interface AlertIntake {
 }
 
 /** Pairs of an alert and a monitor that are stored at once, about 500 bytes each. */
-const PAIRS_AT_ONCE = 5_000;
+const PAIRS_AT_ONCE = 2_000;
 
 /** Creates the intake. Bodies are taken one after another, so that the last report of an alert counts. */
 export function createAlertIntake(

@@ -90,6 +90,26 @@ test.each([
   },
 );
 
+test("alerts count for a monitor that a command has just created", async () => {
+  await using both = await serverAndCommand();
+  const { app, command } = both;
+  const key = await app.keyWith("write:components");
+  const report = () =>
+    app.call("/api/v1/alerts", {
+      method: "POST",
+      key,
+      json: { version: "4", groupKey: "{}", alerts: [{ status: "firing", labels: { a: "1" } }] },
+    });
+  // The server has read the monitors.
+  expect((await report()).body).toEqual({ alerts: 1, matched: 0, monitors: [] });
+  const body = { type: "alert", name: "Alerts", config: { format: "alertmanager" } } as const;
+  const id = await command.db.write(
+    (tx) => createMonitor(command, tx, body, CLI_ACTOR).record.row.id,
+  );
+  // Before the poll that notices commits of other processes.
+  expect((await report()).body).toEqual({ alerts: 1, matched: 1, monitors: [id] });
+});
+
 test("guessing a token or key costs no statement, or one after another process has written", async () => {
   await using both = await serverAndCommand();
   const { app, command, create } = both;

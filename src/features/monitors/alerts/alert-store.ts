@@ -104,7 +104,9 @@ export const deleteStaleAlerts = mutate((orm, $: { monitorNum: number; seenBy: n
 /** Deletes the alerts of a monitor beyond a number, those of the worst level and the newest reports last. */
 export const trimOpenAlerts = mutate((orm, $: { monitorNum: number; kept: number }) =>
   orm.delete(openAlerts).where(
-    sql`rowid IN (SELECT o.rowid FROM open_alerts AS o WHERE o.monitor_num = ${$.monitorNum}
+    // Most monitors have fewer, and sorting takes longer than counting.
+    sql`(SELECT count(*) FROM open_alerts AS c WHERE c.monitor_num = ${$.monitorNum}) > ${$.kept}
+      AND rowid IN (SELECT o.rowid FROM open_alerts AS o WHERE o.monitor_num = ${$.monitorNum}
       ORDER BY CASE o.level WHEN 'down' THEN 0 WHEN 'degraded' THEN 1 ELSE 2 END,
         o.last_seen_at DESC LIMIT -1 OFFSET ${$.kept})`,
   ),

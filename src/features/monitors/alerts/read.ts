@@ -64,7 +64,7 @@ export function* readAlerts(
   return alerts;
 }
 
-/** Reads the alerts of any other body by a mapping. Those without a fingerprint or a known status are left out. */
+/** Reads the alerts of any other body by a mapping. Those without a known status are left out. */
 export function* readMapped(
   { alerts: list, fingerprint, status, started_at, title, labels = {} }: Mapping,
   body: unknown,
@@ -84,11 +84,13 @@ export function* readMapped(
     const [id, said] = [read(entry, fingerprint), read(entry, status.path)];
     const isFiring = said !== undefined && status.firing.includes(said);
     const isKnown = isFiring || (said !== undefined && status.resolved.includes(said));
-    if (id === undefined || id === "" || !isKnown) continue;
+    if (!isKnown) continue;
     const found = Object.entries(labels).flatMap(([name, place]) => {
       const value = read(entry, place);
       return value === undefined ? [] : [[name, value]];
     });
+    // Without both, alerts cannot be kept apart.
+    if (!id && found.length === 0) continue;
     const named = Object.fromEntries(found) as Labels;
     alerts.push({
       fingerprint: fingerprintOf(id, named),

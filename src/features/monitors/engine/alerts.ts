@@ -1,6 +1,6 @@
 /* The check of a monitor of the type alert: its open alerts tell how its target is. */
 import type { MonitorState } from "../../../base/status";
-import { plural } from "../../../base/text";
+import { firstNames, plural } from "../../../base/text";
 import { describeDuration, SECOND_MS } from "../../../base/time";
 import type { Ctx } from "../../../context";
 import type { Alarms } from "../../alarms/alarms";
@@ -131,12 +131,10 @@ export class AlertChecks {
       alarms?.clear("alerts_stale");
       return;
     }
-    const names = [...this.#stale]
-      .slice(0, NAMES_MAX)
-      .map((each) => `“${findMonitor(ctx.db, { id: each })?.name ?? each}”`);
-    const more = this.#stale.size - names.length;
-    if (more > 0) names.push(`${more} more`);
-    const detail = `The last open alert of ${names.join(", ")} was not reported again. Find out if it still fires, then use “Nothing is firing” on the monitor's screen.`;
+    const names = [...this.#stale].map(
+      (each) => `“${findMonitor(ctx.db, { id: each })?.name ?? each}”`,
+    );
+    const detail = `The last open alert of ${firstNames(names, NAMES_MAX)} was not reported again. Find out if it still fires, then use “Nothing is firing” on the monitor's screen.`;
     alarms?.raise("alerts_stale", detail);
   }
 }

@@ -94,6 +94,15 @@ describe("bodies of senders", () => {
       "text",
     ];
     expect((await site.reportTo(token, { data: { items } })).body).toMatchObject({ alerts: 2 });
+    // Without a fingerprint, the labels tell which alert has ended.
+    const search = { tags: ["search"] };
+    for (const [on, open] of [
+      [true, 3],
+      [false, 2],
+    ] as const) {
+      await site.reportTo(token, { data: { items: [{ ...search, on }] } });
+      expect(alertsOf(site, id)).toHaveLength(open);
+    }
     expect(alertsOf(site, id)).toMatchObject([
       { fingerprint: "2", startedAt: now - 900_000, title: "2", labels: {} },
       { fingerprint: "1", startedAt: now - 600_000, title: "1", labels: { service: "shop" } },
@@ -134,6 +143,24 @@ test("an alert with tens of thousands of labels and a title of a megabyte is rea
   const titled = { labels: { service: "checkout" }, annotations: { summary } };
   expect((await site.report(alertmanagerBody(titled))).status).toBe(200);
   expect(alertsOf(site, id).map(({ title }) => title.length)).toContain(250);
+});
+
+test("of the open alerts of a monitor, the newest ten thousand are kept", async () => {
+  await using site = await openAlertSite();
+  const { id } = await site.monitor();
+  const bodyOf = (first: number, count: number) => ({
+    version: "4",
+    alerts: Array.from({ length: count }, (_, index) => ({
+      status: "firing",
+      fingerprint: `f${first + index}`,
+    })),
+  });
+  await site.report(bodyOf(0, 3_000));
+  await site.clock.advance(HOUR_MS);
+  expect((await site.report(bodyOf(3_000, 9_000))).body.matched).toBe(9_000);
+  const kept = alertsOf(site, id).map(({ fingerprint }) => Number(fingerprint.slice(1)));
+  expect(kept).toHaveLength(10_000);
+  expect(kept.filter((number) => number >= 3_000)).toHaveLength(9_000);
 });
 
 test("a body of thousands of alerts is stored in pieces and judged as a whole", async () => {
