@@ -46,6 +46,32 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/**
+ * Returns the depth, the fields and the lists of JSON, by the brackets and colons outside strings: without recursion,
+ * and in far less time than parsing takes. Ends below `depthMax`.
+ */
+export function measureJson(
+  text: string,
+  depthMax: number,
+): { depth: number; fields: number; lists: number } {
+  let [open, depth, fields, lists] = [0, 0, 0, 0];
+  let isInString = false;
+  for (let i = 0; i < text.length && depth <= depthMax; i++) {
+    const char = text.charCodeAt(i);
+    if (isInString) {
+      if (char === 0x5c) i += 1;
+      else if (char === 0x22) isInString = false;
+    } else if (char === 0x22) isInString = true;
+    else if (char === 0x3a) fields += 1;
+    else if (char === 0x5b || char === 0x7b) {
+      open += 1;
+      if (open > depth) depth = open;
+      if (char === 0x5b) lists += 1;
+    } else if (char === 0x5d || char === 0x7d) open -= 1;
+  }
+  return { depth, fields, lists };
+}
+
 /** Returns a count with its noun: "1 day", "2 days". */
 export function plural(count: number, noun: string): string {
   // Formatting by locale takes a hundred times as long and changes only numbers from 1,000.

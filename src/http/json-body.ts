@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { invalidFields, Problem } from "../base/errors";
 import { sha256 } from "../base/hash";
+import { measureJson } from "../base/text";
 import { examine, type FieldErrors, type IsInvalidField, type Valid } from "../base/validation";
 import {
   declareBody,
@@ -119,7 +120,7 @@ export function foreignJson(
 }
 
 /** Parses JSON. Throws a Problem for other text, and for more than can be parsed in a few milliseconds. */
-export function parseJson(text: string, fieldsMax = FIELDS_MAX): unknown {
+function parseJson(text: string, fieldsMax = FIELDS_MAX): unknown {
   requireReadable(text, fieldsMax);
   try {
     return JSON.parse(text);
@@ -128,26 +129,11 @@ export function parseJson(text: string, fieldsMax = FIELDS_MAX): unknown {
   }
 }
 
-/**
- * Throws for a body that is nested too deep, or has more fields than can be parsed in a few milliseconds.
- * Counts brackets and colons outside strings, without recursion.
- */
+/** Throws for a body that is nested too deep, or has more fields than can be parsed in a few milliseconds. */
 function requireReadable(text: string, fieldsMax: number): void {
-  let depth = 0;
-  let fields = 0;
-  let isInString = false;
-  for (let i = 0; i < text.length; i++) {
-    const char = text.charCodeAt(i);
-    if (isInString) {
-      if (char === 0x5c) i += 1;
-      else if (char === 0x22) isInString = false;
-    } else if (char === 0x22) isInString = true;
-    else if (char === 0x3a) fields += 1;
-    else if (char === 0x5b || char === 0x7b) {
-      if (++depth > DEPTH_MAX) {
-        throw new Problem("invalid_request", `The body nests deeper than ${DEPTH_MAX} levels.`);
-      }
-    } else if (char === 0x5d || char === 0x7d) depth -= 1;
+  const { depth, fields } = measureJson(text, DEPTH_MAX);
+  if (depth > DEPTH_MAX) {
+    throw new Problem("invalid_request", `The body nests deeper than ${DEPTH_MAX} levels.`);
   }
   if (fields > fieldsMax) {
     const detail = `has more than ${fieldsMax.toLocaleString("en")} fields in all`;

@@ -3,11 +3,11 @@ import { LRUCache } from "lru-cache";
 import { type FieldError, pointer } from "../../../base/errors";
 import { Nullable, OneOf } from "../../../base/schema";
 import { COMPONENT_STATUSES, type ComponentStatus, worstStatus } from "../../../base/status";
+import { measureJson, parseJson } from "../../../base/text";
 import { LineText, NAME_MAX } from "../../../base/texts";
 import { readBody } from "../../../egress/body";
 import type { Egress } from "../../../egress/egress";
 import { Fault } from "../../../egress/model";
-import { parseJson } from "../../../http/json-body";
 import type { Probe, ProbeContext, ProbeResult } from "../monitoring";
 import { messageOf } from "../signal-text";
 import { statusPart } from "../because";
@@ -266,15 +266,13 @@ const line = (text: string) =>
     PART_MAX,
   ).message ?? "";
 
-/** Fields of a document; parsing more takes long. The document of a large provider has 20,000. */
-const FIELDS_MAX = 200_000;
+/** Fields and lists of a document; parsing more takes long. That of a large provider has 20,000. */
+const PARTS_MAX = 200_000;
+const DEPTH_MAX = 32;
 
 function parseForeign(text: string): unknown {
-  try {
-    return parseJson(text, FIELDS_MAX);
-  } catch {
-    return undefined;
-  }
+  const { depth, fields, lists } = measureJson(text, DEPTH_MAX);
+  return depth > DEPTH_MAX || fields + lists > PARTS_MAX ? undefined : parseJson(text);
 }
 
 /** Returns the page in a document; undefined for one of another shape. */

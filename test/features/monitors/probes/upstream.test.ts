@@ -224,6 +224,7 @@ describe("a status page of a provider", () => {
     expect([outcome, offered?.length]).toEqual(["ok", 5_000]);
     for (const body of [
       "[".repeat(1_000_000),
+      JSON.stringify({ ...documentOf({}), more: Array(250_000).fill([]) }),
       JSON.stringify({ ...documentOf({}), more: Array(100_000).fill({ a: 1, b: 2, c: 3 }) }),
     ]) {
       answer = () => new Response(body);
