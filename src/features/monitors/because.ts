@@ -10,7 +10,7 @@ export interface Because {
   url: string;
 }
 
-/** Returns the end of the message of a check about components with a status. */
+/** Returns the end of the message of a check about components with a status. Visitors see what stands before it. */
 export const statusPart = (status: ComponentStatus) => `: ${spaced(status)}.`;
 
 /**

@@ -57,7 +57,7 @@ const says =
   () =>
     Response.json(document, { headers });
 
-describe("the pages of ten providers", () => {
+describe("documents as ten providers write them", () => {
   test.each([
     ["bitbucket", "failed", ["Git via SSH"], "failed", "Git via SSH: major outage."],
     ["cloudflare", "degraded", ["Authoritative DNS"], "ok", null],
