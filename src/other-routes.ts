@@ -18,6 +18,7 @@ import { mailReportRoutes } from "./features/mail/api";
 import { mailOfChange } from "./features/mailings/mailings";
 import { maintenanceRoutes } from "./features/maintenance/api";
 import { MaintenanceEventData } from "./features/maintenance/wire";
+import { mcpRoutes } from "./features/mcp/api";
 import { metricsRoutes } from "./features/metrics/api";
 import {
   databaseFamilies,
@@ -110,6 +111,7 @@ export function otherRoutes(deps: Dependencies): NewRoute[] {
     analyticsRoutes(ctx),
     metricsRoutes(deps.metrics),
     keyRoutes(ctx, limiter, usage),
+    ...(ctx.config.mcp === "on" ? [mcpRoutes(ctx, deps.routes)] : []),
     docsRoutes(ctx, deps.openApi, assets),
     assetRoutes(assets),
     rootFileRoutes(),

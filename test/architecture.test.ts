@@ -48,6 +48,7 @@ const DEPENDENCIES: Record<string, readonly string[]> = {
   metrics: ["alarms", "monitors", "keys", "limits", "mail", "subscribers", "webhooks"],
   status: ["pages", "components", "timeline", "incidents", "maintenance", "monitors"],
   compat: ["pages", "monitors", "status"],
+  mcp: ["incidents", "monitors", "status", "timeline"],
   // What belongs to a page is above pages.
   "pages/deletion.ts": [
     "pages",

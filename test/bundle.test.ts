@@ -123,3 +123,10 @@ test("the API loads no parser of YAML, which only files that people hand in need
   expect(files).toContain("src/public/docs.tsx");
   expect(files.filter((file) => file.startsWith("node_modules/yaml/"))).toEqual([]);
 });
+
+test("the API loads no library of the Model Context Protocol, which the first message of an agent loads", async () => {
+  const library = /^node_modules\/(@modelcontextprotocol|ajv|zod)\//;
+  const files = [...(await loadedWith("src/other-routes.ts")).keys()];
+  expect(files).toContain("src/features/mcp/api.ts");
+  expect(files.filter((file) => library.test(file))).toEqual([]);
+});

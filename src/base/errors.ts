@@ -169,7 +169,7 @@ export const ERRORS = {
     status: 403,
     title: "Cross-site request rejected",
     meaning:
-      "A form of the dashboard was submitted from another site, or the browser did not send its origin. Behind a reverse proxy that changes the Host header, set the public address.",
+      "A form of the dashboard or a message to /mcp was sent from another site, or the browser did not send its origin. Behind a reverse proxy that changes the Host header, set the public address.",
     example: "This form was not sent from a page of this server, so nothing was changed.",
   },
   not_found: {

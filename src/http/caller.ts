@@ -356,7 +356,7 @@ function noRoute(method: string, allowed: readonly string[]): Problem {
 }
 
 /** Returns the problem of a caller without a scope or role of the route. */
-function permissionProblem(access: Access, caller: Caller): Problem | undefined {
+export function permissionProblem(access: Access, caller: Caller): Problem | undefined {
   if (access.kind === "key" && caller.kind === "key") {
     return scopeProblem(caller.credential, access.scopes);
   }

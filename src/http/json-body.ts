@@ -163,3 +163,17 @@ export function jsonOrRawBody<Schema extends TSchema>(
     },
   });
 }
+
+/** Declares a body of at most `maxBytes` that is one JSON object, whose fields the handler examines. */
+export function jsonObjectBody(maxBytes: number) {
+  return declareBody<Record<string, unknown>>({
+    schema: Type.Object({}),
+    isOptional: false,
+    maxBytes,
+    async read(request, context) {
+      const value = parseJson(decodeUtf8(await readBytes(request, context, maxBytes)));
+      if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+      throw new Problem("invalid_request", "The body is not one JSON object. Lists are not read.");
+    },
+  });
+}

@@ -128,6 +128,11 @@ export interface Operation {
   onCustomDomain?: "page" | "shared";
   /** True if all answers are those of a private page. See `seal`. */
   isSealed?: true;
+  /**
+   * Returns true if the body of a request asks for a change. For a POST that otherwise only reads: a replica answers
+   * reads itself.
+   */
+  changes?: (body: Uint8Array) => boolean;
   /** True if only the primary of a fleet knows the answer, such as whether a form can be sent. */
   isOfPrimary?: true;
 }

@@ -33,7 +33,7 @@ function request({ method, body }: Route): CallOptions {
 }
 
 describe("every protected route", () => {
-  test("protected routes are the metrics and all of /api/v1 except heartbeats, reports about mails and paths of Gatus", async () => {
+  test("protected routes are the metrics, the tools of agents and all of /api/v1 except heartbeats, reports about mails and paths of Gatus", async () => {
     await using site = await createSite();
     const inApi = site.app.app.routes.routes.filter(
       ({ path }) =>
@@ -43,6 +43,7 @@ describe("every protected route", () => {
     const elsewhere = site.protectedRoutes.filter(({ route }) => !inApi.includes(route));
     expect(elsewhere.map(({ route }) => route.path).sort()).toEqual([
       "/compat/kuma/metrics",
+      "/mcp",
       "/metrics",
     ]);
     const inside = site.protectedRoutes.filter(({ route }) => inApi.includes(route));

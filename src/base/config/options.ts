@@ -110,6 +110,15 @@ export const OPTIONS = {
     help: "Clients that the rate limiter counts one by one in a minute; about 190 bytes of memory each.",
     scope: "serve",
   }),
+  mcp: option({
+    flag: "mcp",
+    env: "ALLCLEAR_MCP",
+    parse: parseOneOf(["on", "off"]),
+    default: "on",
+    placeholder: "MODE",
+    help: "off: AI agents cannot use API keys as tools, by the Model Context Protocol at /mcp.",
+    scope: "serve",
+  }),
   outboundAllow: option({
     flag: "outbound-allow",
     env: "ALLCLEAR_OUTBOUND_ALLOW",

@@ -57,6 +57,16 @@ const REPLACED_PATH = /[\\#\t\n\r]|\/(?:\.|%2e){1,2}(?:\/|$)/i;
 
 const MIN_TXID = "allclear-min-txid";
 
+const NO_BYTES = new Uint8Array();
+
+/** A request that may be sent to the primary. */
+interface ForwardedRequest extends MatchedRequest {
+  /** The body, if it was read to decide about the request. */
+  body?: Uint8Array<ArrayBuffer>;
+  /** True if it changes nothing, whatever its method. */
+  isRead?: boolean;
+}
+
 /** State of the database that a replica follows. */
 interface Followed {
   /** Resolves to true once a transaction is applied, or to false after `limitMs`. */
@@ -89,7 +99,7 @@ export function createElsewhere(
     text: undefined,
   };
 
-  function forward(matched: MatchedRequest): Problem | Promise<ElsewhereOutcome> {
+  function forward(matched: ForwardedRequest): Problem | Promise<ElsewhereOutcome> {
     const { context } = matched;
     context.charge = limiter.chargeForward(context.address);
     if (!context.charge.decision.isAllowed) return rateLimited(context.charge);
@@ -97,12 +107,12 @@ export function createElsewhere(
     return send(matched).catch(toProblem);
   }
 
-  async function send(matched: MatchedRequest): Promise<ElsewhereOutcome> {
-    const { context, match, url } = matched;
+  async function send(matched: ForwardedRequest): Promise<ElsewhereOutcome> {
+    const { context, match, url, isRead = false } = matched;
     const { request } = context;
-    const body = await readForwardedBody(matched);
+    const body = matched.body ?? (await readForwardedBody(matched));
     if (body instanceof Problem) return body;
-    noteWrite(request);
+    if (!isRead) noteWrite(request);
     const answer = await forwarder.send({
       method: request.method,
       origin: request.url.slice(0, request.url.indexOf("/", request.url.indexOf("://") + 3)),
@@ -111,7 +121,7 @@ export function createElsewhere(
       body,
       client: visitorAddress(context),
     });
-    noteWrite(request);
+    if (!isRead) noteWrite(request);
     if (!(answer instanceof NotForwarded)) return answer;
     // The replica's own handler keeps the heartbeat for the next primary, or refuses it.
     return isHeartbeat(match) ? sentAgain(request, body) : answer.problem;
@@ -130,9 +140,21 @@ export function createElsewhere(
   }
 
   /** Decides about a read by a key. */
-  function readByKey(matched: MatchedRequest): Problem | Promise<ElsewhereOutcome> | undefined {
-    if (hasJustWritten(matched.context.request)) return forward(matched);
+  function readByKey(matched: ForwardedRequest): Problem | Promise<ElsewhereOutcome> | undefined {
+    if (hasJustWritten(matched.context.request)) return forward({ ...matched, isRead: true });
     return followed.acceptsKeys() ? undefined : keysUnknown();
+  }
+
+  /** Reads the body of a request by a key to decide if it is a change, which the primary makes, or a read. */
+  async function decideByBody(
+    matched: MatchedRequest,
+    changes: (body: Uint8Array) => boolean,
+  ): Promise<ElsewhereOutcome> {
+    const { request } = matched.context;
+    const body = (await readForwardedBody(matched)) ?? NO_BYTES;
+    if (body instanceof Problem) return body;
+    const outcome = (changes(body) ? forward : readByKey)({ ...matched, body });
+    return outcome ?? sentAgain(request, body);
   }
 
   /** Waits until a transaction is applied, or forwards the read. */
@@ -158,7 +180,10 @@ export function createElsewhere(
     answer(matched) {
       const { context, match, url } = matched;
       const { method } = context.request;
-      if (CHANGING.has(method)) return forward(matched);
+      if (CHANGING.has(method)) {
+        const { changes } = match.route?.operation ?? {};
+        return changes ? decideByBody(matched, changes).catch(toProblem) : forward(matched);
+      }
       if (!READING.has(method)) return undefined;
       if (url.path === "/admin" || url.path.startsWith("/admin/")) return forward(matched);
       const operation = match.route?.operation;

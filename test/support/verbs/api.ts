@@ -1,5 +1,6 @@
 import { listDeliveries } from "../../../src/features/webhooks/deliveries";
 import { alertmanagerBody } from "../alert-reports";
+import { callOf } from "../mcp";
 import { byKey, type ActionInstallation, type Verbs } from "./verb";
 
 const FOUND_OUT = "it records observations and changes no setting";
@@ -38,6 +39,17 @@ export const API_VERBS: Verbs = {
         name: "Down",
         body: "It is down.",
       }),
+  },
+  "POST /mcp": {
+    leaves: ["incident.create"],
+    prepare: ({ key }) => ({
+      path: "/mcp",
+      options: callOf(key, "draft_incident", {
+        page: "acme",
+        name: "Down",
+        body: "It is down.",
+      }),
+    }),
   },
   "PATCH /api/v1/incidents/:id": {
     leaves: ["incident.update"],

@@ -98,6 +98,10 @@ const SETTINGS: Readonly<Record<OptionName, Setting>> = {
     label: "Rate-limited clients",
     show: ({ config }) => config.bucketCapacity.toLocaleString("en"),
   },
+  mcp: {
+    label: "Tools for AI agents (MCP)",
+    show: ({ config }) => capitalised(config.mcp),
+  },
   logLevel: { label: "Log level", show: ({ config }) => config.logLevel },
   keepResultsHours: {
     label: "Check results are kept for",

@@ -61,7 +61,7 @@ describe("the audit log of routes", () => {
           expect([entry.actorKind, entry.ip]).toEqual(["system", null]);
           continue;
         }
-        const isByKey = name.includes("/api/");
+        const isByKey = /\/api\/|\/mcp$/.test(name);
         expect([entry.actorKind, entry.ip]).toEqual([isByKey ? "key" : "user", ADDRESS]);
         if (isByKey) expect(entry.actorId).toBe(installation.keyId);
         // Whoever joins is somebody else.
