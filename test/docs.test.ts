@@ -11,7 +11,7 @@ import { OPTIONS } from "../src/base/config/options";
 import { EVENTS } from "../src/events/outbox";
 import { readApplyFile } from "../src/features/apply/read";
 import { ALARM_KINDS, ALARMS } from "../src/features/alarms/kinds";
-import { SCOPES } from "../src/features/keys/scopes";
+import { SCOPE_NAMES, SCOPES } from "../src/features/keys/scopes";
 import { comingFrom } from "../src/imports/coming-from";
 import { FORMATS } from "../src/features/webhooks/formats";
 import { RETRY_DELAYS_MS } from "../src/features/webhooks/rules";
@@ -21,6 +21,7 @@ import { SUPPORTED_TYPES } from "../src/base/status";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../src/base/time";
 import { commandsAsMarkdown } from "./support/api-commands";
 import { createTestApp } from "./support/app";
+import { messageOf, sentBy } from "./support/mcp";
 import { toMarkdown } from "./support/coming-from";
 
 const ROOT = join(import.meta.dir, "..");
@@ -231,6 +232,30 @@ describe("the documents agree with the code", () => {
       await Bun.write(join(ROOT, "docs/fleet.md"), current);
     }
     expect(fleet).toBe(current);
+  });
+
+  // UPDATE_GOLDEN=1 writes the table again.
+  test("docs/agents.md contains the table of all tools, with their scopes and arguments", async () => {
+    await using app = await createTestApp();
+    const rows: string[] = [];
+    for (const scope of SCOPE_NAMES) {
+      const key = await app.keyWith(scope);
+      const { body } = await app.call("/mcp", sentBy(key, messageOf("tools/list")));
+      for (const { name, inputSchema, description } of body.result.tools) {
+        const names = Object.keys(inputSchema.properties).map((argument) => `\`${argument}\``);
+        rows.push(`| \`${name}\` | \`${scope}\` | ${names.join(", ")} | ${description} |`);
+      }
+    }
+    const table = ["| tool | scope | arguments | |", "|---|---|---|---|", ...rows];
+    const agents = await read("docs/agents.md");
+    const current = agents.replace(
+      /<!-- tools -->[\s\S]*<!-- \/tools -->/,
+      () => `<!-- tools -->\n${table.join("\n")}\n<!-- /tools -->`,
+    );
+    if (process.env["UPDATE_GOLDEN"] === "1") {
+      await Bun.write(join(ROOT, "docs/agents.md"), current);
+    }
+    expect(agents).toBe(current);
   });
 
   test("docs/webhooks.md names every type of event", async () => {

@@ -3,7 +3,7 @@ import { createInstallation, PROCESS_TEST_MS } from "../support/binary";
 import { connect } from "../support/mcp";
 
 test(
-  "the executable answers the tools of agents, and not with --mcp off",
+  "the executable answers the tools of AI agents, and not with --mcp off",
   async () => {
     await using installation = await createInstallation();
     await installation.createPage("acme", ["API"]);

@@ -33,7 +33,7 @@ function request({ method, body }: Route): CallOptions {
 }
 
 describe("every protected route", () => {
-  test("protected routes are the metrics, the tools of agents and all of /api/v1 except heartbeats, reports about mails and paths of Gatus", async () => {
+  test("protected routes are the metrics, the tools of AI agents and all of /api/v1 except heartbeats, reports about mails and paths of Gatus", async () => {
     await using site = await createSite();
     const inApi = site.app.app.routes.routes.filter(
       ({ path }) =>

@@ -1,29 +1,31 @@
 /*
- * Answers of the API as agents get them: text from outside stands in fields of its own, and everything within the limit of
+ * Answers of the API as tools show them: text from outside stands in fields of its own, and everything within the limit of
  * an answer.
  */
 import { badnessOf } from "../../base/status";
-import { codePointLength } from "../../base/text";
 import type { Incident } from "../incidents/wire";
 import type { Monitor } from "../monitors/wire";
 import type { StatusDocument } from "../status/wire";
 import { truncateText } from "../timeline/updates";
 
+/** Characters that people do not see, such as tags, fillers, variation selectors and marks of direction. */
+const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
+
 /** Maximum length of a text from outside, in code points. */
 const UNTRUSTED_MAX = 1_000;
 
 /**
- * Returns the fields of a text that a checked host, a job or a sender of alerts wrote. An agent could take it for
+ * Returns the fields of a text that a checked host, a job or a sender of alerts wrote. An AI agent could take it for
  * instructions. Invisible characters are left out, since people would not see what they say.
  */
 function untrusted(text: string | null) {
   if (text === null) return { untrusted_text: null };
-  const { body, truncated } = truncateText(text.replace(/\p{Cf}/gu, ""), UNTRUSTED_MAX);
+  const { body, truncated } = truncateText(text.replace(INVISIBLE, ""), UNTRUSTED_MAX);
   return { untrusted_text: body, ...(truncated && { untrusted_text_truncated: truncated }) };
 }
 
 /** Returns a monitor without its configuration, which can hold secrets. */
-export function monitorForAgents(shown: Monitor): object {
+export function monitorForTools(shown: Monitor): object {
   const { config: _config, last_check: check, ...monitor } = shown;
   if (!check) return { ...monitor, last_check: null };
   const { message, ...result } = check;
@@ -31,7 +33,7 @@ export function monitorForAgents(shown: Monitor): object {
 }
 
 /** Returns an incident. The updates of one that a monitor opened quote what its checks have seen. */
-export function incidentForAgents(incident: Incident): object {
+export function incidentForTools(incident: Incident): object {
   if (incident.source !== "monitor") return incident;
   const updates = incident.updates.map(({ body, ...update }) => ({
     ...update,
@@ -41,10 +43,10 @@ export function incidentForAgents(incident: Incident): object {
 }
 
 /** Returns the status document of a page, with the worst components first: if some are left out, then those that work. */
-export function statusForAgents({ components, incidents, ...document }: StatusDocument): object {
+export function statusForTools({ components, incidents, ...document }: StatusDocument): object {
   return {
     ...document,
-    incidents: incidents.map(incidentForAgents),
+    incidents: incidents.map(incidentForTools),
     components: components.toSorted(
       (one, other) => badnessOf(other.status) - badnessOf(one.status),
     ),
@@ -60,8 +62,11 @@ export function fits(text: string): boolean {
   return text.length <= TEXT_MAX_BYTES && Buffer.byteLength(JSON.stringify(text)) <= TEXT_MAX_BYTES;
 }
 
-/** Limits from which an answer that is too large is cut: the length of texts, in code points, and of lists. */
+/** Limits from which an answer that is too large is cut: the length of texts, in UTF-16 units, and of lists. */
 const CUT_FROM = { text: 4_000, list: 1_000 };
+
+/** Factor of these limits from one attempt to the next. */
+const CUT_STEP = 0.7;
 
 const CUT_NOTE =
   "The answer would have more than 100 kB, so texts end with … where they are cut, and fields that end with _left_out count the entries missing from the list of that name. Ask for less: one page, component or monitor, a shorter period, a smaller limit, or a list in place of a whole page.";
@@ -70,7 +75,9 @@ const CUT_NOTE =
 export function toFittingText(answer: object): string {
   const whole = JSON.stringify(answer);
   if (fits(whole)) return whole;
-  for (let share = 1; ; share /= 2) {
+  // Begins near the size that fits, since each attempt takes as long as it is large.
+  const nearly = Math.sqrt((2 * TEXT_MAX_BYTES) / whole.length);
+  for (let share = Math.min(1, nearly); ; share *= CUT_STEP) {
     const limits = {
       text: Math.floor(CUT_FROM.text * share),
       list: Math.floor(CUT_FROM.list * share),
@@ -96,6 +103,7 @@ function cut(value: unknown, limits: typeof CUT_FROM): unknown {
 }
 
 function cutText(text: string, length: number): string {
-  if (text.length <= length || codePointLength(text) <= length) return text;
-  return `${[...text].slice(0, length).join("")}…`;
+  if (text.length <= length) return text;
+  // Without the first half of a surrogate pair.
+  return `${text.slice(0, length).replace(/[\ud800-\udbff]$/, "")}…`;
 }

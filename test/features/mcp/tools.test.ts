@@ -201,7 +201,7 @@ describe("the answers of the tools", () => {
     for (const id of [monitor.id, "shop"]) {
       const { answer } = await called("get_monitor", { id });
       expect(answer).toEqual(shown);
-      // A new field with text from outside must be renamed by `monitorForAgents`.
+      // A new field with text from outside must be renamed by `monitorForTools`.
       expect(Object.keys(answer).toSorted()).toEqual(MONITOR_FIELDS);
     }
     const { answer } = await called("list_monitors", { type: "http" });

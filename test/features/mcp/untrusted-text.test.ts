@@ -59,9 +59,9 @@ describe("text from outside", () => {
     const tags = [...SECRET_WORD].map((letter) =>
       String.fromCodePoint(0xe0000 + letter.charCodeAt(0)),
     );
-    const { last_check: check } = await site.report(`disk\u200b full${tags.join("")}\u202e`);
-    expect(check.untrusted_text).not.toMatch(/\p{Cf}/u);
-    expect(check.untrusted_text).toStartWith("disk");
+    const hidden = `\u200b${tags.join("")}\u202e\u00ad\u3164\ufe0f\u{e0100}`;
+    const { last_check: check } = await site.report(`disk ${hidden}full`);
+    expect(check.untrusted_text.replaceAll(/ +/g, " ")).toBe("disk full");
   });
 
   test("what a check has seen stands in untrusted_text of the incident that its monitor opened, and nowhere else", async () => {

@@ -5,7 +5,7 @@ import { callOf, messageOf, resultOf, sentBy } from "../../support/mcp";
 
 const DRAFT = { page: "acme", name: "Down", body: "It is down." };
 
-describe("tools of agents at a replica", () => {
+describe("tools of AI agents at a replica", () => {
   test("reads are answered by the replica, which charges the key, also without a primary", async () => {
     await using pair = await createReplicaPair();
     await pair.primary.page();
