@@ -96,8 +96,14 @@ export type ElsewhereOutcome = Response | Problem | Request;
 
 /** Decides which requests another node of the fleet answers. Undefined without a fleet. */
 export interface Elsewhere {
-  /** Returns an error, or the outcome to wait for; undefined for a request that this node answers at once. */
-  answer(request: MatchedRequest): Problem | Promise<ElsewhereOutcome> | undefined;
+  /**
+   * Returns an error, or the outcome to wait for; undefined for a request that this node answers at once. `isRefused`
+   * returns true if this node refuses the caller.
+   */
+  answer(
+    request: MatchedRequest,
+    isRefused: () => boolean,
+  ): Problem | Promise<ElsewhereOutcome> | undefined;
   /**
    * Waits, once the caller is charged, until this node has what the request must show. Resolves to undefined then, else
    * to an error or the answer of another node. Returns undefined for a request that need not wait.
@@ -155,7 +161,8 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     }
     context.route = match.route;
     if (elsewhere && !isHere && url && !unreadable) {
-      const outcome = elsewhere.answer({ context, match, url, bodies });
+      const isRefused = () => authorisation.authorise(context, match) !== undefined;
+      const outcome = elsewhere.answer({ context, match, url, bodies }, isRefused);
       if (outcome instanceof Problem) return finishUnread(context, outcome);
       if (outcome) {
         return outcome.then((settled) =>

@@ -177,12 +177,15 @@ export function createElsewhere(
   }
 
   return {
-    answer(matched) {
+    answer(matched, isRefused) {
       const { context, match, url } = matched;
       const { method } = context.request;
       if (CHANGING.has(method)) {
         const { changes } = match.route?.operation ?? {};
-        return changes ? decideByBody(matched, changes).catch(toProblem) : forward(matched);
+        if (!changes) return forward(matched);
+        // Only the primary may know a new key. A refused caller's body is not read to decide.
+        if (isRefused()) return followed.acceptsKeys() ? undefined : forward(matched);
+        return decideByBody(matched, changes).catch(toProblem);
       }
       if (!READING.has(method)) return undefined;
       if (url.path === "/admin" || url.path.startsWith("/admin/")) return forward(matched);

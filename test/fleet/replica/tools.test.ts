@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { chargeOf, expectProblem } from "../../support/app";
 import { createReplicaPair } from "../../support/fleet/replica-pair";
 import { callOf, messageOf, resultOf, sentBy } from "../../support/mcp";
+import { streamOf } from "../../support/streamed-body";
 
 const DRAFT = { page: "acme", name: "Down", body: "It is down." };
 
@@ -83,6 +84,35 @@ describe("tools of AI agents at a replica", () => {
     expectProblem(await pair.call("/mcp", foreign), "cross_site_request");
     expectProblem(await pair.call("/mcp", { key }), "method_not_allowed");
     expect(pair.received).toEqual([]);
+  });
+
+  test("a message without a live key is refused at once, as by the primary, and its body is not read", async () => {
+    await using pair = await createReplicaPair();
+    const key = await pair.primary.keyWith("read:status");
+    const draft = JSON.stringify(callOf("", "draft_incident", DRAFT).json);
+    const post = async (sent: string | undefined) => {
+      const { stream, wasRead } = streamOf(draft);
+      const headers = { "content-type": "application/json", "transfer-encoding": "chunked" };
+      const answer = await pair.call("/mcp", { method: "POST", key: sent, headers, raw: stream });
+      return { answer, wasRead: wasRead() };
+    };
+    const missing = await post(undefined);
+    expectProblem(missing.answer, "missing_key");
+    expect([missing.wasRead, chargeOf(missing.answer)]).toEqual([false, "public 99"]);
+    const unknown = await post(`allclear_${"0".repeat(43)}`);
+    expectProblem(unknown.answer, "invalid_key");
+    expect(unknown.wasRead).toBe(false);
+    expect((await post(key)).wasRead).toBe(true);
+    expect(pair.received).toHaveLength(1);
+  });
+
+  test("a key that the replica does not know is refused by the primary while the replica may not know new keys", async () => {
+    await using pair = await createReplicaPair();
+    await pair.primary.keyWith("read:status");
+    pair.state.acceptsKeys = false;
+    const sent = sentBy(`allclear_${"0".repeat(43)}`, messageOf("tools/list"));
+    expectProblem(await pair.call("/mcp", sent), "invalid_key");
+    expect(pair.received).toHaveLength(1);
   });
 
   test("a replica that may not know of revoked keys refuses reads", async () => {
