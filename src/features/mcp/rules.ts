@@ -8,8 +8,8 @@ import type { Monitor } from "../monitors/wire";
 import type { StatusDocument } from "../status/wire";
 import { truncateText } from "../timeline/updates";
 
-/** Characters that people do not see, such as tags, fillers, variation selectors and marks of direction. */
-const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
+/** Characters that people do not see, such as tags, fillers, marks of direction and controls, but not tabs and ends of lines. */
+const INVISIBLE = /[[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]--[\t\n\r]]/gv;
 
 /** Maximum length of a text from outside, in code points. */
 const UNTRUSTED_MAX = 1_000;

@@ -1,6 +1,12 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { ANSWER_MAX_BYTES, fits, toFittingText } from "../../../src/features/mcp/rules";
+import type { Incident } from "../../../src/features/incidents/wire";
+import {
+  ANSWER_MAX_BYTES,
+  fits,
+  incidentForTools,
+  toFittingText,
+} from "../../../src/features/mcp/rules";
 
 /** Bytes of a text as a string of JSON. */
 const bytesOf = (text: string) => Buffer.byteLength(JSON.stringify(text));
@@ -55,4 +61,13 @@ test("the note comes first, also in the place of another one", () => {
   const text = toFittingText({ id: "x", text: "x".repeat(200_000), note: "Another." });
   expect(text).toStartWith('{"note":"The answer');
   expect(text).not.toContain("Another.");
+});
+
+test("controls of terminals are left out of untrusted_text, and tabs and ends of lines stay", () => {
+  const body = "Disk\tfull.\r\n\u001b[2JRead\u0000 \u0085the\u009b log.\n";
+  const incident = { source: "monitor", updates: [{ body }] } as Incident;
+  expect(incidentForTools(incident)).toEqual({
+    source: "monitor",
+    updates: [{ untrusted_text: "Disk\tfull.\r\n[2JRead the log.\n" }],
+  });
 });
