@@ -23,7 +23,14 @@ import { addUpdate, createIncident, readNewIncident } from "../incidents/inciden
 import { getIncident, getIncidentRow } from "../incidents/records";
 import { canReadDrafts } from "../incidents/rules";
 import { AddUpdateBody, CreateIncidentBody, presentIncident } from "../incidents/wire";
-import { fits, incidentForTools, monitorForTools, statusForTools, toFittingText } from "./rules";
+import {
+  ANSWER_MAX_BYTES,
+  fits,
+  incidentForTools,
+  monitorForTools,
+  statusForTools,
+  toFittingText,
+} from "./rules";
 
 /** Limit of a message, in bytes. */
 const MESSAGE_MAX_BYTES = 64 * 1024;
@@ -358,7 +365,7 @@ interface List {
 const SHORT_NOTE =
   "The answer would have more than 100 kB, so this list has fewer entries than its limit. next_cursor leads to the rest.";
 
-/** Reads a list or figures. A page of a list that is too large is read again with half of its entries. */
+/** Reads a list or figures. A page of a list that is too large is read again with as many entries as probably fit. */
 async function readList(
   ctx: Ctx,
   route: Route,
@@ -372,8 +379,10 @@ async function readList(
     const list = (await read(ctx, route, requestContext, { query })) as unknown as List;
     const data = list.data.map((entry) => presented(entry, present));
     const answer = { ...note, ...list, data };
-    if (!isPaged || data.length <= 1 || fits(JSON.stringify(answer))) return toFittingText(answer);
-    texts.set("limit", String(Math.floor(data.length / 2)));
+    const whole = JSON.stringify(answer);
+    if (!isPaged || data.length <= 1 || fits(whole)) return toFittingText(answer);
+    const share = Math.min(1 / 2, ANSWER_MAX_BYTES / whole.length);
+    texts.set("limit", String(Math.max(1, Math.floor(data.length * share))));
   }
 }
 

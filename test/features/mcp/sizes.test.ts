@@ -38,6 +38,27 @@ describe("the size of an answer", () => {
     expect(found).toEqual(ids.toReversed());
   });
 
+  test("a list that is far too large is read twice, and its answer is more than half full", async () => {
+    await using app = await createTestApp();
+    await app.page({ slug: "acme" });
+    await writeLongTexts(app, { incidents: 64, updates: 3 });
+    const key = await app.keyWith("read:status");
+    await app.app.loadRoutes();
+    const route = app.app.routes.routes.find(({ operation }) => operation.id === "listIncidents");
+    if (!route) throw new Error("the route exists");
+    let reads = 0;
+    const { handle } = route;
+    route.handle = (sent) => {
+      reads += 1;
+      return handle(sent);
+    };
+    const given = { limit: 100 };
+    const { answer, bytes } = await callTool(app.call, key, "list_incidents", given);
+    expect([reads, bytes <= ANSWER_MAX_BYTES]).toEqual([2, true]);
+    expect(bytes).toBeGreaterThan(ANSWER_MAX_BYTES / 2);
+    expect(answer.next_cursor).toBeString();
+  });
+
   test("an incident that is too large has shorter texts and the newest updates, and counts the others", async () => {
     await using app = await createTestApp();
     await app.page({ slug: "acme" });
@@ -105,9 +126,12 @@ describe("the size of an answer", () => {
   test("a problem that repeats a large call is cut too", async () => {
     await using app = await createTestApp();
     const key = await app.keyWith("read:status", "write:incidents");
-    for (const letter of ['"', "\u0001", "é"]) {
-      const room = letter === '"' ? 30_000 : letter === "\u0001" ? 10_000 : 30_000;
-      const given = { [letter.repeat(room)]: "x" };
+    for (const [letter, times] of [
+      ['"', 30_000],
+      ["\u0001", 10_000],
+      ["é", 30_000],
+    ] as const) {
+      const given = { [letter.repeat(times)]: "x" };
       for (const name of ["list_incidents", "draft_incident"]) {
         const { isError, bytes, answer } = resultOf(
           await app.call("/mcp", callOf(key, name, given)),
