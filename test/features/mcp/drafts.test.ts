@@ -126,7 +126,7 @@ describe("draft_incident", () => {
     ["nothing", {}, ["#/body", "#/name", "#/page"]],
     ["draft", { ...DRAFT, draft: false }, ["#/draft"]],
     ["notify", { ...DRAFT, notify: true }, ["#/notify"]],
-    ["an unknown page and component", { ...DRAFT, page: "none" }, ["#/page"]],
+    ["an unknown page", { ...DRAFT, page: "none" }, ["#/page"]],
     ["a wrong status", { ...DRAFT, status: "over" }, ["#/status"]],
     [
       "an unknown component",

@@ -204,6 +204,26 @@ describe("a message to /mcp", () => {
     }
   });
 
+  test("a call that asks for a task, or lacks its id, drafts nothing", async () => {
+    const { app, key } = await site();
+    const { params, ...message } = messageOf("tools/call", {
+      name: "draft_incident",
+      arguments: { page: "acme", name: "Not drafted", body: "It is down." },
+    });
+    const asked = { ...message, params: { ...params, task: { ttl: 1_000 } } };
+    const { status, body } = await app.call("/mcp", sentBy(key, asked));
+    expect([status, body.result, body.error.message]).toEqual([
+      200,
+      undefined,
+      expect.stringContaining("does not support task"),
+    ]);
+    const { id: _id, ...notification } = { ...message, params };
+    expect((await app.call("/mcp", sentBy(key, notification))).status).toBe(202);
+    expect(app.audit().filter(({ action }) => action === "incident.create")).toEqual([]);
+    resultOf(await app.call("/mcp", sentBy(key, { ...message, params })));
+    expect(app.audit().filter(({ action }) => action === "incident.create")).toHaveLength(1);
+  });
+
   test("an id of a hundred characters is repeated, and a longer one is refused", async () => {
     const { app, key } = await site();
     const send = (id: string) => app.call("/mcp", sentBy(key, { ...LIST, id }));

@@ -24,7 +24,7 @@ const site = shareSite(async () => {
   const named = { page: "acme", name: "Slow", body: "Slow." };
   const api = components["API"] ?? "";
   const incident = await post("/incidents", { ...named, components: { [api]: "major_outage" } });
-  await post("/incidents", { ...named, name: "Not yet", draft: true });
+  const draft = await post("/incidents", { ...named, name: "Not yet", draft: true });
   await post("/maintenance", {
     ...named,
     components: [api],
@@ -43,7 +43,7 @@ const site = shareSite(async () => {
     const result = { at, outcome: "ok", latencyMs: 12, message: null } as const;
     insertCheck(tx, { monitorNum: row?.num ?? 0, ...result });
   });
-  return { ...served, all, incident, monitor };
+  return { ...served, all, incident, draft, monitor };
 });
 
 /** Connects a client with a key that has these scopes. */
@@ -189,6 +189,15 @@ describe("the answers of the tools", () => {
     expect(answer.data.map(({ name }: { name: string }) => name)).toEqual(["Slow"]);
     const both = await called("list_incidents");
     expect(both.answer.data.map(({ name }: { name: string }) => name)).toEqual(["Not yet", "Slow"]);
+  });
+
+  test("get_incident of a draft answers a key with both scopes, and to others there is none", async () => {
+    const { draft } = await site();
+    const client = await clientWith("read:status");
+    const given = { name: "get_incident", arguments: { id: draft.id } };
+    const hidden = answerOf(await client.callTool(given));
+    expect([hidden.isError, hidden.answer.code]).toEqual([true, "not_found"]);
+    expect((await called("get_incident", { id: draft.id })).answer).toMatchObject({ draft: true });
   });
 
   test("monitors are shown without their configuration", async () => {
