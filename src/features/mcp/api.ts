@@ -168,7 +168,7 @@ async function answerMessage(
         ...(version !== null && { [PROTOCOL_VERSION]: version }),
       },
     }),
-    { parsedBody: message },
+    { parsedBody: withoutClient(message) },
   );
   const body = await answer.text();
   return new Response(body === "" ? null : body, {
@@ -178,6 +178,17 @@ async function answerMessage(
       ...(body !== "" && { "Content-Type": "application/json" }),
     },
   });
+}
+
+/**
+ * Returns a message without what the client says of itself when it connects. Nothing depends on it, and the SDK answers
+ * with a text about each wrong part, of which a message has room for thousands.
+ */
+function withoutClient(message: Arguments): Arguments {
+  if (message["method"] !== "initialize") return message;
+  const { protocolVersion } = (message["params"] ?? {}) as Arguments;
+  const clientInfo = { name: "client", version: "0" };
+  return { ...message, params: { protocolVersion, capabilities: {}, clientInfo } };
 }
 
 /** Stands for the validator of answers to questions, which this server does not ask. */

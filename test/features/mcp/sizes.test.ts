@@ -10,6 +10,15 @@ interface Shown {
   id: string;
 }
 
+function repeated<Value>(times: number, value: Value): Value[] {
+  return Array.from({ length: times }, () => value);
+}
+
+/** Returns an object with this number of fields. */
+function numbered(count: number, value: unknown): object {
+  return Object.fromEntries(repeated(count, value).map((each, index) => [`k${index}`, each]));
+}
+
 describe("the size of an answer", () => {
   test("a list that is too large has fewer entries, says so, and its cursor leads to the rest", async () => {
     await using app = await createTestApp();
@@ -143,6 +152,26 @@ describe("the size of an answer", () => {
     const long = messageOf("tools/call", { name: "x".repeat(60_000) });
     const { text } = await app.call("/mcp", sentBy(key, long));
     expect(text.length).toBeLessThan(1_000);
+  });
+
+  test.each([
+    ["initialize", { clientInfo: { name: "a", version: "1", icons: repeated(20_000, {}) } }],
+    ["initialize", { capabilities: { experimental: numbered(5_000, 1) } }],
+    ["initialize", { _meta: numbered(5_000, 1) }],
+    ["tools/list", { _meta: numbered(5_000, 1), cursor: numbered(100, 1) }],
+    ["tools/call", { name: "get_status", arguments: repeated(20_000, {}) }],
+    ["tools/call", { name: "get_status", arguments: numbered(5_000, {}) }],
+    ["tools/call", { name: numbered(5_000, 1), arguments: {}, task: numbered(100, 1) }],
+    ["ping", { _meta: { progressToken: repeated(20_000, {}) } }],
+  ])("the answer to %s with thousands of wrong parts is short", async (method, params) => {
+    await using app = await createTestApp();
+    const key = await app.keyWith("read:status");
+    const known = { protocolVersion: "2025-06-18", capabilities: {} };
+    const client = { clientInfo: { name: "test", version: "1" } };
+    const given = method === "initialize" ? { ...known, ...client, ...params } : params;
+    const { status, text } = await app.call("/mcp", sentBy(key, messageOf(method, given)));
+    expect(status).toBeOneOf([200, 400]);
+    expect(Buffer.byteLength(text)).toBeLessThan(ANSWER_MAX_BYTES / 4);
   });
 
   test("the list of all tools is within the limit", async () => {
