@@ -42,14 +42,20 @@ export function incidentForTools(incident: Incident): object {
   return { ...incident, updates };
 }
 
-/** Returns the status document of a page, with the worst components first: if some are left out, then those that work. */
+/**
+ * Returns the status document of a page, with the worst components first: if some are left out, then those that work. The
+ * page of a provider named what a component fails because of.
+ */
 export function statusForTools({ components, incidents, ...document }: StatusDocument): object {
   return {
     ...document,
     incidents: incidents.map(incidentForTools),
-    components: components.toSorted(
-      (one, other) => badnessOf(other.status) - badnessOf(one.status),
-    ),
+    components: components
+      .toSorted((one, other) => badnessOf(other.status) - badnessOf(one.status))
+      .map(({ because, ...component }) => ({
+        ...component,
+        because: because && { url: because.url, ...untrusted(because.name) },
+      })),
   };
 }
 

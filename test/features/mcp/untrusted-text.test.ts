@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createMonitoring } from "../../../src/features/monitors/engine/engine";
+import { alertmanagerBody, openAlertSite } from "../../support/alert-reports";
 import { createTestApp, type TestApp } from "../../support/app";
 import { fails } from "../../support/engine-site";
 import { callTool } from "../../support/mcp";
@@ -87,6 +88,61 @@ describe("text from outside", () => {
       const { text } = await callTool(app.call, key, name);
       expect(text).not.toContain(SECRET_WORD);
     }
+  });
+
+  test("titles of alerts stand in untrusted_text and nowhere else", async () => {
+    await using site = await openAlertSite();
+    await site.monitor({ match: ["service=checkout"] }, { open_incident: "automatic" });
+    const labels = { alertname: HOSTILE, service: "checkout" };
+    const annotations = { summary: HOSTILE, description: HOSTILE };
+    const sent = await site.report(alertmanagerBody({ labels, annotations }));
+    expect(sent.body.matched).toBe(1);
+    await site.clock.advance(1_000);
+    const key = await site.app.keyWith("read:status", "manage:monitors");
+    const found: Record<string, string[]> = {};
+    for (const name of ["list_monitors", "list_incidents", "list_components", "get_status"]) {
+      const given = name === "get_status" ? { page: "acme" } : {};
+      const { answer } = await callTool(site.app.call, key, name, given);
+      found[name] = fieldsWith(answer, SECRET_WORD);
+    }
+    expect(found["list_monitors"]).toEqual(["untrusted_text"]);
+    expect(new Set(Object.values(found).flat())).toEqual(new Set(["untrusted_text"]));
+  });
+
+  test("names from the page of a provider stand in untrusted_text and nowhere else", async () => {
+    await using site = await openAlertSite();
+    using provider = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: () =>
+        Response.json({
+          status: { indicator: "critical", description: HOSTILE },
+          components: [{ id: "dns", name: HOSTILE, status: "major_outage" }],
+        }),
+    });
+    const json = {
+      type: "upstream",
+      name: "Provider",
+      component_ids: [site.components["Checkout"]],
+      open_incident: "automatic",
+      config: {
+        url: `http://127.0.0.1:${provider.port}/`,
+        components: ["dns"],
+        public_name: "Cloud",
+      },
+    };
+    const path = "/api/v1/monitors";
+    const made = await site.app.call(path, { method: "POST", key: site.key, json });
+    await site.app.call(`${path}/${made.body.id}/check`, { method: "POST", key: site.key });
+    await site.clock.advance(1_000);
+    const key = await site.app.keyWith("read:status", "manage:monitors");
+    const { answer } = await callTool(site.app.call, key, "get_status", { page: "acme" });
+    expect(answer.components[0].because.untrusted_text).toBe(`Cloud: ${HOSTILE}`);
+    const found = fieldsWith(answer, SECRET_WORD);
+    expect(new Set(found)).toEqual(new Set(["untrusted_text"]));
+    expect(found.length).toBeGreaterThan(1);
+    const listed = await callTool(site.app.call, key, "list_monitors");
+    expect(fieldsWith(listed.answer, SECRET_WORD)).toEqual(["untrusted_text"]);
   });
 
   test("in an incident that a monitor opened, updates of people are untrusted_text of at most a thousand characters too", async () => {
