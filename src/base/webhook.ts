@@ -10,6 +10,7 @@ export const WEBHOOK_FORMATS = [
   "telegram",
   "teams",
   "email",
+  "template",
 ] as const;
 export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
 
@@ -18,6 +19,25 @@ const FOR_PROGRAMS: ReadonlySet<WebhookFormat> = new Set(["standard", "statuspag
 /** True for messages to people, who do not get events with `notify: false`. */
 export function isForPeople(format: WebhookFormat): boolean {
   return !FOR_PROGRAMS.has(format);
+}
+
+/** Format of an endpoint, with its settings. */
+interface Formatted {
+  format: WebhookFormat;
+  settings: Readonly<Record<string, unknown>>;
+}
+
+/** Prefix of the settings of a template that describe the request for the end of something. */
+export const END_PREFIX = "resolve_";
+
+/** True for a template with a request for the end of something: its receiver keeps the state of each object. */
+export function reportsEnds({ format, settings }: Formatted): boolean {
+  return format === "template" && Object.keys(settings).some((name) => name.startsWith(END_PREFIX));
+}
+
+/** True for an endpoint that gets each event by itself: of a program, or of a receiver that keeps states. */
+export function getsEachEvent(webhook: Formatted): boolean {
+  return !isForPeople(webhook.format) || reportsEnds(webhook);
 }
 
 /** Time in seconds for which messages for people about monitors are gathered: default and maximum. */

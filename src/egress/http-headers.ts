@@ -20,6 +20,11 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
+/** Returns a text as a header value with one character for each byte of its UTF-8. */
+export function toHeaderValue(text: string): string {
+  return Buffer.from(text).toString("latin1");
+}
+
 /** Returns the error of a header to send, without its value; undefined for a valid one. */
 export function headerError(name: string, value: string): string | undefined {
   if (OWN_HEADERS.has(name.toLowerCase())) return "is set by Allclear itself";
@@ -68,7 +73,7 @@ export function headersOf(
 }
 
 /** Returns the text of a header value with one character per byte: as UTF-8, else as windows-1252. */
-function headerText(value: string): string {
+export function headerText(value: string): string {
   if (!/[\x80-\xff]/.test(value)) return value;
   const bytes = Buffer.from(value, "latin1");
   try {

@@ -132,7 +132,7 @@ export function EmptyState({ title, action, children }: EmptyStateProps) {
   );
 }
 
-interface Fact {
+export interface Fact {
   label: string;
   value: ComponentChildren;
   /** True if it spans two columns. */

@@ -48,6 +48,20 @@ const reaches: Record<WebhookFormat, fc.Arbitrary<Reach>> = {
       { bot_token: `12:${WEBHOOK_SECRET}`, chat_id: "-100123", message_thread_id: 7 },
     ),
   }),
+  template: fc.record({
+    url: fc.constantFrom("https://d.example/{secret.KEY}", "https://e.example/${A}?id={id}"),
+    settings: fc.constantFrom<Record<string, unknown>[]>(
+      { method: "POST", body: "{title}", secrets: { KEY: WEBHOOK_SECRET } },
+      {
+        method: "PUT",
+        headers: { Authorization: "Bearer {secret.KEY}", "Content-Type": "application/json" },
+        body: '{"text": "{text}", "of": "${A}"}',
+        resolve_body: '{"key": "{key}"}',
+        text_limit: 500,
+        secrets: { KEY: `${WEBHOOK_SECRET}-2` },
+      },
+    ),
+  }),
 };
 
 const events = fc.oneof(

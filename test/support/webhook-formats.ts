@@ -24,11 +24,21 @@ export const DESTINATIONS: Record<WebhookFormat, Pick<FormatContext, "url" | "se
     settings: {},
   },
   email: { url: "mailto:oncall@example.com", settings: {} },
+  template: {
+    url: "https://receiver.example.com/api/{secret.TEAM}/messages?id={id}",
+    settings: {
+      method: "POST",
+      headers: { Authorization: "Bearer {secret.TOKEN}", "X-Title": "{title}" },
+      body: '{"title": "{title}", "text": "{text}", "status": "{status}", "tone": "{tone}", "url": "{url}", "page": "{page}", "components": "{components}", "event": "{event}", "time": "{time}", "key": "{key}"}',
+      secrets: { TEAM: "T01", TOKEN: "quite-private-token" },
+    },
+  },
 };
 
 export function contextFor(name: WebhookFormat): FormatContext {
   return {
     ...DESTINATIONS[name],
+    messageId: "evt_1",
     pageName: "Acme",
     pageUrl: "https://status.test/status/acme",
     baseUrl: "https://status.test",

@@ -48,6 +48,21 @@ export const SECRET_DESTINATIONS: Partial<
     shown: "https://api.telegram.org",
     secrets: ["123456:ABC-DEF1234ghIkl"],
   },
+  template: {
+    url: "https://receiver.example.com/{secret.PART}/messages",
+    settings: {
+      method: "POST",
+      headers: { Authorization: "Basic status:{secret.PASSWORD}" },
+      body: '{"text": "{title}", "key": "{secret.KEY}"}',
+      secrets: {
+        PART: "quite/private part",
+        PASSWORD: "quite-private-password",
+        KEY: "quite-private-key",
+      },
+    },
+    shown: "https://receiver.example.com/{secret.PART}/messages",
+    secrets: ["quite/private part", "quite-private-password", "quite-private-key"],
+  },
 };
 
 /** An app with a page and a key that may configure webhooks. */

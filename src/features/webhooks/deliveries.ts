@@ -4,6 +4,7 @@ import { plural } from "../../base/text";
 import type { DeliveryStatus } from "../../base/webhook";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
+import { headerText } from "../../egress/http-headers";
 import { audit } from "../../events/audit";
 import { deleteCancelledMail } from "../mail/store";
 import { findDefaultPage } from "../pages/store";
@@ -28,7 +29,6 @@ import {
 } from "./log-store";
 import { isOpenToEvents, recipientOf } from "./recipient";
 import { type DeliveryRecord, getWebhookRecord, nameInWords, wakeDeliverer } from "./records";
-import { groupOf } from "./rules";
 import { findWebhook, type WebhookRow } from "./store";
 import { presentWebhook } from "./wire";
 
@@ -187,6 +187,7 @@ export function sendTestEvent(ctx: Ctx, tx: Tx, id: string, actor: Actor): Deliv
 
 /** Request of a delivery as it may be shown, without its secrets. */
 export interface SentRequest {
+  method: string;
   url: string;
   /** Time and signature of an attempt are left out. */
   headers: Readonly<Record<string, string>>;
@@ -205,22 +206,23 @@ export function sentRequest(
 ): SentRequest | undefined {
   const joined = findForTry(ctx.db, { id: deliveryId });
   if (!joined) return undefined;
-  const { delivery, webhook } = joined;
+  const { webhook } = joined;
   const outgoing = outgoingOf(ctx.db, joined, sentWith(ctx.db, joined));
   const message = writeMessage(ctx, outgoing, readHeadline);
   if (!message) return undefined;
   if (webhook.format === "email") {
     const headers = { To: recipientOf(webhook.url), ...message.headers };
-    return { url: webhook.url, headers, body: message.body };
+    return { method: "POST", url: webhook.url, headers, body: message.body };
   }
   const secrets = secretsIn(webhook);
   const redact = (text: string) => blanked(text, secrets);
-  const { url = webhook.url } = message;
-  const headers = { ...message.headers, "webhook-id": groupOf(delivery) ?? delivery.eventId };
+  const { method = "POST", url = webhook.url } = message;
+  const headers = { ...message.headers, "webhook-id": outgoing.messageId };
   return {
+    method,
     url: url === webhook.url ? shownUrl(webhook.format, url) : redact(url),
     headers: Object.fromEntries(
-      Object.entries(headers).map(([name, value]) => [name, redact(value)]),
+      Object.entries(headers).map(([name, value]) => [name, redact(headerText(value))]),
     ),
     body: redact(message.body),
   };

@@ -1,4 +1,4 @@
-import { ANY_EVENT, isForPeople, matchesMonitor } from "../../base/webhook";
+import { ANY_EVENT, getsEachEvent, matchesMonitor } from "../../base/webhook";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import type { EventGroup, EventSubscriber, EventType, RecordedEvent } from "../../events/outbox";
@@ -119,9 +119,10 @@ function deliverySetsOf(
   groups: readonly EventGroup[],
 ): DeliverySet[] {
   const limited = groups.flat().filter(({ receivers }) => receivers !== undefined);
-  const alike = Map.groupBy(webhooks, ({ id, pageId, events, monitors, format }) => {
+  const alike = Map.groupBy(webhooks, (webhook) => {
+    const { id, pageId, events, monitors } = webhook;
     const receives = limited.map(({ receivers }) => receivers?.includes(id));
-    return JSON.stringify([pageId, events, monitors, isForPeople(format), receives]);
+    return JSON.stringify([pageId, events, monitors, getsEachEvent(webhook), receives]);
   });
   return Array.from(alike.values(), (like) => {
     const messages = groups.flatMap((group) => (like[0] ? messagesFor(like[0], group) : []));
@@ -148,9 +149,9 @@ function messagesFor(webhook: LiveWebhook, group: EventGroup): EventMessage[] {
   const subscribed = group.filter(
     (event) => isSubscribedTo(webhook, event) && (event.receivers?.includes(webhook.id) ?? true),
   );
-  return isForPeople(webhook.format)
-    ? withoutRedundant(webhook, subscribed)
-    : subscribed.map((event) => ({ event }));
+  return getsEachEvent(webhook)
+    ? subscribed.map((event) => ({ event }))
+    : withoutRedundant(webhook, subscribed);
 }
 
 function isSubscribedTo({ pageId, events: types, monitors }: LiveWebhook, event: Topic): boolean {

@@ -2,7 +2,7 @@
  * Webhooks in the configuration file: their schema, `validateDeclaredWebhook`, `applyWebhooks` and `exportWebhooks`. A
  * field that is left out has its default. A secret that is null or left out keeps its stored value.
  */
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { Kind, type Static, type TSchema, Type } from "@sinclair/typebox";
 import { type FieldError, invalidFields, pointer } from "../../base/errors";
 import { Nullable, Text } from "../../base/schema";
 import { RefText } from "../../base/texts";
@@ -74,7 +74,7 @@ export type FileWebhook = Static<typeof FileWebhook>;
 export function webhookSettingsSchema(format: WebhookFormat): TSchema {
   const fields = Object.entries<TSchema>(FORMATS[format].settings.properties).map(
     ([name, schema]) => {
-      if (!isSecret(schema)) return [name, schema];
+      if (!isSecret(schema) || schema[Kind] === "Record") return [name, schema];
       const variable = Text({ pattern: "^$|\\$\\{" });
       return [name, Type.Optional(Type.Union([Nullable(schema), variable]))];
     },
@@ -311,8 +311,6 @@ function addSettings(
   for (const name of Object.keys(schema.properties)) {
     const [declared, stored] = [settings[name], before[name]];
     if (isSecretField(schema, name)) {
-      current[`settings.${name}`] = secrets.current[name];
-      desired[`settings.${name}`] = secrets.desired[name];
       if (name in secrets.creation) creation[name] = secrets.creation[name];
       if (name in secrets.change) change[name] = secrets.change[name];
       continue;
@@ -320,7 +318,12 @@ function addSettings(
     current[`settings.${name}`] = stored ?? null;
     desired[`settings.${name}`] = declared ?? null;
     if (declared !== undefined) creation[name] = declared;
-    if (declared !== stored) change[name] = declared ?? null;
+    if (!Bun.deepEquals(declared, stored)) change[name] = declared ?? null;
+  }
+  // By the path of each secret, such as `token` or `secrets.KEY`.
+  for (const path of Object.keys(secrets.desired)) {
+    current[`settings.${path}`] = secrets.current[path];
+    desired[`settings.${path}`] = secrets.desired[path];
   }
   const errors = new FieldErrors();
   errors.addAll(["settings"], secrets.missing);

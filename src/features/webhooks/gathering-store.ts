@@ -24,10 +24,15 @@ export const listEventTurns = selectByIds((orm, isOneOf) =>
     .where(isOneOf(events.id)),
 );
 
-/** Lists the format and the gathering time of endpoints. */
+/** Lists the gathering time of endpoints, with the columns that decide if their messages are gathered. */
 export const listGroupSeconds = selectByIds((orm, isOneOf) =>
   orm
-    .select({ id: webhooks.id, format: webhooks.format, groupSeconds: webhooks.groupSeconds })
+    .select({
+      id: webhooks.id,
+      format: webhooks.format,
+      settings: webhooks.settings,
+      groupSeconds: webhooks.groupSeconds,
+    })
     .from(webhooks)
     .where(isOneOf(webhooks.id)),
 );

@@ -4,7 +4,7 @@
  */
 
 import { SECOND_MS } from "../../base/time";
-import { isForPeople } from "../../base/webhook";
+import { getsEachEvent } from "../../base/webhook";
 import type { Tx } from "../../db/statements";
 import type { EventType } from "../../events/outbox";
 import {
@@ -103,7 +103,7 @@ export function setTurns(
   const ids = distinct(deliveries.map(({ webhookId }) => webhookId));
   const endpoints = byId(
     listGroupSeconds(tx, ids)
-      .filter(({ format }) => isForPeople(format))
+      .filter((endpoint) => !getsEachEvent(endpoint))
       .map((endpoint) => ({
         ...endpoint,
         burst: findBurst(tx, { webhookId: endpoint.id }),

@@ -46,6 +46,7 @@ export const listLiveWebhooks = selectMany((orm, _$: Record<string, never>) =>
       events: webhooks.events,
       monitors: webhooks.monitors,
       format: webhooks.format,
+      settings: webhooks.settings,
       url: webhooks.url,
       confirmedAt: webhooks.confirmedAt,
     })

@@ -6,7 +6,14 @@
 import type { Actor } from "../../base/actor";
 import { conflict } from "../../base/errors";
 import { freeRef, type ManagedMetadata } from "../../base/ids";
-import { addsUse, givenValues, isSecretField, keptSecrets, type Uses } from "../../base/secrets";
+import {
+  addsUse,
+  givenValues,
+  isSecretField,
+  keptSecrets,
+  mergeSecrets,
+  type Uses,
+} from "../../base/secrets";
 import { toRef } from "../../base/text";
 import { FieldErrors, type IsInvalidField, type Valid, validate } from "../../base/validation";
 import { hasUserInfo, parseWebUrl } from "../../base/web-url";
@@ -14,6 +21,7 @@ import {
   ANY_EVENT,
   ANY_MONITOR,
   GROUP_SECONDS,
+  getsEachEvent,
   isForPeople,
   matchesMonitor,
   WEBHOOK_FORMATS,
@@ -76,7 +84,7 @@ export function createWebhook(
     ...filters,
     format,
     groupSeconds: input.group_seconds ?? GROUP_SECONDS.default,
-    settings: input.settings ?? {},
+    settings: changedSettings(format, input.url, {}, input.settings ?? {}),
     enabled: input.enabled ?? true,
   };
   const holderOf = (ref: string) => findWebhookByRef(tx, { ref });
@@ -271,8 +279,7 @@ export function updateWebhook(
       : (["webhook.disable", "Disabled"] as const);
     audit(ctx, tx, actor, action, id, `${verb} ${nameInWords(after)}`);
   }
-  const isStillGathering =
-    before.groupSeconds === desired.groupSeconds && isForPeople(desired.format);
+  const isStillGathering = before.groupSeconds === desired.groupSeconds && !getsEachEvent(desired);
   if (!isStillGathering) endGathering(tx, { webhookId: id, now });
   // Deliveries that wait for the former destination or gathering time need not wait any more.
   if (isSwitched || isReachChanged || !isStillGathering) wakeDeliverer(ctx, tx, id);
@@ -307,15 +314,16 @@ export function readWebhookChange(
   const { description, format = before.format } = input;
   const filters = readFilters(reader, errors, input);
   const settings = format === before.format ? before.settings : {};
+  const url = namesUrl(before, input) ? storedUrl(format, input.url) : before.url;
   const desired: DesiredWebhook = {
-    url: namesUrl(before, input) ? storedUrl(format, input.url) : before.url,
+    url,
     description: description === undefined ? before.description : description,
     events: input.events ? filters.events : before.events,
     pageId: input.page === undefined ? before.pageId : filters.pageId,
     monitors: input.monitors ? filters.monitors : before.monitors,
     format,
     groupSeconds: input.group_seconds ?? before.groupSeconds,
-    settings: changedSettings(format, settings, input.settings ?? {}),
+    settings: changedSettings(format, url, settings, input.settings ?? {}),
     enabled: input.enabled ?? before.enabled,
   };
   // An endpoint whose URL is no longer allowed can still be disabled.
@@ -377,20 +385,23 @@ function usesOf({ url, format, settings }: Pick<WebhookRow, "url" | "format" | "
 }
 
 /**
- * Returns settings after a change: null clears one, others that are left out stay. Unknown names
- * are kept, so that validation reports them.
+ * Returns settings after a change: null clears one or a value of a record of secrets, others that are left out stay.
+ * Unknown names are kept, so that validation reports them.
  */
 function changedSettings(
   format: WebhookRow["format"],
+  url: string,
   before: Readonly<Record<string, unknown>>,
   change: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
-  const declared = FORMATS[format].settings.properties;
-  return Object.fromEntries(
-    Object.entries({ ...before, ...change }).filter(
-      ([name, value]) => value !== null || !Object.hasOwn(declared, name),
+  const { settings: schema, trim } = FORMATS[format];
+  const merged = mergeSecrets(schema, before, change, () => false);
+  const settings = Object.fromEntries(
+    Object.entries({ ...before, ...change, ...merged }).filter(
+      ([name, value]) => value !== null || !Object.hasOwn(schema.properties, name),
     ),
   );
+  return trim?.(url, settings) ?? settings;
 }
 
 /**

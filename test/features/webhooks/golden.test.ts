@@ -26,7 +26,7 @@ function toHttp(message: Message, url: string): string {
   const headers = Object.entries(message.headers).map(([name, value]) => `${name}: ${value}`);
   const json = parseJson(message.body);
   const body = json === undefined ? message.body : JSON.stringify(json, null, 2);
-  return `${[`POST ${message.url ?? url}`, ...headers, "", body].join("\n")}\n`;
+  return `${[`${message.method ?? "POST"} ${message.url ?? url}`, ...headers, "", body].join("\n")}\n`;
 }
 
 const fileOf = (format: string, type: string) => `${format}/${type}.http`;

@@ -72,8 +72,9 @@ describe("a monitor that goes down and recovers", () => {
       /** The body that the newest event of a type has for people. */
       textOf(type: EventType) {
         const webhook = { url: SLACK, format: "slack", settings: {} } as const;
-        return writeMessage(engineSite.app.ctx, { event: eventOf(type), webhook, page: null })
-          ?.body;
+        const event = eventOf(type);
+        const outgoing = { event, webhook, page: null, messageId: event.id };
+        return writeMessage(engineSite.app.ctx, outgoing)?.body;
       },
       async [Symbol.asyncDispose]() {
         await engineSite[Symbol.asyncDispose]();

@@ -27,8 +27,8 @@ import { formatNamed, settingsOf } from "../../webhooks/screens/forms";
 /** Limit of fields of a kept form, each of which becomes an element of a page. */
 const FIELDS_MAX = 2_000;
 
-/** Passwords, values such as those of the headers that a monitor sends, and the address of an endpoint. */
-const SECRET_INPUT = /password|^header_\d+_value$|^endpoint_url$/;
+/** Passwords, values such as those of the headers that a monitor sends, the address of an endpoint, secrets of templates. */
+const SECRET_INPUT = /password|^header_\d+_value$|^endpoint_url$|^secret_[A-Z]/;
 
 /** Inputs for the secret settings of webhooks and the secret texts of monitors. */
 const SECRET_INPUTS: ReadonlySet<string> = new Set([

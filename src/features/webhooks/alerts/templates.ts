@@ -61,7 +61,7 @@ function membersOfMail(reader: Reader, { id, params }: MailRow): Member[] {
   const members = queued.filter(
     ({ delivery }) => delivery.status === "pending" && alertMailId(delivery) === id,
   );
-  const overtaken = new Set(overtakenAmong(reader, members, { format: "email" }));
+  const overtaken = new Set(overtakenAmong(reader, members, { format: "email", settings: {} }));
   return members.filter(({ delivery }) => !overtaken.has(delivery.id));
 }
 

@@ -162,7 +162,7 @@ export function createAttempt(ctx: Ctx, egress: Egress, readHeadline?: ReadHeadl
       url = new URL(message.url ?? webhook.url);
       const secrets = secretsInForce(webhook, at);
       signature = signatureHeaders({
-        id: groupId ?? outgoing.event.id,
+        id: outgoing.messageId,
         at,
         body: message.body,
         secrets,
@@ -175,7 +175,7 @@ export function createAttempt(ctx: Ctx, egress: Egress, readHeadline?: ReadHeadl
       return failed("The message could not be written.");
     }
 
-    const { body, headers } = message;
+    const { method = "POST", body, headers } = message;
     const send = async (): Promise<TryResult | NoTry> => {
       const deadline = new AbortController();
       const abort = () => deadline.abort();
@@ -185,7 +185,7 @@ export function createAttempt(ctx: Ctx, egress: Egress, readHeadline?: ReadHeadl
       try {
         const answer = await egress.request({
           url,
-          method: "POST",
+          method,
           headers: { ...headers, ...signature },
           body,
           maxBodyBytes: ANSWER_BYTES_MAX,

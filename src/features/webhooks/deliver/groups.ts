@@ -1,9 +1,9 @@
 /* Groups: what waited is closed into one, which is sent by its oldest delivery. Loaded with the first delivery. */
 import { SECOND_MS } from "../../../base/time";
-import { isForPeople } from "../../../base/webhook";
+import { getsEachEvent, isForPeople, reportsEnds } from "../../../base/webhook";
 import type { Ctx } from "../../../context";
 import type { Reader, Tx } from "../../../db/statements";
-import type { EventType } from "../../../events/outbox";
+import { EVENTS, type EventType } from "../../../events/outbox";
 import type { DeliveryRow } from "../delivery-store";
 import { DOWN_EVENTS } from "../gathering";
 import {
@@ -33,8 +33,19 @@ const OVERTAKEN_BY: Readonly<Record<string, readonly EventType[]>> = {
 /** A delivery with its event. */
 export type Member = ReturnType<typeof listMembers>[number];
 
-/** Properties of an endpoint that decide if its messages are gathered. */
-type GatheringEndpoint = Pick<WebhookRow, "id" | "format" | "groupSeconds">;
+/** Properties of an endpoint that decide how it gets events. */
+type Endpoint = Pick<WebhookRow, "format" | "settings">;
+
+/** Event about a certificate, which a receiver keeps apart from the state of the monitor. */
+const OF_CERTIFICATE: EventType = "monitor.certificate_expiring";
+
+/** Returns the events after which an endpoint must not get a repeated attempt of an earlier message. */
+function overtakingTypes(webhook: Endpoint, type: string): readonly EventType[] {
+  if (!reportsEnds(webhook)) return OVERTAKEN_BY[type] ?? [];
+  // A begin that arrives after the end would stay open at the receiver.
+  const all = Object.keys(EVENTS) as EventType[];
+  return all.filter((one) => (one === OF_CERTIFICATE) === (type === OF_CERTIFICATE));
+}
 
 /**
  * Ends the gathering of an endpoint: what waits becomes a group, which begins the next burst. If the
@@ -43,10 +54,11 @@ type GatheringEndpoint = Pick<WebhookRow, "id" | "format" | "groupSeconds">;
 export function closeGroup(
   ctx: Ctx,
   tx: Tx,
-  { id: webhookId, format, groupSeconds }: GatheringEndpoint,
+  webhook: Endpoint & Pick<WebhookRow, "id" | "groupSeconds">,
 ): void {
+  const { id: webhookId, groupSeconds } = webhook;
   const now = ctx.clock.now();
-  if (!isForPeople(format)) {
+  if (getsEachEvent(webhook)) {
     separateDeliveries(tx, { webhookId, now });
     return;
   }
@@ -61,8 +73,8 @@ export function closeGroup(
 }
 
 /** True if a delivery must be put into a group, or be taken out of it, before it can be sent. */
-export function needsGroup(delivery: DeliveryRow, { format }: GatheringEndpoint): boolean {
-  return delivery.gathers || (!isForPeople(format) && groupOf(delivery) !== null);
+export function needsGroup(delivery: DeliveryRow, webhook: Endpoint): boolean {
+  return delivery.gathers || (getsEachEvent(webhook) && groupOf(delivery) !== null);
 }
 
 /** Returns the pending deliveries that are sent with one, oldest first: those of its group, or the delivery alone. */
@@ -88,19 +100,19 @@ export function sentWith(reader: Reader, member: Member): Member[] {
 export function overtakenAmong(
   reader: Reader,
   members: readonly Member[],
-  { format }: Pick<GatheringEndpoint, "format">,
+  webhook: Endpoint,
 ): string[] {
-  if (!isForPeople(format)) return [];
+  if (!isForPeople(webhook.format)) return [];
   const aboutMonitors = members.filter(({ delivery }) => delivery.monitorId !== null);
   const overtaken = listOvertaken(
     reader,
     aboutMonitors.map(({ delivery }) => delivery.id),
   );
   const retried = members.filter(({ delivery: { tries, triesBefore }, event }) => {
-    return tries > 0 && triesBefore === 0 && OVERTAKEN_BY[event.type] !== undefined;
+    return tries > 0 && triesBefore === 0 && overtakingTypes(webhook, event.type).length > 0;
   });
   const ended = retried.filter(({ delivery: { id }, event }) => {
-    const types = JSON.stringify(OVERTAKEN_BY[event.type]);
+    const types = JSON.stringify(overtakingTypes(webhook, event.type));
     return findNewerDelivered(reader, { id, types }) !== undefined;
   });
   return [...overtaken.map(({ id }) => id), ...ended.map(({ delivery }) => delivery.id)];

@@ -9,13 +9,15 @@ import type { FormatContext, Message } from "../formats/format";
 import { ELLIPSIS, FORMATS } from "../formats/index";
 import type { Member } from "./groups";
 import { countKnownDown } from "../gathering-store";
-import type { RefusedMessage } from "../rules";
+import { groupOf, type RefusedMessage } from "../rules";
 import { findShownStatus } from "../store";
 
 /** An event with the parts of the endpoint that its format needs. */
 export interface Outgoing {
   event: RecordedEvent;
   webhook: { url: string; format: WebhookFormat; settings: Record<string, unknown> };
+  /** Header `webhook-id`: the id of the group, or of the event. */
+  messageId: string;
   /** Page of the event, if it has one. */
   page: (PageAddress & { name: string }) | null;
   /** Gathered events, of which `event` is the newest; absent for a message about one. */
@@ -37,7 +39,8 @@ export function outgoingOf(
   const [pageId = null, ...otherPages] = new Set(events.map((one) => one.pageId));
   const page =
     pageId === null || otherPages.length > 0 ? undefined : findEventPage(reader, { id: pageId });
-  const outgoing = { event, webhook, page: page ?? null };
+  const groupId = members[0] && groupOf(members[0].delivery);
+  const outgoing = { event, webhook, page: page ?? null, messageId: groupId ?? event.id };
   if (events.length === 1) return outgoing;
   const except = JSON.stringify(events.map(({ subjectId }) => subjectId));
   const stillDown = countKnownDown(reader, { webhookId: webhook.id, except })?.count ?? 0;
@@ -70,13 +73,14 @@ export function writeMessage(
 /** Returns the facts about endpoint and page that formats use. */
 export function contextOf(
   { baseUrl, db }: Ctx,
-  { event: { pageId }, webhook, page, gathered }: Outgoing,
+  { event: { pageId }, webhook, page, gathered, messageId }: Outgoing,
   readHeadline?: ReadHeadline,
 ): FormatContext {
   const { url, settings } = webhook;
   return {
     url,
     settings,
+    messageId,
     gathered,
     pageName: page?.name ?? new URL(baseUrl).host,
     pageUrl: page ? addressOf(baseUrl, page) : baseUrl,
@@ -101,10 +105,11 @@ const BEGINNING_MIN = 4;
  * back: whole and in parts, plain, decoded and escaped. Longest first.
  */
 export function secretsIn({ url, format, settings }: Outgoing["webhook"]): string[] {
-  const { settings: schema, openPath } = FORMATS[format];
+  const { settings: schema, openPath, spellSecrets } = FORMATS[format];
   const secrets = [
     ...(openPath ? hiddenIn(new URL(url), openPath) : []),
     ...secretTexts(schema, settings).flatMap(({ text }) => (text === "" ? [] : [text])),
+    ...(spellSecrets?.(settings) ?? []),
   ];
   return [...new Set(secrets.flatMap(spellings))].toSorted((a, b) => b.length - a.length);
 }

@@ -6,6 +6,8 @@ import type { WebhookFormat } from "../../../base/webhook";
 
 /** Request to an endpoint. */
 export interface Message {
+  /** Method, if it differs from POST. */
+  method?: string;
   /** Address, if it differs from the endpoint's URL. */
   url?: string;
   headers: Readonly<Record<string, string>>;
@@ -25,6 +27,8 @@ export interface FormatContext {
   url: string;
   /** Settings of the endpoint for this format. */
   settings: Readonly<Record<string, unknown>>;
+  /** Header `webhook-id`: the same at every attempt. */
+  messageId: string;
   /** Sender: the page's name, or this installation's address for an event without a page. */
   pageName: string;
   pageUrl: string;
@@ -73,6 +77,10 @@ export interface Format {
    * Returns errors of a URL or settings for this service, with pointers `#/url` and `#/settings/…`.
    */
   validate(url: string, settings: Readonly<Record<string, unknown>>): FieldError[];
+  /** Returns the settings without parts that nothing uses. They may be invalid. */
+  trim?(url: string, settings: Readonly<Record<string, unknown>>): Record<string, unknown>;
+  /** Returns the secret settings in further spellings in which a receiver can get them. */
+  spellSecrets?(settings: Readonly<Record<string, unknown>>): readonly string[];
   /**
    * Returns the message for an event; undefined if the format has none. Deterministic: the same
    * event and context give the same bytes. Texts are escaped for the service and cut at its limits.

@@ -1,5 +1,5 @@
 import type { FieldError } from "../../../base/errors";
-import { isSecretField } from "../../../base/secrets";
+import { isSecretField, secretsIn } from "../../../base/secrets";
 import { schemaErrors } from "../../../base/validation";
 import type { WebhookFormat } from "../../../base/webhook";
 import { discord } from "./discord";
@@ -12,6 +12,7 @@ import { standard } from "./standard";
 import { statuspage } from "./statuspage";
 import { teams } from "./teams";
 import { telegram } from "./telegram";
+import { template } from "./template";
 import { uptimeKuma } from "./uptime-kuma";
 
 /** Every format by its name. */
@@ -26,6 +27,7 @@ export const FORMATS: Readonly<Record<WebhookFormat, Format>> = {
   telegram,
   teams,
   email,
+  template,
 };
 
 /**
@@ -62,7 +64,7 @@ export function shownUrl(name: WebhookFormat, url: string): string {
   return `${origin}${open}${ELLIPSIS}`;
 }
 
-/** Returns the settings that may be shown, and the names of secret settings that are set. */
+/** Returns the settings that may be shown, and the names of secret settings that are set, such as `token` or `secrets.KEY`. */
 export function shownSettings(
   name: WebhookFormat,
   settings: Readonly<Record<string, unknown>>,
@@ -72,6 +74,6 @@ export function shownSettings(
     settings: Object.fromEntries(
       Object.entries(settings).filter(([setting]) => !isHidden(setting)),
     ),
-    secretSettings: Object.keys(settings).filter(isHidden),
+    secretSettings: secretsIn(FORMATS[name].settings, settings).map(({ path }) => path.join(".")),
   };
 }

@@ -246,7 +246,10 @@ function mailText({ headers, body }: SentRequest): string {
 }
 
 /** Returns a request as readable text: request line, headers and formatted body. */
-function requestText({ url, headers, body }: SentRequest, shown: TryRow | undefined): string {
+function requestText(
+  { method, url, headers, body }: SentRequest,
+  shown: TryRow | undefined,
+): string {
   const lines = Object.entries({
     ...headers,
     ...(shown ? { "webhook-timestamp": String(Math.floor(shown.at / SECOND_MS)) } : {}),
@@ -255,7 +258,7 @@ function requestText({ url, headers, body }: SentRequest, shown: TryRow | undefi
   const json = parseJson(body);
   // A body without its secrets may no longer be JSON.
   const readableBody = json === undefined ? body : JSON.stringify(json, undefined, 2);
-  return [`POST ${url}`, ...lines, "", readableBody].join("\n");
+  return [`${method} ${url}`, ...lines, "", readableBody].join("\n");
 }
 
 /** Adds the screen of a delivery, and the actions that send deliveries again. */

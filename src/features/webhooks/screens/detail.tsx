@@ -3,8 +3,18 @@ import { percent } from "../../../base/numbers";
 import { plural } from "../../../base/text";
 import { toIso } from "../../../base/time";
 import { localTime } from "../../../base/zones";
-import { ANY_EVENT, isForPeople } from "../../../base/webhook";
-import { Card, Chip, Chips, Facts, Notice, Section, State } from "../../../ui/blocks";
+import { ANY_EVENT, getsEachEvent, type WebhookFormat } from "../../../base/webhook";
+import {
+  Card,
+  Chip,
+  Chips,
+  CodeBlock,
+  type Fact,
+  Facts,
+  Notice,
+  Section,
+  State,
+} from "../../../ui/blocks";
 import { ButtonLink, PostButton } from "../../../ui/buttons";
 import { MoreMenu } from "../../../ui/detail";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
@@ -25,7 +35,7 @@ import type { WebhookRow } from "../store";
 import { requestConfirmation } from "../webhooks";
 import { presentWebhook } from "../wire";
 import { adviceFor, DeliveryList, describeFailure, reasonOf } from "./delivery";
-import { settingsOf } from "./forms";
+import { settingsOf, settingText } from "./forms";
 import type { WebhookView } from "./read";
 
 interface WebhookDetailProps {
@@ -117,7 +127,6 @@ function WebhookFacts({ view, now }: { view: WebhookView; now: number }) {
   const { row, successRate, confirmedAt } = record;
   const isMail = row.format === "email";
   const { url, settings: shown, secret_settings: secrets } = presentWebhook(record);
-  const settings = new Map(Object.entries(shown));
   const isEverything = row.events.includes(ANY_EVENT);
   return (
     <Facts
@@ -130,12 +139,7 @@ function WebhookFacts({ view, now }: { view: WebhookView; now: number }) {
           ? { label: "Address", value: <bdi>{recipientOf(url)}</bdi>, isWide: true }
           : { label: "URL", value: <code>{url}</code>, isWide: true },
         { label: "Format", value: FORMATS[row.format].label },
-        ...settingsOf(row.format)
-          .filter(({ name }) => settings.has(name) || secrets.includes(name))
-          .map(({ name, label, isSecret }) => ({
-            label,
-            value: isSecret ? "Set, not shown" : String(settings.get(name)),
-          })),
+        ...settingFacts(row.format, shown, secrets),
         {
           label: "Page",
           value: page === null ? "All pages" : <a href={pagePath(page.id)}>{page.name}</a>,
@@ -150,7 +154,7 @@ function WebhookFacts({ view, now }: { view: WebhookView; now: number }) {
           ),
         },
         { label: "Monitors", value: <Monitors view={view} />, isWide: true },
-        ...(isForPeople(row.format)
+        ...(!getsEachEvent(row)
           ? [{ label: "Messages about monitors", value: gatheringText(row.groupSeconds) }]
           : []),
         isMail
@@ -162,6 +166,27 @@ function WebhookFacts({ view, now }: { view: WebhookView; now: number }) {
       ]}
     />
   );
+}
+
+/** Facts about the settings of a format: values, and the names of secrets that are set. */
+function settingFacts(
+  format: WebhookFormat,
+  shown: Readonly<Record<string, unknown>>,
+  secrets: readonly string[],
+): Fact[] {
+  const settings = new Map(Object.entries(shown));
+  return settingsOf(format).flatMap(({ name, label, kind, isSecret }): Fact[] => {
+    if (kind === "secrets") {
+      const names = secrets.map((path) => path.slice(name.length + 1));
+      return names.length > 0 ? [{ label, value: `Set, not shown: ${names.join(", ")}` }] : [];
+    }
+    if (isSecret) return secrets.includes(name) ? [{ label, value: "Set, not shown" }] : [];
+    if (!settings.has(name)) return [];
+    const text = settingText(settings.get(name));
+    return kind === "long" || kind === "lines"
+      ? [{ label, value: <CodeBlock text={text} />, isWide: true }]
+      : [{ label, value: text }];
+  });
 }
 
 function gatheringText(seconds: number): string {

@@ -1,10 +1,11 @@
-import { OptionalKind, type TSchema } from "@sinclair/typebox";
-import { isSecret } from "../../../base/secrets";
+import { Kind, OptionalKind, type TSchema } from "@sinclair/typebox";
+import { givenValues, isSecret } from "../../../base/secrets";
 import { capitalised, spaced } from "../../../base/text";
 import { DESCRIPTION_MAX } from "../../../base/texts";
 import {
   ANY_EVENT,
   ANY_MONITOR,
+  END_PREFIX,
   GROUP_SECONDS,
   isForPeople,
   WEBHOOK_FORMATS,
@@ -13,11 +14,13 @@ import {
 import type { Reader } from "../../../db/statements";
 import { EVENTS, type EventType } from "../../../events/outbox";
 import type { Form as SentForm } from "../../../http/form-body";
+import { Fold } from "../../../ui/blocks";
 import { Button } from "../../../ui/buttons";
 import { Checkbox, CheckRows, ChoiceField, SelectField } from "../../../ui/choices";
-import { HiddenFields, TextField } from "../../../ui/form";
+import { FieldGroup } from "../../../ui/field";
+import { HiddenFields, TextArea, TextField } from "../../../ui/form";
 import { integerField, textField } from "../../../ui/forms/fields";
-import { defineForm, type Field, nullable } from "../../../ui/forms/form";
+import { defineForm, type Field, InvalidInput, nullable } from "../../../ui/forms/form";
 import {
   type MonitorChoice,
   MonitorRows,
@@ -26,6 +29,8 @@ import {
 import { labelAmong, readPages } from "../../../ui/frame/page-choice";
 import type { PageRow } from "../../pages/store";
 import { FORMATS, isUrlSecret } from "../formats/index";
+import { secretNamesIn } from "../formats/template";
+import { type Preset, presetNamed, PRESETS, presetSettings } from "../presets";
 import { mailtoOf, recipientOf } from "../recipient";
 import type { WebhookRow } from "../store";
 import type { CreateWebhookBody } from "../wire";
@@ -60,7 +65,12 @@ function eventsField(): Field<TypedEvents, EventFilter> {
     label: "Events",
     initial: { isForAll: true, types: [] },
     showError: () => ({ detail: "Select at least one event." }),
-    read: (sent, name) => ({ isForAll: sent.text("which") !== "some", types: sent.all(name) }),
+    read: (sent, name) => {
+      const preset = chosenPreset(sent);
+      return preset
+        ? { isForAll: preset.events === undefined, types: preset.events ?? [] }
+        : { isForAll: sent.text("which") !== "some", types: sent.all(name) };
+    },
     // More than all types hold an unknown or repeated one; thousands would be slow to report.
     toBody: ({ isForAll, types }) =>
       isForAll ? [ANY_EVENT] : (types.slice(0, EVENT_TYPES.length + 1) as EventFilter),
@@ -189,7 +199,7 @@ interface TypedUrl {
 
 /** Field for the URL; for e-mail it has another input, with the address alone. */
 function urlField(
-  sentFormat: (sent: { text(name: string): string }) => string,
+  sentFormat: (sent: SentForm) => string,
 ): Field<TypedUrl, string, { format: WebhookFormat }> {
   return {
     label: "URL",
@@ -197,7 +207,7 @@ function urlField(
     initial: { url: "", address: "", isAddress: false },
     showError: ({ detail }, { isAddress }) => (isAddress ? { input: ADDRESS, detail } : { detail }),
     read: (sent, name) => ({
-      url: sent.text(name),
+      url: chosenPreset(sent)?.url ?? sent.text(name),
       address: sent.text(ADDRESS),
       isAddress: sentFormat(sent) === "email",
     }),
@@ -250,6 +260,10 @@ interface WebhookFormContext extends FilterContext {
   format: WebhookFormat;
   /** Names of the settings that are stored for this format, including secrets. */
   storedSettings: readonly string[];
+  /** Names of the stored secrets of a template. */
+  storedSecrets: readonly string[];
+  /** Preset that filled the form. */
+  preset: Preset | undefined;
 }
 
 /** Form for a new endpoint and for a stored one. */
@@ -279,19 +293,44 @@ export function readFormContext(
   format: WebhookFormat,
   { row, sent }: { row?: WebhookRow | undefined; sent?: SentForm | undefined },
 ): WebhookFormContext {
-  const storedSettings = row?.format === format ? Object.keys(row.settings) : [];
+  const stored = row?.format === format ? row.settings : {};
+  const preset = sent && (chosenPreset(sent) ?? presetNamed(sent.text(SHOWN_PRESET)));
   const selected = [...(row?.monitors ?? []), ...(sent?.all("monitors") ?? [])];
   const monitors = readMonitorChoices(reader, selected);
-  return { format, storedSettings, pages: readPages(reader), monitors };
+  return {
+    format,
+    storedSettings: Object.keys(stored),
+    storedSecrets: Object.keys(givenValues(stored["secrets"])),
+    preset: format === "template" ? preset : undefined,
+    pages: readPages(reader),
+    monitors,
+  };
 }
 
 /** Name of the buttons that select a format. */
 const CHOOSE_FORMAT = "choose_format";
 
-/** True if a button was pressed that shows the form again with the fields of a format. */
-function isChoosingFormat(sent: SentForm): boolean {
-  return formatNamed(sent.text(CHOOSE_FORMAT)) !== undefined;
+/** Name of the buttons that fill the form with a preset, and of the field with the preset that is shown. */
+const CHOOSE_PRESET = "choose_preset";
+
+const SHOWN_PRESET = "preset";
+
+/** Returns the preset whose button was pressed. */
+function chosenPreset(sent: Pick<SentForm, "text">): Preset | undefined {
+  return presetNamed(sent.text(CHOOSE_PRESET));
 }
+
+/** True if a button was pressed that shows the form again with the fields of a format, or filled with a preset. */
+function isChoosingFormat(sent: SentForm): boolean {
+  return (
+    formatNamed(sent.text(CHOOSE_FORMAT)) !== undefined ||
+    chosenPreset(sent) !== undefined ||
+    sent.text(SHOW_SECRETS) !== ""
+  );
+}
+
+/** Name of the button that shows the form again with a field for each secret that the request names. */
+const SHOW_SECRETS = "show_secrets";
 
 /** Returns the format of a submitted form, as selected by a button or else as shown. */
 function sentFormat(sent: Pick<SentForm, "text">): string {
@@ -335,23 +374,50 @@ function formatField(): Field<string, WebhookFormat, WebhookFormContext> {
     toBody: (typed) => typed as WebhookFormat,
     fromStored: (format) => format,
     isPressed: isChoosingFormat,
-    Input: ({ name, context: { format: shown } }) => (
-      <div class="field">
-        <HiddenFields values={{ [name]: shown }} />
-        <p class="label" id="field-format">
-          Send to
-        </p>
-        <div class="presets is-many" role="group" aria-labelledby="field-format">
-          {WEBHOOK_FORMATS.map((format) => (
-            <Button key={format} name={CHOOSE_FORMAT} value={format} isCurrent={format === shown}>
-              {FORMATS[format].label}
-            </Button>
-          ))}
+    Input: ({ name, context: { format: shown, preset } }) => (
+      <>
+        <div class="field">
+          <HiddenFields values={{ [name]: shown }} />
+          <p class="label" id="field-format">
+            Send to
+          </p>
+          <div class="presets is-many" role="group" aria-labelledby="field-format">
+            {WEBHOOK_FORMATS.map((format) => (
+              <Button key={format} name={CHOOSE_FORMAT} value={format} isCurrent={format === shown}>
+                {FORMATS[format].label}
+              </Button>
+            ))}
+          </div>
+          <p class="hint">{FORMATS[shown].hint}</p>
         </div>
-        <p class="hint">{FORMATS[shown].hint}</p>
-      </div>
+        {shown === "template" ? <Presets shown={preset} /> : null}
+      </>
     ),
   };
+}
+
+/** Buttons that fill the form with the request of a service. */
+function Presets({ shown }: { shown: Preset | undefined }) {
+  const all: [name: string, preset: Preset][] = Object.entries(PRESETS);
+  const current = all.find(([, preset]) => preset === shown)?.[0];
+  return (
+    <div class="field">
+      {current === undefined ? null : <HiddenFields values={{ [SHOWN_PRESET]: current }} />}
+      <p class="label" id="field-presets">
+        Preset
+      </p>
+      <div class="presets is-many" role="group" aria-labelledby="field-presets">
+        {all.map(([name, preset]) => (
+          <Button key={name} name={CHOOSE_PRESET} value={name} isCurrent={name === current}>
+            {preset.label}
+          </Button>
+        ))}
+      </div>
+      <p class="hint">
+        {shown?.hint ?? "A preset replaces the URL, the request and the selected events below."}
+      </p>
+    </div>
+  );
 }
 
 /** Setting of a format in addition to the URL, as a form field. */
@@ -362,10 +428,16 @@ interface Setting {
   clearInput: string;
   label: string;
   hint: string | undefined;
+  /** `lines` have a name and a value each. `secrets` are values of a template, with an input for each. */
+  kind: "text" | "number" | "choice" | "long" | "lines" | "secrets";
+  choices: readonly string[];
   isSecret: boolean;
   isOptional: boolean;
-  isNumber: boolean;
+  maxlength: number | undefined;
 }
+
+/** Length from which a text has several lines. */
+const LONG = 5_000;
 
 /** Returns the settings of a format, from its schema. */
 export function settingsOf(format: WebhookFormat): Setting[] {
@@ -373,16 +445,38 @@ export function settingsOf(format: WebhookFormat): Setting[] {
     name,
     input: inputOf(name),
     clearInput: `clear_${name}`,
-    label: capitalised(spaced(name)),
+    label: capitalised(spaced(name)).replace(/\burl\b/i, "URL"),
     hint: schema.description,
+    kind: kindOf(schema),
+    choices: (schema["enum"] ?? []) as string[],
     isSecret: isSecret(schema),
     isOptional: OptionalKind in schema,
-    isNumber: schema["type"] === "integer",
+    maxlength: schema["maxLength"] as number | undefined,
   }));
+}
+
+function kindOf(schema: TSchema): Setting["kind"] {
+  if (schema[Kind] === "Record") return isSecret(schema) ? "secrets" : "lines";
+  if (schema["type"] === "integer") return "number";
+  if (schema["enum"] !== undefined) return "choice";
+  return (schema["maxLength"] ?? 0) >= LONG ? "long" : "text";
 }
 
 function inputOf(name: string): string {
   return `setting_${name}`;
+}
+
+/** Returns the name of the input for a secret of a template. */
+function secretInputOf(name: string): string {
+  return `secret_${name}`;
+}
+
+/** Returns a stored setting as text: lines with names and values for a record. */
+export function settingText(value: unknown): string {
+  if (typeof value !== "object" || value === null) return String(value);
+  return Object.entries(value)
+    .map(([name, text]) => `${name}: ${String(text)}`)
+    .join("\n");
 }
 
 interface TypedSettings {
@@ -390,14 +484,14 @@ interface TypedSettings {
   texts: Readonly<Record<string, string>>;
   /** Names of the secrets to remove. */
   cleared: readonly string[];
+  /** Secrets of a template by name: those that the typed request names, and their typed values. */
+  secrets: Readonly<Record<string, string>>;
 }
 
-interface SettingsContext {
-  /** Format whose settings the form shows. */
-  format: WebhookFormat;
-  /** Names of the settings that are stored for this format, including secrets. */
-  storedSettings: readonly string[];
-}
+type SettingsContext = Pick<
+  WebhookFormContext,
+  "format" | "storedSettings" | "storedSecrets" | "preset"
+>;
 
 /**
  * Field for the settings of a format, with an input for each. Stored secrets are never shown; an
@@ -408,38 +502,62 @@ function settingsField(): Field<TypedSettings, Record<string, unknown>, Settings
   return {
     label: "Settings",
     inputs: Object.fromEntries(all.map(({ input, label }) => [input, label])),
-    initial: { texts: {}, cleared: [] },
+    initial: { texts: {}, cleared: [], secrets: {} },
     showError({ pointer, detail }) {
-      const [, , name] = pointer.split("/");
-      return name === undefined ? { detail } : { input: inputOf(name), detail };
+      const [, , name, part] = pointer.split("/");
+      if (name === undefined) return { detail };
+      if (part === undefined) return { input: inputOf(name), detail };
+      return name === "secrets"
+        ? { input: secretInputOf(part), detail }
+        : { input: inputOf(name), detail: `${part}: ${detail}` };
     },
-    read: (sent) => ({
-      texts: Object.fromEntries(all.map(({ name, input }) => [name, sent.text(input)])),
-      cleared: all
-        .filter(({ clearInput }) => sent.text(clearInput) === "yes")
-        .map(({ name }) => name),
-    }),
-    toBody({ texts, cleared }, { format, storedSettings }) {
+    read(sent) {
+      const preset = chosenPreset(sent);
+      const texts = preset
+        ? textsOf(presetSettings(preset))
+        : Object.fromEntries(
+            all.map(({ name, input }) => [name, sent.text(input).replaceAll("\r\n", "\n")]),
+          );
+      const names = secretNamesIn(preset?.url ?? sent.text("url"), texts);
+      return {
+        texts,
+        cleared: all
+          .filter(({ clearInput }) => sent.text(clearInput) === "yes")
+          .map(({ name }) => name),
+        secrets: Object.fromEntries(names.map((name) => [name, sent.text(secretInputOf(name))])),
+      };
+    },
+    toBody({ texts, cleared, secrets }, context) {
+      const { format, storedSettings } = context;
       const body: Record<string, unknown> = {};
-      for (const { name, isSecret, isOptional, isNumber } of settingsOf(format)) {
+      for (const { name, kind, input, isSecret, isOptional } of settingsOf(format)) {
+        if (kind === "secrets") {
+          const changed = changedSecrets(secrets, context);
+          if (Object.keys(changed).length > 0) body[name] = changed;
+          continue;
+        }
         const text = (texts[name] ?? "").trim();
         const isStored = storedSettings.includes(name);
         const isKept = isSecret && isStored && !cleared.includes(name);
-        if (text !== "") body[name] = isNumber ? toNumber(text) : text;
-        else if (!isOptional && !isKept) body[name] = "";
-        else if (isStored && !isKept) body[name] = null;
+        if (text === "") {
+          if (!isOptional && !isKept) body[name] = "";
+          else if (isStored && !isKept) body[name] = null;
+          continue;
+        }
+        const value = kind === "number" ? toNumber(text) : kind === "lines" ? toRecord(text) : text;
+        if (value === undefined) {
+          return new InvalidInput("Write a name, a colon and a value on each line.", input);
+        }
+        body[name] = value;
       }
       return body;
     },
-    fromStored: (settings) => ({
-      texts: Object.fromEntries(
-        Object.entries(settings).map(([name, value]) => [name, String(value)]),
-      ),
-      cleared: [],
-    }),
-    Input: ({ value, errors, context }) => (
-      <>
-        {settingsOf(context.format).map((setting) => (
+    fromStored: (settings) => ({ texts: textsOf(settings), cleared: [], secrets: {} }),
+    Input({ value, errors, context }) {
+      const settings = settingsOf(context.format);
+      const isOfEnd = ({ name }: Setting) => name.startsWith(END_PREFIX);
+      const render = (shown: readonly Setting[]) =>
+        shown.map((setting) => (
           <SettingInput
             key={setting.name}
             setting={setting}
@@ -448,15 +566,69 @@ function settingsField(): Field<TypedSettings, Record<string, unknown>, Settings
             isCleared={value.cleared.includes(setting.name)}
             error={errors[setting.input]}
           />
-        ))}
-      </>
-    ),
+        ));
+      const isSecrets = ({ kind }: Setting) => kind === "secrets";
+      const ofEnd = settings.filter(isOfEnd);
+      const isEndShown = ofEnd.some(({ name, input }) => value.texts[name] || input in errors);
+      return (
+        <>
+          {render(settings.filter((setting) => !isOfEnd(setting) && !isSecrets(setting)))}
+          {ofEnd.length === 0 ? null : (
+            <Fold title="Another request for the end" isOpen={isEndShown}>
+              <p class="hint">
+                Sent when a monitor is up again, an incident is resolved, or maintenance is over.
+                With it, each event is sent by itself.
+              </p>
+              {render(ofEnd)}
+            </Fold>
+          )}
+          {settings.filter(isSecrets).map((setting) => (
+            <SecretInputs
+              key={setting.name}
+              setting={setting}
+              typed={value.secrets}
+              errors={errors}
+              context={context}
+            />
+          ))}
+        </>
+      );
+    },
   };
+}
+
+function textsOf(settings: Readonly<Record<string, unknown>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(settings).map(([name, value]) => [name, settingText(value)]),
+  );
+}
+
+/** Returns the typed secrets, and null for stored ones that the request does not name any more. */
+function changedSecrets(
+  secrets: TypedSettings["secrets"],
+  { storedSecrets }: SettingsContext,
+): Record<string, string | null> {
+  const names = Object.keys(secrets);
+  // A form that was not submitted has none.
+  if (names.length === 0) return {};
+  const typed = Object.entries(secrets).filter(([, text]) => text !== "");
+  const unused = storedSecrets.filter((name) => !names.includes(name));
+  return Object.fromEntries([...typed, ...unused.map((name) => [name, null] as const)]);
 }
 
 /** Converts text to a number. Invalid text is passed on unchanged, for the service to reject. */
 function toNumber(text: string): string | number {
   return /^\d{1,15}$/.test(text) ? Number(text) : text;
+}
+
+/** Converts lines to a record; undefined if one has no name or no colon. */
+function toRecord(text: string): Record<string, string> | undefined {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  const entries = lines.map((line) => {
+    const at = line.indexOf(":");
+    return [line.slice(0, Math.max(0, at)).trim(), line.slice(at + 1).trim()] as const;
+  });
+  return entries.some(([name]) => name === "") ? undefined : Object.fromEntries(entries);
 }
 
 interface SettingInputProps {
@@ -469,24 +641,35 @@ interface SettingInputProps {
 }
 
 function SettingInput({ setting, text, isKept, isCleared, error }: SettingInputProps) {
-  const { input, clearInput, label, hint, isSecret, isOptional, isNumber } = setting;
+  const { input, clearInput, label, hint, kind, choices, isSecret, isOptional } = setting;
   const optional = isOptional && !isKept ? "Optional." : "";
-  const keeping = isKept ? "A value is set; leave this field empty to keep that value." : "";
+  const keeping = isKept ? KEPT : "";
   // Stored secrets are never loaded, so this one was typed in a form that is shown again.
-  const again = isSecret && text ? "Enter the new value again, because secrets are not shown." : "";
+  const again = isSecret && text ? AGAIN : "";
+  const field = {
+    label,
+    name: input,
+    hint: [hint, optional, keeping, again].filter(Boolean).join(" "),
+    error,
+  };
+  if (kind === "choice") {
+    const none = isOptional ? [{ value: "", label: "That of the first request" }] : [];
+    const options = [...none, ...choices.map((value) => ({ value, label: value }))];
+    return <SelectField {...field} options={options} value={text} />;
+  }
+  if (kind === "long" || kind === "lines") {
+    return <TextArea {...field} value={text} rows={kind === "long" ? 8 : 3} isPasted />;
+  }
   return (
     <>
       <TextField
-        label={label}
-        name={input}
-        hint={[hint, optional, keeping, again].filter(Boolean).join(" ")}
+        {...field}
         type={isSecret ? "password" : "text"}
         value={text}
-        error={error}
         autocomplete="off"
         required={!isOptional && !isKept}
-        isShort={isNumber}
-        {...(isNumber ? { inputmode: "numeric" as const } : {})}
+        isShort={kind === "number"}
+        {...(kind === "number" ? { inputmode: "numeric" as const } : {})}
       />
       {isKept && isOptional ? (
         <Checkbox
@@ -496,5 +679,56 @@ function SettingInput({ setting, text, isKept, isCleared, error }: SettingInputP
         />
       ) : null}
     </>
+  );
+}
+
+const KEPT = "A value is set; leave this field empty to keep that value.";
+
+const AGAIN = "Enter the new value again, because secrets are not shown.";
+
+interface SecretInputsProps {
+  setting: Setting;
+  typed: TypedSettings["secrets"];
+  errors: Readonly<Record<string, string>>;
+  context: SettingsContext;
+}
+
+/** Inputs for the secrets that a template names. A form that was not submitted shows the stored ones. */
+function SecretInputs({ setting, typed, errors, context }: SecretInputsProps) {
+  const { storedSecrets, preset } = context;
+  const names = Object.keys(typed).length > 0 ? Object.keys(typed) : storedSecrets;
+  return (
+    <FieldGroup
+      name={setting.input}
+      label="Secrets"
+      hint="Values of {secret.NAME} in the URL, the headers and the bodies. They are never shown again."
+      error={errors[setting.input]}
+    >
+      {names.map((name) => {
+        const input = secretInputOf(name);
+        const hints = [
+          preset?.secrets[name],
+          storedSecrets.includes(name) ? KEPT : "",
+          typed[name] ? AGAIN : "",
+        ];
+        return (
+          <TextField
+            key={name}
+            label={name}
+            name={input}
+            type="password"
+            hint={hints.filter(Boolean).join(" ")}
+            error={errors[input]}
+            autocomplete="off"
+            maxlength={4_000}
+          />
+        );
+      })}
+      <p>
+        <Button name={SHOW_SECRETS} value="yes">
+          Show fields of secrets
+        </Button>
+      </p>
+    </FieldGroup>
   );
 }

@@ -24,7 +24,8 @@ test("an alert that cannot be written is a failed attempt, and not tried again a
       throw new Error("unreadable");
     },
   };
-  const outgoing = { ...row, delivery: { ...row.delivery, tries: 5 }, event };
+  const messageId = event.id;
+  const outgoing = { ...row, delivery: { ...row.delivery, tries: 5 }, event, messageId };
   expect(await createMailAttempt(site.app.ctx)(outgoing)).toMatchObject({
     statusCode: null,
     error: "The message could not be written.",
