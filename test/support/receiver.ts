@@ -1,5 +1,8 @@
 /** A webhook message that a receiver got. */
 export interface Received {
+  method: string;
+  /** Path and query. */
+  path: string;
   /** Value of the header `webhook-id`. */
   id: string;
   headers: Record<string, string>;
@@ -36,7 +39,15 @@ export function startReceiver(answer: Receiver["answer"] = () => 200): Receiver 
     async fetch(request) {
       const body = await request.text();
       const headers = Object.fromEntries(request.headers);
-      const message = { id: headers["webhook-id"] ?? "", headers, body, data: dataOf(body) };
+      const { pathname, search } = new URL(request.url);
+      const message = {
+        method: request.method,
+        path: pathname + search,
+        id: headers["webhook-id"] ?? "",
+        headers,
+        body,
+        data: dataOf(body),
+      };
       const count = received.push(message);
       const answered = receiver.answer(message, count);
       for (const { resolve } of waiting.filter((waiter) => waiter.count <= count)) resolve();

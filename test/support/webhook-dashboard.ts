@@ -1,4 +1,5 @@
 import { expect } from "bun:test";
+import { settingText } from "../../src/features/webhooks/screens/forms";
 import { listAllWebhooks, type WebhookRow } from "../../src/features/webhooks/store";
 import type { Role } from "../../src/base/actor";
 import { type Answer, createTestApp, type TestApp, type TestPage } from "./app";
@@ -71,6 +72,19 @@ export async function createWebhookDashboard(
     },
   };
   return dashboard;
+}
+
+/** Returns the fields of a form for settings. */
+export function fieldsOf(settings: object): Record<string, string> {
+  const fields = Object.entries(settings).flatMap(([name, value]: [string, unknown]) =>
+    name === "secrets"
+      ? Object.entries(value as Record<string, string>).map(([key, text]) => [
+          `secret_${key}`,
+          text,
+        ])
+      : [[`setting_${name}`, settingText(value)]],
+  );
+  return Object.fromEntries(fields);
 }
 
 /** Returns the secret that an answer reveals. Throws unless it contains exactly one. */

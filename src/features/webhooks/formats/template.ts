@@ -69,6 +69,20 @@ const Settings = Type.Object(
         examples: ['{"text": "{title}\\n{text}"}'],
       }),
     ),
+    title_limit: Type.Optional(
+      Type.Integer({
+        minimum: TITLE_LIMIT.min,
+        maximum: TITLE_LIMIT.max,
+        description: `Characters after which {title} is cut. Default: ${TITLE_LIMIT.default}.`,
+      }),
+    ),
+    text_limit: Type.Optional(
+      Type.Integer({
+        minimum: TEXT_LIMIT.min,
+        maximum: TEXT_LIMIT.max,
+        description: `Characters after which {text} is cut. Default: ${TEXT_LIMIT.default}.`,
+      }),
+    ),
     resolve_method: Type.Optional(
       OneOf(METHODS, { description: "Method of another request for the end of something." }),
     ),
@@ -85,20 +99,6 @@ const Settings = Type.Object(
         maxLength: BODY_MAX,
         description:
           "Body of the request for the end. Parts that are left out are those of the first request.",
-      }),
-    ),
-    title_limit: Type.Optional(
-      Type.Integer({
-        minimum: TITLE_LIMIT.min,
-        maximum: TITLE_LIMIT.max,
-        description: `Characters after which {title} is cut. Default: ${TITLE_LIMIT.default}.`,
-      }),
-    ),
-    text_limit: Type.Optional(
-      Type.Integer({
-        minimum: TEXT_LIMIT.min,
-        maximum: TEXT_LIMIT.max,
-        description: `Characters after which {text} is cut. Default: ${TEXT_LIMIT.default}.`,
       }),
     ),
     secrets: Type.Optional(SECRETS),
@@ -262,7 +262,8 @@ function contentTypeOf({
 }: Pick<RequestTemplate, "headers" | "body">): string | undefined {
   const own = Object.entries(headers).find(([name]) => name.toLowerCase() === "content-type");
   if (own || body === "") return own?.[1];
-  return /^\s*[{[]/.test(body) ? "application/json" : "text/plain; charset=utf-8";
+  const isJson = /^\s*[{[]/.test(filled(body, {}, {}, () => "x"));
+  return isJson ? "application/json" : "text/plain; charset=utf-8";
 }
 
 /** Returns a body as it is sent. Fields of a form may stand on lines of their own, which are no part of it. */

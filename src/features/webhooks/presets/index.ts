@@ -32,8 +32,6 @@ export interface Preset {
   /** Name of the service, and a hint about its side. */
   label: string;
   hint: string;
-  /** Page that documents the request. */
-  source: string;
   url: string;
   /** Types of events that the form selects; all if omitted. */
   events?: readonly string[];

@@ -436,9 +436,6 @@ interface Setting {
   maxlength: number | undefined;
 }
 
-/** Length from which a text has several lines. */
-const LONG = 5_000;
-
 /** Returns the settings of a format, from its schema. */
 export function settingsOf(format: WebhookFormat): Setting[] {
   return Object.entries<TSchema>(FORMATS[format].settings.properties).map(([name, schema]) => ({
@@ -459,7 +456,8 @@ function kindOf(schema: TSchema): Setting["kind"] {
   if (schema[Kind] === "Record") return isSecret(schema) ? "secrets" : "lines";
   if (schema["type"] === "integer") return "number";
   if (schema["enum"] !== undefined) return "choice";
-  return (schema["maxLength"] ?? 0) >= LONG ? "long" : "text";
+  // Only bodies are longer.
+  return (schema["maxLength"] ?? 0) > 5_000 ? "long" : "text";
 }
 
 function inputOf(name: string): string {
