@@ -599,6 +599,14 @@ describe("notifications of Uptime Kuma 2.5.3", () => {
       },
     ],
     ["Mail", { format: "email", url: "mailto:ops@example.com" }],
+    [
+      "Pager",
+      {
+        format: "template",
+        url: "https://events.pagerduty.com/v2/enqueue",
+        settings: { secrets: { INTEGRATION_KEY: `${SECRET}pager` } },
+      },
+    ],
   ])("%s becomes a webhook", (name, body) => {
     expect(webhook(name)).not.toHaveProperty("page");
     expect(webhook(name)).toMatchObject({
@@ -634,9 +642,6 @@ describe("notifications of Uptime Kuma 2.5.3", () => {
     expect(reasonOf("Old Teams")).toContain("retired");
     expect(reasonOf("Form")).toContain("as a form");
     expect(reasonOf("Template")).toContain("template");
-    expect(reasonOf("Pager")).toBe(
-      "Notifications of the type PagerDuty are not sent here. Used by Site.",
-    );
   });
 });
 

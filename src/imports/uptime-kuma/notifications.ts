@@ -1,6 +1,5 @@
 import type { ForeignObject } from "../../base/import-report";
 import { oneLine, plural } from "../../base/text";
-import type { WebhookFormat } from "../../base/webhook";
 import {
   type ForeignKey,
   type Found,
@@ -21,8 +20,15 @@ import {
   text,
   textOf,
 } from "./database";
-import type { Mapping } from "./tables";
 import { foreignMonitor, isGroup, type MonitorTree } from "./monitors";
+import {
+  BY_TEMPLATE,
+  field,
+  filled,
+  type NotificationConfig,
+  type NotificationMapping,
+  type Receiver,
+} from "./receivers";
 import { cutName, Notes } from "../kit";
 
 /** Events about which Uptime Kuma notifies. */
@@ -150,27 +156,6 @@ function usageOf(monitors: ReadonlySet<MonitorRow>): string {
   return `Used by ${names.join(", ")}${left > 0 ? ` and ${plural(left, "more monitor")}` : ""}.`;
 }
 
-/** Settings of a notification. */
-type NotificationConfig = Readonly<Record<string, unknown>>;
-
-/** Address of a receiver here, with its settings, or the reason for which it cannot be moved. */
-type Receiver = { url: string; settings?: Record<string, unknown> } | { reason: string };
-
-interface NotificationMapping extends Mapping {
-  to: WebhookFormat;
-  /** Returns the receivers; several only for addresses of mail. */
-  read: (config: NotificationConfig) => readonly Receiver[];
-  /** Fields about the look of messages, which have no counterpart. */
-  look: readonly string[];
-}
-
-const field = (config: NotificationConfig, name: string) => textOf(config[name]).trim();
-
-/** Returns an object without empty texts. */
-function filled(settings: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== ""));
-}
-
 /** Notifications by their type. A type that is missing here is not moved. */
 export const NOTIFICATION_TYPES = {
   slack: {
@@ -259,6 +244,7 @@ export const NOTIFICATION_TYPES = {
       return [...new Set(addresses)].map((address) => ({ url: `mailto:${address}` }));
     },
   },
+  ...BY_TEMPLATE,
 } as const satisfies Readonly<Record<string, NotificationMapping>>;
 
 function discordReceiver(config: NotificationConfig): Receiver {

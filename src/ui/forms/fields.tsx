@@ -129,10 +129,12 @@ function Inputs<Body, Context, Fields>({ form, state }: FormProps<Body, Context,
 function summaryOf(entries: readonly [string, AnyField][], errors: FormErrors) {
   const labels: Record<string, string> = {};
   for (const [name, { label, inputs }] of entries) Object.assign(labels, { [name]: label }, inputs);
+  const labelOf = (name: string) =>
+    labels[name] ?? entries.map(([, field]) => field.labelOf?.(name)).find(Boolean) ?? name;
   const order = Object.keys(labels);
   const positionOf = (name: string) => (name in labels ? order.indexOf(name) : order.length);
   return Object.entries(errors)
-    .map(([name, detail]) => ({ name, label: labels[name] ?? name, detail }))
+    .map(([name, detail]) => ({ name, label: labelOf(name), detail }))
     .sort((a, b) => positionOf(a.name) - positionOf(b.name));
 }
 

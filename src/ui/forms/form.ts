@@ -280,6 +280,8 @@ export interface Field<Typed, Body, Context = unknown> {
   initial: Typed;
   /** Labels of inputs whose names differ from the field's, by input name. */
   inputs?: Readonly<Record<string, string>>;
+  /** Returns the label of an input whose name follows from typed content; undefined for the input of another field. */
+  labelOf?(input: string): string | undefined;
   /**
    * Assigns an error of the service to one of several inputs, or rewords it. Without this function
    * the error is shown as it is, at the input that is named like the field.

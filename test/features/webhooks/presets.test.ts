@@ -1,12 +1,6 @@
-/*
- * Each preset against the request that its service documents. A fixture has the source and the day on which it was read,
- * values of the secrets, and the requests: `<key>` and `<id>` are the key of the object and the id of the message.
- */
+/* Each preset against the request that its service documents. */
 import { beforeAll, describe, expect, test } from "bun:test";
-import { join } from "node:path";
-import Ajv from "ajv";
-import { EVENTS } from "../../../src/events/outbox";
-import type { RecordedEvent } from "../../../src/events/outbox";
+import { EVENTS, type RecordedEvent } from "../../../src/events/outbox";
 import { validateDestination } from "../../../src/features/webhooks/formats";
 import { PLACEHOLDERS, secretNamesIn } from "../../../src/features/webhooks/formats/template";
 import {
@@ -16,67 +10,27 @@ import {
   presetSettings,
 } from "../../../src/features/webhooks/presets";
 import { collectEvents, type EventsByType } from "../../support/webhook-events";
-import { incidentEvent, writeFor } from "../../support/webhook-formats";
-
-interface DocumentedRequest {
-  method: string;
-  url: string;
-  headers: Readonly<Record<string, string>>;
-  /** JSON Schema of the body, or of the fields of a form. */
-  body: object;
-}
-
-interface Fixture {
-  source: string;
-  read: string;
-  secrets: Readonly<Record<string, string>>;
-  begin: DocumentedRequest;
-  end?: DocumentedRequest;
-}
-
-const ajv = new Ajv({ strict: true, allErrors: true });
-ajv.addKeyword({
-  keyword: "maxBytes",
-  type: "string",
-  validate: (max: number, text: string) => Buffer.byteLength(text) <= max,
-});
+import {
+  documentedBy,
+  expectDocumented,
+  isDocumented,
+  requestOf,
+} from "../../support/documented-requests";
+import { incidentEvent } from "../../support/webhook-formats";
 
 const ALL: [name: string, preset: Preset][] = Object.entries(PRESETS);
-
-const fixtureOf = async (name: string): Promise<Fixture> =>
-  Bun.file(join(import.meta.dir, "presets", `${name}.json`)).json();
 
 let events: EventsByType;
 beforeAll(async () => {
   events = await collectEvents();
 });
 
-/** Writes the request of a preset for an event, as a receiver gets it. */
-function requestFor(preset: Preset, secrets: object, event: RecordedEvent) {
-  const settings = { ...presetSettings(preset), secrets };
-  const message = writeFor("template", event, { url: preset.url, settings });
-  if (!message) throw new Error("There is no message.");
-  const { method, url = "", headers, body } = message;
-  const isForm = headers["content-type"]?.includes("form") ?? false;
-  const parsed: unknown = isForm ? Object.fromEntries(new URLSearchParams(body)) : JSON.parse(body);
-  const named = url.replace(event.subjectId, "<key>").replace("evt_1", "<id>");
-  return { method, url: named, headers, body: parsed };
-}
-
-function expectDocumented(
-  request: ReturnType<typeof requestFor>,
-  { method, url, headers, body }: DocumentedRequest,
-): void {
-  expect(request).toMatchObject({ method, url });
-  expect(request.headers).toEqual({ ...headers });
-  const isValid = ajv.compile(body);
-  isValid(request.body);
-  expect([request.body, isValid.errors]).toEqual([request.body, null]);
-}
+const requestFor = (preset: Preset, secrets: object, event: RecordedEvent) =>
+  requestOf(preset.url, { ...presetSettings(preset), secrets }, event);
 
 describe.each(ALL)("the preset %s", (name, preset) => {
   test("sends the request that its service documents, for the begin and the end of an outage", async () => {
-    const { source, read, secrets, begin, end } = await fixtureOf(name);
+    const { source, read, secrets, begin, end } = await documentedBy(name);
     expect(source).toStartWith("https://");
     expect(read).toMatch(/^\d{4}-\d\d-\d\d$/);
     expectDocumented(requestFor(preset, secrets, events["monitor.down"]), begin);
@@ -85,13 +39,13 @@ describe.each(ALL)("the preset %s", (name, preset) => {
   });
 
   test("sends documented requests for every event and for the longest texts", async () => {
-    const { secrets, begin, end } = await fixtureOf(name);
+    const { secrets, begin, end } = await documentedBy(name);
     const long = incidentEvent("Ü".repeat(255), "ünï ".repeat(2_500));
     const isReported = ({ type }: RecordedEvent) =>
       preset.resolve === undefined || type !== "incident.postmortem_published";
     for (const event of [...Object.values(events), long].filter(isReported)) {
       const request = requestFor(preset, secrets, event);
-      const isEnd = end !== undefined && !ajv.compile(begin.body)(request.body);
+      const isEnd = end !== undefined && !isDocumented(request.body, begin);
       expectDocumented(request, isEnd ? end : begin);
     }
   });

@@ -464,9 +464,11 @@ function inputOf(name: string): string {
   return `setting_${name}`;
 }
 
-/** Returns the name of the input for a secret of a template. */
+/** Beginning of the names of inputs for secrets of a template. */
+const SECRET_INPUT = "secret_";
+
 function secretInputOf(name: string): string {
-  return `secret_${name}`;
+  return SECRET_INPUT + name;
 }
 
 /** Returns a stored setting as text: lines with names and values for a record. */
@@ -500,6 +502,8 @@ function settingsField(): Field<TypedSettings, Record<string, unknown>, Settings
   return {
     label: "Settings",
     inputs: Object.fromEntries(all.map(({ input, label }) => [input, label])),
+    labelOf: (input) =>
+      input.startsWith(SECRET_INPUT) ? input.slice(SECRET_INPUT.length) : undefined,
     initial: { texts: {}, cleared: [], secrets: {} },
     showError({ pointer, detail }) {
       const [, , name, part] = pointer.split("/");
@@ -507,7 +511,7 @@ function settingsField(): Field<TypedSettings, Record<string, unknown>, Settings
       if (part === undefined) return { input: inputOf(name), detail };
       return name === "secrets"
         ? { input: secretInputOf(part), detail }
-        : { input: inputOf(name), detail: `${part}: ${detail}` };
+        : { input: inputOf(name), detail: `“${part}” ${detail}.` };
     },
     read(sent) {
       const preset = chosenPreset(sent);

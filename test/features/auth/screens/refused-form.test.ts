@@ -292,6 +292,12 @@ describe("secrets in a form whose session has ended", () => {
       secret: { url: "https://hooks.slack.com/services/s3cr3t-6" },
     },
     {
+      what: "a webhook by a template",
+      path: "/admin/settings/webhooks/new",
+      open: { format: "template", setting_body: "{secret.TOKEN}", url: "https://a.example.com/" },
+      secret: { secret_TOKEN: "s3cr3t-12", secret_OTHER_1: "s3cr3t-13" },
+    },
+    {
       what: "a text with a key",
       path: NEW_KEY,
       open: { rate_limit: "77" },
