@@ -14,6 +14,8 @@ import { ALARM_KINDS, ALARMS } from "../src/features/alarms/kinds";
 import { SCOPE_NAMES, SCOPES } from "../src/features/keys/scopes";
 import { comingFrom } from "../src/imports/coming-from";
 import { FORMATS } from "../src/features/webhooks/formats";
+import { PLACEHOLDERS } from "../src/features/webhooks/formats/template";
+import { type Preset, PRESETS } from "../src/features/webhooks/presets";
 import { RETRY_DELAYS_MS } from "../src/features/webhooks/rules";
 import { IMPORT_SOURCES } from "../src/imports/sources";
 import { ROLE_SENTENCES, ROLES } from "../src/base/actor";
@@ -165,6 +167,21 @@ describe("the documents agree with the code", () => {
     });
     const head = "| format | URL | settings |\n|---|---|---|\n";
     expect(await read("docs/webhooks.md")).toContain(`${head}${rows.join("\n")}\n\n`);
+  });
+
+  test("docs/webhooks.md lists the placeholders of templates, and the presets", async () => {
+    const text = await read("docs/webhooks.md");
+    const placeholders = Object.entries(PLACEHOLDERS).map(
+      ([name, value]) => `| \`{${name}}\` | ${value} |`,
+    );
+    const head = "| placeholder | value |\n|---|---|\n";
+    expect(text).toContain(`${head}${placeholders.join("\n")}\n| \`{secret.NAME}\` |`);
+    const presets = Object.values<Preset>(PRESETS).map(
+      ({ label, hint, resolve }) =>
+        `| ${label} | ${resolve ? "begin and end" : "messages"} | ${hint} |`,
+    );
+    const presetHead = "| preset | sends | at the service |\n|---|---|---|\n";
+    expect(text).toContain(`${presetHead}${presets.join("\n")}\n\n`);
   });
 
   test("docs/webhooks.md lists the pace of each format that has one", async () => {

@@ -164,8 +164,8 @@ export const template: Format = {
     const phase = reportsEnds({ format: "template", settings }) ? phaseOf(event) : "begin";
     if (phase === "none") return undefined;
     // An end that people are not told of is reported all the same, or its begin would stay open.
-    const told = phase === "end" ? { ...event, data: { ...event.data, notify: true } } : event;
-    const values = valuesOf(told, context, settings);
+    const reported = phase === "end" ? { ...event, data: { ...event.data, notify: true } } : event;
+    const values = valuesOf(reported, context, settings);
     if (!values) return undefined;
     const request = phase === "end" ? endOf(context.url, settings) : beginOf(context.url, settings);
     return requestWith(request, values, givenValues(settings.secrets));
