@@ -49,13 +49,13 @@ const reaches: Record<WebhookFormat, fc.Arbitrary<Reach>> = {
     ),
   }),
   template: fc.record({
-    url: fc.constantFrom("https://d.example/{secret.KEY}", "https://e.example/${A}?id={id}"),
+    url: fc.constantFrom("https://d.example/{secret.KEY}", "https://e.example/a?id={id}"),
     settings: fc.constantFrom<Record<string, unknown>[]>(
-      { method: "POST", body: "{title}", secrets: { KEY: WEBHOOK_SECRET } },
+      { method: "POST", body: "{secret.KEY}", secrets: { KEY: WEBHOOK_SECRET } },
       {
         method: "PUT",
         headers: { Authorization: "Bearer {secret.KEY}", "Content-Type": "application/json" },
-        body: '{"text": "{text}", "of": "${A}"}',
+        body: '{"text": "{text}"}',
         resolve_body: '{"key": "{key}"}',
         text_limit: 500,
         secrets: { KEY: `${WEBHOOK_SECRET}-2` },

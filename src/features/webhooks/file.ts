@@ -115,9 +115,14 @@ export function mapWebhookSecrets(
   const schema = Type.Object({
     url: isUrlSecret(format) ? Secret({}) : Url,
     secret: SigningSecret,
-    settings: FORMATS[format].settings,
   });
-  return mapSecrets(schema, webhook, change);
+  const mapped = mapSecrets(schema, webhook, change);
+  // By themselves, since secrets of a template are a record.
+  const { settings } = mapped;
+  if (typeof settings !== "object") return mapped;
+  const changeSetting = (text: string, at: string) =>
+    change(text, pointer("settings") + at.slice(1));
+  return { ...mapped, settings: mapSecrets(FORMATS[format].settings, settings, changeSetting) };
 }
 
 /** A stored endpoint with its page. */

@@ -69,10 +69,10 @@ const SECRET_TEXTS: Readonly<Record<string, string>> = {
 function withWebhookSecrets(webhook: FileWebhook): FileWebhook {
   const { format = "standard", settings } = webhook;
   const secretOf = (name: string) => SECRET_TEXTS[name] ?? "${TOKEN}";
-  const given = Object.entries(settings ?? {}).map(([name, value]) => [
-    name,
-    value === null ? secretOf(name) : value,
-  ]);
+  const given = Object.entries(settings ?? {}).map(([name, value]) => {
+    if (name === "secrets") return [name, withGivenParts(value as object)];
+    return [name, value === null ? secretOf(name) : value];
+  });
   return {
     ...webhook,
     ...(webhook.url === null && { url: GIVEN_URLS[format] ?? null }),
