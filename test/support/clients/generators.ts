@@ -2,10 +2,11 @@
  * Generator of clients, and the languages in which they are compiled. They are kept outside of the repository between
  * runs. `bun test/support/clients/generators.ts` gets all of them; it fails if one cannot be had.
  */
-import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { tryFileLock } from "../../../src/db/data-directory";
 import { CACHE, findGo } from "../fleet/go";
+import { getPython } from "../servers/python";
 import { findProgram } from "../servers/server-process";
 
 const VERSION = "7.14.0";
@@ -39,7 +40,7 @@ export async function getGenerators(): Promise<Generators> {
   if (!lock) throw new Error("another download does not end");
   try {
     const jar = await getJar();
-    const python = await getPython();
+    const python = await getPython(PACKAGES);
     // The client compiler takes most of the time of the short runs of Java.
     const openapi = [java, "-XX:TieredStopAtLevel=1", "-jar", jar, "generate"];
     return { openapi, go: await findGo(), python };
@@ -59,21 +60,6 @@ async function getJar(): Promise<string> {
   await Bun.write(`${jar}.unfinished`, bytes);
   renameSync(`${jar}.unfinished`, jar);
   return jar;
-}
-
-/** Returns the path of a Python that has the packages. */
-async function getPython(): Promise<string> {
-  const folder = join(CACHE, `python-${Bun.hash(PACKAGES.join(" ")).toString(36)}`);
-  const python = join(folder, "bin", "python");
-  const complete = join(folder, ".complete");
-  if (existsSync(complete)) return python;
-  const installed = findProgram("python3");
-  if (installed === undefined) throw new Error("The program python3 is not installed.");
-  rmSync(folder, { recursive: true, force: true });
-  await run([installed, "-m", "venv", folder]);
-  await run([python, "-m", "pip", "install", "--quiet", ...PACKAGES]);
-  await Bun.write(complete, "");
-  return python;
 }
 
 /** Runs a command and returns its output. Throws what it wrote if it fails. */
