@@ -37,6 +37,36 @@ export const WEBHOOK_SCREENS: readonly Screen[] = [
     },
   },
   {
+    name: "webhook-create-template",
+    open: inDemoData(() => `${LIST}/new`),
+    async reach(page) {
+      await send(page, "Any receiver");
+      await send(page, "PagerDuty");
+    },
+  },
+  {
+    name: "webhook-create-template-errors",
+    status: 422,
+    open: inDemoData(() => `${LIST}/new?format=template`),
+    async reach(page) {
+      await send(page, "Matrix");
+      await page.getByLabel("Headers", { exact: true }).fill("Authorization: Bearer 1234");
+      await page.getByLabel("Body", { exact: true }).fill('{"body": {title}}');
+      await send(page, "Create webhook");
+    },
+  },
+  {
+    name: "webhook-template",
+    open: inDemoData(() => `${LIST}/new?format=template`),
+    async reach(page) {
+      await send(page, "Opsgenie");
+      await page.getByLabel("Description").fill("On call");
+      await page.getByLabel("API_KEY").fill("quite-private");
+      await send(page, "Create webhook");
+      await page.getByRole("link", { name: "Open webhook" }).click();
+    },
+  },
+  {
     name: "webhook-create-errors",
     status: 422,
     open: inDemoData(() => `${LIST}/new?format=telegram`),

@@ -40,6 +40,24 @@ const URL_MAX = 2_000;
 const TITLE_LIMIT = { default: 250, min: 20, max: 1_000 };
 const TEXT_LIMIT = { default: 4_000, min: 50, max: 10_000 };
 
+/** Placeholders with their meanings. `secret.NAME` comes in addition. */
+export const PLACEHOLDERS = {
+  title: "What happened, with the name of its object, on one line.",
+  text: "Status, times, the words of the update, and the components, on several lines.",
+  status:
+    "Status of the object: that of a monitor, such as `down`, of an incident, a maintenance or a component; `raised` or `cleared` of an alarm; `deleted` or `test`.",
+  tone: "Severity: `ok`, `maint`, `degraded`, `partial`, `major` or `none`.",
+  url: "Link to the object: public for incidents and maintenance, in the dashboard for monitors.",
+  page: "Name of the status page, or the host of this installation.",
+  components: "Components with their statuses, on one line.",
+  event: "Type of the event, such as `monitor.down`.",
+  time: "Time of the event, ISO 8601 in UTC.",
+  key: "Key of the object: the same for all that is sent about it, so that an end finds its begin.",
+  id: "Id of the message, the same at every attempt: the header `webhook-id`.",
+} as const;
+
+const NAMES = Object.keys(PLACEHOLDERS).map((name) => `{${name}}`);
+
 function Headers(description: string) {
   return Type.Record(Type.String(), Text({ maxLength: HEADER_MAX }), {
     maxProperties: HEADERS_MAX,
@@ -58,14 +76,13 @@ const Settings = Type.Object(
     method: OneOf(METHODS, { description: "Method of the request." }),
     headers: Type.Optional(
       Headers(
-        "Headers by name, with placeholders. `Basic user:password` in Authorization is encoded.",
+        "Headers by name, with placeholders. “Basic user:password” in Authorization is encoded.",
       ),
     ),
     body: Type.Optional(
       Text({
         maxLength: BODY_MAX,
-        description:
-          "Body with placeholders, whose values are escaped for the Content-Type: JSON, a form, XML or text.",
+        description: `Body with the placeholders ${NAMES.join(", ")} and {secret.NAME}, whose values are escaped for the Content-Type: JSON, a form, XML or text.`,
         examples: ['{"text": "{title}\\n{text}"}'],
       }),
     ),
@@ -73,14 +90,14 @@ const Settings = Type.Object(
       Type.Integer({
         minimum: TITLE_LIMIT.min,
         maximum: TITLE_LIMIT.max,
-        description: `Characters after which {title} is cut. Default: ${TITLE_LIMIT.default}.`,
+        description: `Characters after which {title} is cut. Default: ${TITLE_LIMIT.default.toLocaleString("en")}.`,
       }),
     ),
     text_limit: Type.Optional(
       Type.Integer({
         minimum: TEXT_LIMIT.min,
         maximum: TEXT_LIMIT.max,
-        description: `Characters after which {text} is cut. Default: ${TEXT_LIMIT.default}.`,
+        description: `Characters after which {text} is cut. Default: ${TEXT_LIMIT.default.toLocaleString("en")}.`,
       }),
     ),
     resolve_method: Type.Optional(
@@ -106,22 +123,6 @@ const Settings = Type.Object(
   { additionalProperties: false },
 );
 type Settings = Static<typeof Settings>;
-
-/** Placeholders with their meanings. `secret.NAME` comes in addition. */
-export const PLACEHOLDERS = {
-  title: "What happened, with the name of its object, on one line.",
-  text: "Status, times, the words of the update, and the components, on several lines.",
-  status:
-    "Status of the object: that of a monitor, such as `down`, of an incident, a maintenance or a component; `raised` or `cleared` of an alarm; `deleted` or `test`.",
-  tone: "Severity: `ok`, `maint`, `degraded`, `partial`, `major` or `none`.",
-  url: "Link to the object: public for incidents and maintenance, in the dashboard for monitors.",
-  page: "Name of the status page, or the host of this installation.",
-  components: "Components with their statuses, on one line.",
-  event: "Type of the event, such as `monitor.down`.",
-  time: "Time of the event, ISO 8601 in UTC.",
-  key: "Key of the object: the same for all that is sent about it, so that an end finds its begin.",
-  id: "Id of the message, the same at every attempt: the header `webhook-id`.",
-} as const;
 
 type Placeholder = keyof typeof PLACEHOLDERS;
 type Values = Readonly<Record<Placeholder, string>>;

@@ -185,7 +185,13 @@ function settingFacts(
     const text = settingText(settings.get(name));
     return kind === "long" || kind === "lines"
       ? [{ label, value: <CodeBlock text={text} />, isWide: true }]
-      : [{ label, value: text }];
+      : [
+          {
+            label,
+            value: name.endsWith("url") ? <code>{text}</code> : text,
+            isWide: text.length > 40,
+          },
+        ];
   });
 }
 

@@ -6,8 +6,8 @@ import {
   ANY_EVENT,
   ANY_MONITOR,
   END_PREFIX,
+  getsEachEvent,
   GROUP_SECONDS,
-  isForPeople,
   WEBHOOK_FORMATS,
   type WebhookFormat,
 } from "../../../base/webhook";
@@ -240,7 +240,9 @@ function urlField(
           hint={
             isUrlSecret(format)
               ? URL_IS_SECRET
-              : "The http or https address to which events are sent."
+              : format === "template"
+                ? "The address, with placeholders. It is shown to admins, so write secret parts as {secret.NAME}."
+                : "The http or https address to which events are sent."
           }
           error={errors[name]}
           autocomplete="off"
@@ -264,6 +266,8 @@ interface WebhookFormContext extends FilterContext {
   storedSecrets: readonly string[];
   /** Preset that filled the form. */
   preset: Preset | undefined;
+  /** True if the endpoint gets each event by itself. */
+  getsEach: boolean;
 }
 
 /** Form for a new endpoint and for a stored one. */
@@ -299,12 +303,23 @@ export function readFormContext(
   const monitors = readMonitorChoices(reader, selected);
   return {
     format,
+    getsEach: getsEachEvent({ format, settings: sent ? endOf(sent) : stored }),
     storedSettings: Object.keys(stored),
     storedSecrets: Object.keys(givenValues(stored["secrets"])),
     preset: format === "template" ? preset : undefined,
     pages: readPages(reader),
     monitors,
   };
+}
+
+/** Returns the settings of a submitted form, or of the preset that fills it, that describe the request for the end. */
+function endOf(sent: SentForm): Record<string, unknown> {
+  const preset = chosenPreset(sent);
+  if (preset) return presetSettings(preset);
+  const names = settingsOf("template").filter(({ name }) => name.startsWith(END_PREFIX));
+  return Object.fromEntries(
+    names.filter(({ input }) => sent.text(input) !== "").map(({ name }) => [name, true]),
+  );
 }
 
 /** Name of the buttons that select a format. */
@@ -346,7 +361,7 @@ export function formatNamed(name: string | undefined): WebhookFormat | undefined
   return WEBHOOK_FORMATS.find((format) => format === name);
 }
 
-/** Field for the gathering time, only shown for formats for people. */
+/** Field for the gathering time, only shown for endpoints whose messages are gathered. */
 function gatheringField(): Field<string, number, WebhookFormContext> {
   const { default: initial, max } = GROUP_SECONDS;
   const field = integerField({
@@ -356,9 +371,8 @@ function gatheringField(): Field<string, number, WebhookFormContext> {
   });
   return {
     ...field,
-    toBody: (typed, context) =>
-      isForPeople(context.format) ? field.toBody(typed, context) : undefined,
-    Input: (props) => (isForPeople(props.context.format) ? field.Input(props) : null),
+    toBody: (typed, context) => (context.getsEach ? undefined : field.toBody(typed, context)),
+    Input: (props) => (props.context.getsEach ? null : field.Input(props)),
   };
 }
 
@@ -574,6 +588,15 @@ function settingsField(): Field<TypedSettings, Record<string, unknown>, Settings
       const isEndShown = ofEnd.some(({ name, input }) => value.texts[name] || input in errors);
       return (
         <>
+          {settings.filter(isSecrets).map((setting) => (
+            <SecretInputs
+              key={setting.name}
+              setting={setting}
+              typed={value.secrets}
+              errors={errors}
+              context={context}
+            />
+          ))}
           {render(settings.filter((setting) => !isOfEnd(setting) && !isSecrets(setting)))}
           {ofEnd.length === 0 ? null : (
             <Fold title="Another request for the end" isOpen={isEndShown}>
@@ -584,15 +607,6 @@ function settingsField(): Field<TypedSettings, Record<string, unknown>, Settings
               {render(ofEnd)}
             </Fold>
           )}
-          {settings.filter(isSecrets).map((setting) => (
-            <SecretInputs
-              key={setting.name}
-              setting={setting}
-              typed={value.secrets}
-              errors={errors}
-              context={context}
-            />
-          ))}
         </>
       );
     },
@@ -660,7 +674,8 @@ function SettingInput({ setting, text, isKept, isCleared, error }: SettingInputP
     return <SelectField {...field} options={options} value={text} />;
   }
   if (kind === "long" || kind === "lines") {
-    return <TextArea {...field} value={text} rows={kind === "long" ? 8 : 3} isPasted />;
+    const lines = (text ?? "").split("\n").length;
+    return <TextArea {...field} value={text} rows={Math.min(Math.max(3, lines), 24)} isPasted />;
   }
   return (
     <>
@@ -700,12 +715,17 @@ function SecretInputs({ setting, typed, errors, context }: SecretInputsProps) {
   const { storedSecrets, preset } = context;
   const names = Object.keys(typed).length > 0 ? Object.keys(typed) : storedSecrets;
   return (
-    <FieldGroup
-      name={setting.input}
-      label="Secrets"
-      hint="Values of {secret.NAME} in the URL, the headers and the bodies. They are never shown again."
-      error={errors[setting.input]}
-    >
+    <>
+      <FieldGroup
+        name={setting.input}
+        label="Secrets"
+        hint="Values of {secret.NAME} in the URL, the headers and the bodies. They are never shown again."
+        error={errors[setting.input]}
+      >
+        <Button name={SHOW_SECRETS} value="yes">
+          Show fields of secrets
+        </Button>
+      </FieldGroup>
       {names.map((name) => {
         const input = secretInputOf(name);
         const hints = [
@@ -726,11 +746,6 @@ function SecretInputs({ setting, typed, errors, context }: SecretInputsProps) {
           />
         );
       })}
-      <p>
-        <Button name={SHOW_SECRETS} value="yes">
-          Show fields of secrets
-        </Button>
-      </p>
-    </FieldGroup>
+    </>
   );
 }
