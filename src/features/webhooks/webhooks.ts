@@ -396,8 +396,10 @@ function changedSettings(
 ): Record<string, unknown> {
   const { settings: schema, trim } = FORMATS[format];
   const merged = mergeSecrets(schema, before, change, () => false);
+  // In the order of the schema, so that equal settings are also written alike.
+  const none = Object.fromEntries(Object.keys(schema.properties).map((name) => [name, null]));
   const settings = Object.fromEntries(
-    Object.entries({ ...before, ...change, ...merged }).filter(
+    Object.entries({ ...none, ...before, ...change, ...merged }).filter(
       ([name, value]) => value !== null || !Object.hasOwn(schema.properties, name),
     ),
   );

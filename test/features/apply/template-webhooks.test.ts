@@ -48,6 +48,34 @@ describe("a template in a configuration file", () => {
     }
   });
 
+  test("is written alike, in whichever order its settings were given", async () => {
+    await using app = await createTestApp();
+    await using other = await createTestApp();
+    const written = async ({ ctx }: TestApp) =>
+      writeApplyFile(await ctx.db.write((tx) => exportFile(tx)), []);
+    const settings = [
+      ["secrets", { A: "quite-private-key" }],
+      ["resolve_body", "{key}"],
+      ["text_limit", 500],
+      ["body", "{secret.A}"],
+      ["method", "POST"],
+    ] as const;
+    for (const [one, order] of [
+      [app, settings],
+      [other, settings.toReversed()],
+    ] as const) {
+      const json = {
+        url: "https://pager.example.com",
+        format: "template",
+        settings: Object.fromEntries(order),
+      };
+      const key = await one.keyWith("manage:webhooks");
+      await one.call("/api/v1/webhooks", { method: "POST", key, json });
+    }
+    expect(await written(app)).toBe(await written(other));
+    expect(await written(app)).toMatch(/method:[^]*body:[^]*text_limit:[^]*resolve_body:/);
+  });
+
   test("keeps secrets that are null or left out, and rejects those that are not stored", async () => {
     await using app = await createTestApp();
     const kept = FILE.replaceAll(/: \$\{\w+\}$/gm, ": null");

@@ -218,12 +218,15 @@ describe("a template that reports ends", () => {
     await site.idle();
     await record(site, "monitor.up", "one");
     await site.pass(HOUR_MS);
-    expect(bodiesOf(receiver.received).map(({ begin, end }) => begin ?? `end of ${end}`)).toEqual([
+    const got = bodiesOf(receiver.received).map(({ begin, end }) => begin ?? `end of ${end}`);
+    // The waits before a repetition differ at random.
+    const repeated = got.splice(3).toSorted();
+    expect([...got, ...repeated]).toEqual([
       "two",
       "one-certificate",
       "end of one",
-      "two",
       "one-certificate",
+      "two",
     ]);
   });
 
