@@ -231,7 +231,7 @@ class Delivering implements Deliverer {
       this.#queue.wakeEndpoint(begun.queue);
       this.#loop.schedule();
     });
-    // The next message about monitors waits for it.
+    // The next ordered message waits for it.
     if (begun.due.isOrdered && !this.#recorder.isStuck) void this.#recorder.flush();
     const nextTryAt = await recorded;
     const { webhookId } = begun.queue;

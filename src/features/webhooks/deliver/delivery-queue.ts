@@ -2,7 +2,7 @@ import type { Clock } from "../../../base/clock";
 import { outgoingShare } from "../../../base/descriptors";
 import { sha256Hex } from "../../../base/hash";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../base/time";
-import { isForPeople, type WebhookFormat } from "../../../base/webhook";
+import { isForPeople, reportsEnds, type WebhookFormat } from "../../../base/webhook";
 import type { Ctx } from "../../../context";
 import { Backoff } from "../../sending/loop";
 import { findNextDue, listAwaited, listDue } from "../delivery-store";
@@ -241,7 +241,7 @@ export class DeliveryQueue {
     const key = destinationKey(webhook);
     const destination = key === undefined ? undefined : this.#destinationOf(key);
     if (destination !== queue.target?.destination) this.#waiting.delete(queue);
-    queue.target = { format: webhook.format, destination };
+    queue.target = { format: webhook.format, destination, isOrdered: reportsEnds(webhook) };
     return true;
   }
 
@@ -269,7 +269,8 @@ export class DeliveryQueue {
     const now = this.#steadyNow();
     const limit = PAGE + queue.claimed;
     const due = listDue(this.#ctx.db, { webhookId, now, limit });
-    queue.claim(due);
+    const isOrdered = queue.target?.isOrdered === true;
+    queue.claim(isOrdered ? due.map((each) => ({ ...each, isOrdered })) : due);
     queue.hasMore = due.length === limit;
     if (queue.hasMore) return;
     queue.nextDueAt = findNextDue(this.#ctx.db, { webhookId, now })?.at ?? Number.POSITIVE_INFINITY;
@@ -310,14 +311,13 @@ interface Due {
   subjectId: string;
   /** True if there was no attempt since it was queued. */
   isFirst: boolean;
-  /** True for messages for people about monitors. */
+  /** True for messages for people about monitors, and for all messages to a receiver that keeps states. */
   isOrdered: boolean;
 }
 
 /**
  * Deliveries to one endpoint. It holds one page of due deliveries; the rest stays in the database.
- * First attempts of one subject run in sequence, in the order of their events. So do all attempts of messages about
- * monitors, each after the result of the one before it was recorded: it can make the next one superfluous.
+ * First attempts of one subject run in sequence, in the order of their events. So do all attempts of ordered messages, each after the result of the one before it was recorded: it can make the next one superfluous.
  */
 export class EndpointQueue {
   /** In the order in which they were queued. */
@@ -331,7 +331,7 @@ export class EndpointQueue {
   /** Ids of deliveries that wait for `release` and keep their subject until then. */
   readonly #held = new Set<string>();
   #underWay = 0;
-  /** Id of the message about monitors that runs or has an unrecorded result. */
+  /** Id of the ordered message that runs or has an unrecorded result. */
   #ordered: string | undefined;
   /** True if the database may have further due deliveries. */
   hasMore = true;
@@ -339,8 +339,12 @@ export class EndpointQueue {
    * Number of waiting deliveries at the last read, so that the database is not read after each one.
    */
   searchedTo = Number.POSITIVE_INFINITY;
-  /** Format and destination of the endpoint, from the last read; undefined destination for e-mail. */
-  target: { format: WebhookFormat; destination: Destination | undefined } | undefined;
+  /**
+   * Format and destination of the endpoint, and true if all its messages are ordered, from the last read; undefined
+   * destination for e-mail.
+   */
+  target:
+    { format: WebhookFormat; destination: Destination | undefined; isOrdered: boolean } | undefined;
   /** True if the endpoint may have changed since the last read. */
   isOutdated = true;
   /** Known time of the next delivery that is not due yet (steady ms). */
@@ -413,8 +417,8 @@ export class EndpointQueue {
   }
 
   /**
-   * Lets later deliveries start before one that is held or whose result is lost, as after a failed attempt: those about
-   * monitors, and those of its subject.
+   * Lets later deliveries start before one that is held or whose result is lost, as after a failed attempt: ordered ones,
+   * and those of its subject.
    */
   giveUpPlace(due: Due): void {
     if (this.#ordered === due.id) this.#ordered = undefined;
@@ -436,7 +440,7 @@ export class EndpointQueue {
   }
 
   #indexOfNext(): number {
-    // Subjects with an earlier first attempt that waits for another message about monitors.
+    // Subjects with an earlier first attempt that waits for another ordered message.
     const waiting = new Set<string>();
     return this.#waiting.findIndex(({ isFirst, isOrdered, subjectId }) => {
       if (isFirst && (this.#busySubjects.has(subjectId) || waiting.has(subjectId))) return false;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
 import { CLI_ACTOR } from "../../../../src/base/actor";
-import { HOUR_MS, MINUTE_MS } from "../../../../src/base/time";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
 import type { EventType } from "../../../../src/events/outbox";
 import { redeliver, sentRequest } from "../../../../src/features/webhooks/deliveries";
 import { createDeliverySite, type DeliverySite } from "../../../support/delivery-site";
@@ -84,10 +84,16 @@ describe("delivery by a template", () => {
       PASSWORD: 'second "secret"',
       TOKEN: "third <secret> & 'more'",
       FORM: "fourth+secret=",
+      COPIED: "fifth%2Fsecret secret&<é>",
     };
-    await using receiver = startReceiver(({ path, headers, body }) =>
-      Response.json({ path, headers, body, plain: `${path} ${body} ${headers["authorization"]}` }),
-    );
+    const escaped = (text: string, units: RegExp) =>
+      text.replace(units, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+    await using receiver = startReceiver(({ path, headers, body }) => {
+      const plain = `${path} ${body} ${headers["authorization"]}`;
+      const json = JSON.stringify({ path, headers, body, plain });
+      const all = [json, escaped(json, /[<>&]/g), escaped(json, /[\x80-\uffff]/g)];
+      return new Response(all.join("\n"), { headers: { "content-type": "application/json" } });
+    });
     await using site = await createDeliverySite();
     for (const [type, body] of [
       ["application/json", '{"a": "{secret.TOKEN} {secret.FORM}"}'],
@@ -96,14 +102,14 @@ describe("delivery by a template", () => {
       ["text/plain", "{secret.TOKEN} {secret.FORM}"],
     ] as const) {
       // oxlint-disable-next-line no-await-in-loop
-      await site.endpoint(`${receiver.url}/{secret.PART}?t={secret.TOKEN}`, {
+      await site.endpoint(`${receiver.url}/{secret.PART}?t={secret.TOKEN}&c={secret.COPIED}`, {
         format: "template",
         settings: {
           method: "POST",
           headers: {
             Authorization: "Basic me:{secret.PASSWORD}",
             "Content-Type": type,
-            "X-Form": "{secret.FORM}",
+            "X-Form": "{secret.FORM} {secret.COPIED}",
           },
           body,
           secrets,
@@ -121,7 +127,7 @@ describe("delivery by a template", () => {
     for (const part of ["secret", "c2Vjb25k", btoa('me:second "secret"')]) {
       expect(said).not.toContain(part);
     }
-    expect(said.match(/first|second|third|fourth/g)).toBeNull();
+    expect(said.match(/first|second|third|fourth|fifth/g)).toBeNull();
   });
 
   test("a redirect to another place is a failure and not followed", async () => {
@@ -205,6 +211,38 @@ describe("a template that reports ends", () => {
     });
     await site.idle();
     expect(bodiesOf(receiver.received).at(-1)).toEqual({ begin: "one", status: "down" });
+  });
+
+  test("gets an end only after the answer to a repeated begin, which is then sent no more", async () => {
+    const second = Promise.withResolvers<number>();
+    let isAnswered = false;
+    const answeredBefore: boolean[] = [];
+    await using receiver = startReceiver((_, count) => {
+      answeredBefore.push(isAnswered);
+      return count === 1 ? 500 : count === 2 ? second.promise : 200;
+    });
+    await using other = startReceiver();
+    await using site = await createDeliverySite();
+    await site.endpoint(receiver.url, TRACKED);
+    await site.endpoint(other.url);
+    await record(site, "monitor.down", "one");
+    await site.idle();
+    await site.app.clock.advance(10 * SECOND_MS);
+    await receiver.until(2);
+    await record(site, "monitor.up", "one");
+    await site.app.clock.advance(2 * SECOND_MS);
+    // Another endpoint does not wait.
+    await other.until(2);
+    isAnswered = true;
+    second.resolve(503);
+    await site.pass(HOUR_MS);
+    expect(answeredBefore).toEqual([false, false, true]);
+    expect(bodiesOf(receiver.received)).toEqual([
+      { begin: "one", status: "down" },
+      { begin: "one", status: "down" },
+      { end: "one" },
+    ]);
+    expect(site.deliveries().map(({ status }) => status)).toContain("superseded");
   });
 
   test("gets a repeated begin of another object, or of a certificate, after the end of a monitor", async () => {
