@@ -32,7 +32,9 @@ export async function getPython(packages: readonly string[]): Promise<string> {
     const python = join(folder, "bin", "python");
     rmSync(folder, { recursive: true, force: true });
     await runCommand([installed, "-m", "venv", folder]);
-    await runCommand([python, "-m", "pip", "install", "--quiet", ...packages]);
+    // Wheels only, so that no package needs a compiler. The timeout is that of one answer of the index, in s.
+    const options = ["--quiet", "--only-binary=:all:", "--retries=8", "--timeout=30"];
+    await runCommand([python, "-m", "pip", "install", ...options, ...packages]);
     await Bun.write(join(folder, ".complete"), "");
     return python;
   } finally {

@@ -1,8 +1,10 @@
 /** Synapse, the homeserver of Matrix. `bun test/support/servers/synapse.ts` installs it. */
 import { findPython, getPython } from "./python";
 import { runCommand, type ServerProcess, startServer } from "./server-process";
+import packages from "./synapse.txt" with { type: "text" };
 
-const PACKAGES = ["matrix-synapse==1.163.2"];
+/** Synapse and all that it needs, as `pip freeze` lists them: a new release of one must not break the tests. */
+const PACKAGES = packages.trim().split("\n");
 
 const SHARED_SECRET = "registers-users";
 
