@@ -155,9 +155,16 @@ function spellings(secret: string): string[] {
     decoded(secret),
     encodeURIComponent(secret),
     json,
-    // Some JSON writers escape slashes.
+    // Some JSON writers escape slashes, others what is markup in HTML, or all but ASCII.
     json.replaceAll("/", "\\/"),
+    json.replace(/[<>&\u2028\u2029]/g, unicodeEscape),
+    json.replace(/[^\0-\x7f]/g, unicodeEscape),
   ];
+}
+
+/** Escapes one UTF-16 unit. */
+function unicodeEscape(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
 function decoded(text: string): string {

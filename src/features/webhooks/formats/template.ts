@@ -36,6 +36,9 @@ const HEADER_MAX = 2_000;
 const HEADERS_MAX = 30;
 const URL_MAX = 2_000;
 
+/** Placeholders of one request, so that the message is at most some megabytes. */
+const PLACEHOLDERS_MAX = 50;
+
 /** Characters of a title and a text, by default and at most. */
 const TITLE_LIMIT = { default: 250, min: 20, max: 1_000 };
 const TEXT_LIMIT = { default: 4_000, min: 50, max: 10_000 };
@@ -158,7 +161,16 @@ export const template: Format = {
       const login = loginIn(name, filled(value, {}, secrets, unchanged));
       return login === undefined ? [] : [base64(login)];
     });
-    return [...encoded, ...values.flatMap((value) => [escapeUrl(value), escapeXml(value)])];
+    return [
+      ...encoded,
+      // A receiver can read the bytes of a header as Latin-1.
+      ...values.flatMap((value) => [
+        escapeUrl(value),
+        escapeUrlSecret(value),
+        escapeXml(value),
+        toHeaderValue(value),
+      ]),
+    ];
   },
   write(event, context) {
     const settings = context.settings as Settings;
@@ -270,7 +282,9 @@ function contentTypeOf({
 /** Returns a body as it is sent. Fields of a form may stand on lines of their own, which are no part of it. */
 function bodyText(type: string | undefined, body: string): string {
   const text = withLineFeeds(body);
-  return isForm(type) ? text.replace(/\s*\n\s*/g, "") : text;
+  if (!isForm(type)) return text;
+  const lines = text.split("\n");
+  return lines.map((line) => line.trim()).join("");
 }
 
 /** Throws if a value would lead to another place on the server, as `..` does between two slashes. */
@@ -287,7 +301,8 @@ function shapeOf(text: string): string {
 /* Escapes. */
 
 const FORM = /^application\/x-www-form-urlencoded\b/i;
-const JSON_TYPE = /^[^;]*[/+]json\b/i;
+// Also `application/x-ndjson`, of which a body can have one line.
+const JSON_TYPE = /^[^;]*json/i;
 const MARKUP = /^[^;]*[/+](?:xml|html)\b/i;
 
 function isForm(type: string | undefined): boolean {
@@ -360,8 +375,8 @@ function headerValue(name: string, value: string): string {
 
 /** Returns user name and password of a header Authorization that has them as they are; undefined for others. */
 function loginIn(name: string, value: string): string | undefined {
-  const [, login] = /^basic +(.*:.*)$/i.exec(value) ?? [];
-  return name.toLowerCase() === "authorization" ? login : undefined;
+  const [, login] = /^basic +([^ ].*)$/is.exec(value) ?? [];
+  return name.toLowerCase() === "authorization" && login?.includes(":") ? login : undefined;
 }
 
 function base64(text: string): string {
@@ -371,7 +386,7 @@ function base64(text: string): string {
 /* Values. */
 
 /** Mentions of whole channels in other spellings than "@name". */
-const CHANNEL_MENTION = /<(?=[!@#]|users\/)/g;
+const CHANNEL_MENTION = /<(?=[!@#]|users\/|at[\s>])/gi;
 
 /** Returns a text whose mentions have no effect, since it may quote others than the team. */
 function harmless(text: string): string {
@@ -396,7 +411,7 @@ function valuesOf(
   );
   return {
     title,
-    text: text === "" ? title : text,
+    text: text === "" ? clipTo(title, text_limit) : text,
     status: statusOf(event, context, tone),
     tone,
     url,
@@ -487,8 +502,6 @@ const SIGNATURE = /^webhook-(?:id|timestamp|signature)$/i;
 // Control characters, also those that a header could have.
 const CONTROL = /\p{Cc}/u;
 
-const SCHEME_AND_HOST = /^[^:]*:\/\/[^/?#]*/;
-
 function errorsOf(url: string, settings: Settings): FieldError[] {
   const errors = new FieldErrors();
   const at = (name: string) => ["settings", name];
@@ -515,7 +528,16 @@ function errorsOf(url: string, settings: Settings): FieldError[] {
     add(at("resolve_body"), bodyProblem(endOf(url, settings)));
   }
   for (const [name, detail] of secretProblems(url, settings)) add([...at("secrets"), name], detail);
+  add(["settings"], countProblem(beginOf(url, settings)) ?? countProblem(endOf(url, settings)));
   return [...errors.all];
+}
+
+/** Returns the error of a request whose values could make it many times larger; undefined for none. */
+function countProblem({ url, headers, body }: RequestTemplate): string | undefined {
+  const count = [url, ...Object.values(headers), body].flatMap(placeholdersIn).length;
+  return count > PLACEHOLDERS_MAX
+    ? `must have at most ${PLACEHOLDERS_MAX} placeholders in one request`
+    : undefined;
 }
 
 function originOf(text: string): string | undefined {
@@ -524,7 +546,8 @@ function originOf(text: string): string | undefined {
 
 /** Returns the error of a URL with placeholders; undefined for none. Its host is checked elsewhere. */
 function urlProblem(text: string): string | undefined {
-  if (/\{/.test(SCHEME_AND_HOST.exec(text)?.[0] ?? "")) {
+  const [origin, other] = ["1", "2"].map((value) => originOf(filled(text, {}, {}, () => value)));
+  if (origin !== other || /^[^:]*:\/\/[^/?#]*\{/.test(text)) {
     return "must name its host, without placeholders";
   }
   if (/[\s\\]|\p{Cc}/u.test(text))
@@ -570,7 +593,7 @@ function headerErrors(
 
 function typeProblem(value: string): string | undefined {
   if (placeholdersIn(value).length > 0) return "must not contain placeholders";
-  return /^\s*multipart\//i.test(value) ? "must be JSON, a form, XML or text" : undefined;
+  return /^\s*(?:multipart\/|$)/i.test(value) ? "must be JSON, a form, XML or text" : undefined;
 }
 
 function bodyProblem({ method, headers, body }: RequestTemplate): string | undefined {

@@ -481,6 +481,9 @@ function inputOf(name: string): string {
 /** Beginning of the names of inputs for secrets of a template. */
 const SECRET_INPUT = "secret_";
 
+/** Secrets of a template with an input: more than it may have, so that a longer list is rejected. */
+const SECRETS_MAX = 50;
+
 function secretInputOf(name: string): string {
   return SECRET_INPUT + name;
 }
@@ -534,7 +537,7 @@ function settingsField(): Field<TypedSettings, Record<string, unknown>, Settings
         : Object.fromEntries(
             all.map(({ name, input }) => [name, sent.text(input).replaceAll("\r\n", "\n")]),
           );
-      const names = secretNamesIn(preset?.url ?? sent.text("url"), texts);
+      const names = secretNamesIn(preset?.url ?? sent.text("url"), texts).slice(0, SECRETS_MAX);
       return {
         texts,
         cleared: all

@@ -105,6 +105,16 @@ describe("values in a template", () => {
     });
   });
 
+  test("other types with JSON are escaped as JSON, and a broken body of one is an error", () => {
+    for (const type of ["application/x-ndjson", "application/vnd.a+json", "text/json"]) {
+      const headers = { "Content-Type": type };
+      expect(write('"', { headers, body: '{"a": "{title}"}' }).body).toBe(
+        '{"a": "New incident: \\""}',
+      );
+      expect(errorsOf(URL_OF_ALL, { headers, body: '{"a": {title}}' })).toHaveLength(1);
+    }
+  });
+
   test("a secret in a URL can be escaped already", () => {
     const url = "https://receiver.example.com/{secret.A}?token={secret.B}";
     const secrets = { A: "a/b c", B: "a%3Db%2f=100%" };
@@ -126,8 +136,12 @@ describe("values in a template", () => {
   });
 
   test("mentions of people and whole channels have no effect", () => {
-    const { body } = write("@channel <!here> <users/all> a@b.example", { body: "{title}" });
-    expect(body).toBe("New incident: @\u200bchannel <\u200b!here> <\u200busers/all> a@b.example");
+    const { body } = write('@channel <!here> <users/all> <at id="all"> a@b.example', {
+      body: "{title}",
+    });
+    expect(body).toBe(
+      'New incident: @\u200bchannel <\u200b!here> <\u200busers/all> <\u200bat id="all"> a@b.example',
+    );
   });
 
   test("the title and the text are cut at their limits", () => {
@@ -139,10 +153,37 @@ describe("values in a template", () => {
         .map(({ length }) => length);
     // Cut before spaces, with an ellipsis.
     expect(lengthsOf({ title_limit: 20, text_limit: 100 })).toEqual([19, 99]);
+    // Pairs of surrogates are never parted.
+    const pairs = incidentEvent("😀".repeat(200), "😀".repeat(9_000));
+    for (const limit of [50, 51, 52, 53]) {
+      const limits = { title_limit: limit, text_limit: limit };
+      const body = writeFor("template", pairs, {
+        url: URL_OF_ALL,
+        settings: { ...settings, ...limits },
+      })?.body;
+      expect(body?.isWellFormed()).toBe(true);
+      expect(Math.max(...(body?.split("|") ?? []).map(({ length }) => length))).toBeLessThan(
+        limit + 1,
+      );
+    }
     const [title = 0, text = 0] = lengthsOf({}) ?? [];
     expect(title).toBeLessThanOrEqual(250);
     expect(text).toBeGreaterThan(3_900);
     expect(text).toBeLessThanOrEqual(4_000);
+  });
+
+  test("long runs of spaces in a form and in a secret take no time", () => {
+    const spaces = " ".repeat(4_000);
+    const authorization = `Basic ${"{secret.A}".repeat(40)}`;
+    const startedAt = performance.now();
+    const { body } = write("Name", {
+      headers: { ...FORM_TYPE, authorization },
+      body: `a=1&${" ".repeat(19_000)}\nb=2`,
+      secrets: { A: spaces },
+    });
+    expect(body).toBe("a=1&b=2");
+    // Some milliseconds, or minutes if it grows with the square of the length.
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
 
   test("every placeholder of every event has a text, except for events without components", () => {
@@ -286,6 +327,42 @@ describe("the request of a template", () => {
       "https://{key}.example.com/a",
       {},
       ["#/url must name its host, without placeholders"],
+    ],
+    ...[
+      "https:///{secret.TOKEN}/a",
+      "https:/{key}/a",
+      "https:{key}/a",
+      "HTTPS:////{page}/a",
+      "https://receiver.example.com:{key}/a",
+    ].map((url): [string, string, object, string[]] => [
+      `with a placeholder in the host, as ${url}`,
+      url,
+      SECRET,
+      ["#/url must name its host, without placeholders"],
+    ]),
+    [
+      "with a placeholder in the host of the request for the end",
+      URL_OF_ALL,
+      { resolve_url: "https:{page}" },
+      ["#/settings/resolve_url must name its host, without placeholders"],
+    ],
+    [
+      "with more placeholders than a message can hold",
+      URL_OF_ALL,
+      { body: "{text}".repeat(51) },
+      ["#/settings must have at most 50 placeholders in one request"],
+    ],
+    [
+      "with more placeholders than a message for an end can hold",
+      `${URL_OF_ALL}/{key}`,
+      { headers: { "X-A": "{key}" }, body: "{text}", resolve_body: "{text}".repeat(49) },
+      ["#/settings must have at most 50 placeholders in one request"],
+    ],
+    [
+      "with an empty Content-Type",
+      URL_OF_ALL,
+      { headers: { "Content-Type": " " }, body: "{text}" },
+      ["#/settings/headers/Content-Type must be JSON, a form, XML or text"],
     ],
     [
       "with an unknown placeholder",
