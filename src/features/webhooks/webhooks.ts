@@ -381,7 +381,9 @@ function usesOf({ url, format, settings }: Pick<WebhookRow, "url" | "format" | "
   const open = Object.entries({ ...none, ...givenValues(settings) }).filter(
     ([name]) => !isSecretField(schema, name),
   );
-  return [URL.parse(url)?.href, ...open.map(([name, value]) => `${name} ${JSON.stringify(value)}`)];
+  // The URL of a template is compared as it is written: only its braces begin placeholders.
+  const address = format === "template" ? url : URL.parse(url)?.href;
+  return [address, ...open.map(([name, value]) => `${name} ${JSON.stringify(value)}`)];
 }
 
 /**

@@ -70,6 +70,7 @@ describe("a template in the API", () => {
   test.each<[what: string, change: object]>([
     ["another server", { url: "https://collector.example.com/{secret.PART}" }],
     ["another path", { url: "https://receiver.example.com/a/{secret.PART}" }],
+    ["a path that only reads like it", { url: "https://receiver.example.com/%7Bsecret.PART%7D" }],
     ["another body, which could repeat the secret", { settings: { body: "{secret.TOKEN}" } }],
     ["another header", { settings: { headers: { "X-Token": "{secret.TOKEN}" } } }],
     ["another method", { settings: { method: "PUT" } }],

@@ -528,16 +528,7 @@ function errorsOf(url: string, settings: Settings): FieldError[] {
     add(at("resolve_body"), bodyProblem(endOf(url, settings)));
   }
   for (const [name, detail] of secretProblems(url, settings)) add([...at("secrets"), name], detail);
-  add(["settings"], countProblem(beginOf(url, settings)) ?? countProblem(endOf(url, settings)));
   return [...errors.all];
-}
-
-/** Returns the error of a request whose values could make it many times larger; undefined for none. */
-function countProblem({ url, headers, body }: RequestTemplate): string | undefined {
-  const count = [url, ...Object.values(headers), body].flatMap(placeholdersIn).length;
-  return count > PLACEHOLDERS_MAX
-    ? `must have at most ${PLACEHOLDERS_MAX} placeholders in one request`
-    : undefined;
 }
 
 function originOf(text: string): string | undefined {
@@ -596,7 +587,11 @@ function typeProblem(value: string): string | undefined {
   return /^\s*(?:multipart\/|$)/i.test(value) ? "must be JSON, a form, XML or text" : undefined;
 }
 
-function bodyProblem({ method, headers, body }: RequestTemplate): string | undefined {
+function bodyProblem({ method, url, headers, body }: RequestTemplate): string | undefined {
+  const count = [url, ...Object.values(headers), body].flatMap(placeholdersIn).length;
+  if (count > PLACEHOLDERS_MAX) {
+    return `must leave at most ${PLACEHOLDERS_MAX} placeholders in the whole request`;
+  }
   if (body === "") return undefined;
   if (method === "GET") return "must be left out of a GET request";
   return unknownIn(body) ?? escapeFor(contentTypeOf({ headers, body }) ?? "").problem(body);

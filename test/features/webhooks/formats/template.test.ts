@@ -350,13 +350,13 @@ describe("the request of a template", () => {
       "with more placeholders than a message can hold",
       URL_OF_ALL,
       { body: "{text}".repeat(51) },
-      ["#/settings must have at most 50 placeholders in one request"],
+      ["#/settings/body must leave at most 50 placeholders in the whole request"],
     ],
     [
       "with more placeholders than a message for an end can hold",
       `${URL_OF_ALL}/{key}`,
       { headers: { "X-A": "{key}" }, body: "{text}", resolve_body: "{text}".repeat(49) },
-      ["#/settings must have at most 50 placeholders in one request"],
+      ["#/settings/resolve_body must leave at most 50 placeholders in the whole request"],
     ],
     [
       "with an empty Content-Type",
