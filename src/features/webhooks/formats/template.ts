@@ -590,7 +590,7 @@ function typeProblem(value: string): string | undefined {
 function bodyProblem({ method, url, headers, body }: RequestTemplate): string | undefined {
   const count = [url, ...Object.values(headers), body].flatMap(placeholdersIn).length;
   if (count > PLACEHOLDERS_MAX) {
-    return `must leave at most ${PLACEHOLDERS_MAX} placeholders in the whole request`;
+    return `has too many placeholders: a request may have ${PLACEHOLDERS_MAX}, with those of its URL and headers`;
   }
   if (body === "") return undefined;
   if (method === "GET") return "must be left out of a GET request";

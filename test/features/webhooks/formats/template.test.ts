@@ -350,13 +350,17 @@ describe("the request of a template", () => {
       "with more placeholders than a message can hold",
       URL_OF_ALL,
       { body: "{text}".repeat(51) },
-      ["#/settings/body must leave at most 50 placeholders in the whole request"],
+      [
+        "#/settings/body has too many placeholders: a request may have 50, with those of its URL and headers",
+      ],
     ],
     [
       "with more placeholders than a message for an end can hold",
       `${URL_OF_ALL}/{key}`,
       { headers: { "X-A": "{key}" }, body: "{text}", resolve_body: "{text}".repeat(49) },
-      ["#/settings/resolve_body must leave at most 50 placeholders in the whole request"],
+      [
+        "#/settings/resolve_body has too many placeholders: a request may have 50, with those of its URL and headers",
+      ],
     ],
     [
       "with an empty Content-Type",
