@@ -172,18 +172,16 @@ describe("values in a template", () => {
     expect(text).toBeLessThanOrEqual(4_000);
   });
 
-  test("long runs of spaces in a form and in a secret take no time", () => {
-    const spaces = " ".repeat(4_000);
-    const authorization = `Basic ${"{secret.A}".repeat(40)}`;
-    const startedAt = performance.now();
-    const { body } = write("Name", {
-      headers: { ...FORM_TYPE, authorization },
-      body: `a=1&${" ".repeat(19_000)}\nb=2`,
+  test("a long run of spaces in a form or in a secret is read at once", () => {
+    // In time in proportion to the square of their number it would take minutes.
+    const spaces = " ".repeat(500_000);
+    const { headers, body } = write("Name", {
+      headers: { ...FORM_TYPE, authorization: "Basic {secret.A}" },
+      body: `a=1&${spaces}\nb=2`,
       secrets: { A: spaces },
     });
     expect(body).toBe("a=1&b=2");
-    // Some milliseconds, or minutes if it grows with the square of the length.
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(headers["authorization"]).toBe(`Basic ${spaces}`);
   });
 
   test("every placeholder of every event has a text, except for events without components", () => {
