@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import { type AlertSite, openAlertSite } from "../../../support/alert-reports";
 import { holds, PROCESS_TEST_MS } from "../../../support/binary";
 import {
@@ -6,10 +7,18 @@ import {
   startAlertmanager,
   startPrometheus,
 } from "../../../support/prometheus";
+import { temporaryFolder } from "../../../support/temporary-folder";
 
 const CRITICAL = { labels: { alertname: "Errors", service: "checkout", severity: "critical" } };
 const WARNING = { labels: { alertname: "Slow", service: "checkout", severity: "warning" } };
 const MATCH = { match: ['severity="critical"'], degraded: ['severity="warning"'] };
+
+/** Returns the blocks of docs/alerts.md in a language. */
+async function blocksOf(language: "json" | "yaml"): Promise<string[]> {
+  const text = await Bun.file(join(import.meta.dir, "../../../../docs/alerts.md")).text();
+  const blocks = text.matchAll(new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\`$`, "gm"));
+  return [...blocks].map(([, block = ""]) => block);
+}
 
 /** Alert that has ended. */
 const over = <Alert extends object>(alert: Alert) => ({
@@ -149,4 +158,51 @@ describeWithAlertmanager("a real Prometheus with Alertmanager", () => {
     },
     PROCESS_TEST_MS,
   );
+});
+
+describeWithAlertmanager("the configuration of docs/alerts.md", () => {
+  test("is accepted by both programs, also with the dead man's switch pasted below it", async () => {
+    using folder = temporaryFolder();
+    const blocks = await blocksOf("yaml");
+    const block = (start: string) => {
+      const found = blocks.filter((each) => each.startsWith(start));
+      expect(found).toHaveLength(1);
+      return found[0] ?? "";
+    };
+    const passes = async (tool: string[], content: string) => {
+      const path = join(folder.path, "checked.yml");
+      await Bun.write(path, content);
+      const { exitCode, stdout, stderr } = Bun.spawnSync([...tool, path]);
+      expect(`${stdout}${stderr}`).toContain("SUCCESS");
+      expect(exitCode).toBe(0);
+    };
+    const alertmanager = block("# alertmanager.yml\n");
+    const [route = "", receivers = ""] = alertmanager.split(/^(?=receivers:)/m);
+    await passes(["amtool", "check-config"], alertmanager);
+    await passes(
+      ["amtool", "check-config"],
+      route + block("  routes:\n") + receivers + block("  - name: allclear-watchdog\n"),
+    );
+    const rules = blocks.filter((each) => /^# \S+\ngroups:/.test(each));
+    expect(rules).toHaveLength(2);
+    for (const each of rules) await passes(["promtool", "check", "rules"], each);
+    // Files that the configuration names are not here.
+    const prometheus = ["promtool", "check", "config", "--syntax-only"];
+    await passes(prometheus, block("# prometheus.yml\n"));
+  });
+});
+
+test("the monitors of docs/alerts.md are created as they stand there", async () => {
+  await using site = await openAlertSite();
+  const monitors = (await blocksOf("json")).filter((block) => block.includes('"type"'));
+  expect(monitors).toHaveLength(2);
+  const refs: string[] = [];
+  for (const monitor of monitors) {
+    const sent = { method: "POST", key: site.key, json: JSON.parse(monitor) };
+    const { status, body } = await site.app.call("/api/v1/monitors", sent);
+    expect(status).toBe(201);
+    refs.push(body.ref);
+  }
+  // The name by which `watchdog` of an alert monitor is to name it.
+  expect(refs).toEqual(["checkout", "watchdog"]);
 });
