@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { ALERT_PRESETS } from "../../../../src/features/monitors/screens/alert-fields";
 import { type AlertSite, openAlertSite } from "../../../support/alert-reports";
 import { holds, PROCESS_TEST_MS } from "../../../support/binary";
 import {
@@ -192,13 +193,15 @@ describeWithAlertmanager("the configuration of docs/alerts.md", () => {
   });
 });
 
-test("the monitors of docs/alerts.md are created as they stand there", async () => {
+test("the monitors of docs/alerts.md are created as they stand there, and its mapping is that of the form", async () => {
   await using site = await openAlertSite();
-  const monitors = (await blocksOf("json")).filter((block) => block.includes('"type"'));
+  const blocks = (await blocksOf("json")).map((block) => JSON.parse(block));
+  expect(blocks).toContainEqual(ALERT_PRESETS["gatus"]?.mapping);
+  const monitors = blocks.filter(({ type }) => type !== undefined);
   expect(monitors).toHaveLength(2);
   const refs: string[] = [];
-  for (const monitor of monitors) {
-    const sent = { method: "POST", key: site.key, json: JSON.parse(monitor) };
+  for (const json of monitors) {
+    const sent = { method: "POST", key: site.key, json };
     const { status, body } = await site.app.call("/api/v1/monitors", sent);
     expect(status).toBe(201);
     refs.push(body.ref);
