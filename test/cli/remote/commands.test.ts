@@ -341,6 +341,34 @@ describe("allclear incident", () => {
     expect(shown.status).toBe("operational");
   });
 
+  test("resolving again without a message adds no second update", async () => {
+    await using site = await createRemoteSite();
+    const { out } = await site.run(["incident", "open", "Down.", "--name", "Down"]);
+    const id = out[0] ?? "";
+    const updates = async () => {
+      const { body } = await site.app.call(`/api/v1/incidents/${id}`, { key: site.key });
+      return body.updates.map((update: { body: string }) => update.body);
+    };
+    await site.run(["incident", "resolve", id, "Over."]);
+    const again = await site.run(["incident", "resolve", id]);
+    expect([again.exitCode, again.out, again.err]).toEqual([0, [], [`${id} is already resolved.`]]);
+    const json = await site.run(["incident", "resolve", id, "--json"]);
+    expect(jsonOf<object>(json)).toMatchObject({ status: "resolved", body: "Over." });
+    expect(await updates()).toEqual(["Over.", "Down."]);
+    await site.run(["incident", "resolve", id, "The cause was found."]);
+    expect(await updates()).toEqual(["The cause was found.", "Over.", "Down."]);
+  });
+
+  test("a key that may not read resolves an incident", async () => {
+    await using site = await createRemoteSite();
+    const { out } = await site.run(["incident", "open", "Down.", "--name", "Down"]);
+    const writer = await site.app.keyWith("write:incidents");
+    const resolved = await site.run(["incident", "resolve", out[0] ?? ""], {
+      ALLCLEAR_KEY: writer,
+    });
+    expect([resolved.exitCode, resolved.err]).toEqual([0, [`Updated ${out[0]}: resolved.`]]);
+  });
+
   test("open incidents are listed, and with --all or a status also resolved ones", async () => {
     await using site = await createRemoteSite();
     const none = await site.run(["incident", "list"]);
