@@ -165,6 +165,7 @@ const CONFIGS: Partial<Record<MonitorType, MonitorConfig>> = {
   http: { url: "http://closed.test:1/" },
   tcp: { host: "closed.test", port: 1 },
   tls: { host: "closed.test", port: 1, days: 1 },
+  upstream: { url: "http://closed.test:1/" },
   ...Object.fromEntries(
     SERVER_TYPE_NAMES.map((type) => [type, SERVER_TYPES[type]("closed.test", 1)]),
   ),
@@ -185,7 +186,7 @@ describe("checks", () => {
   }
 
   test("every type with a check notes its host, but those whose host the operator or a registry names", () => {
-    const others = ["ping", "dns", "docker", "domain", "push"];
+    const others = ["ping", "dns", "docker", "domain", "push", "alert"];
     expect([...Object.keys(CONFIGS), ...others].toSorted()).toEqual(SUPPORTED_TYPES.toSorted());
   });
 

@@ -227,6 +227,33 @@ function addMany({ app, page }: PublicSite): Promise<void> {
 
 const arbitrarySteps = fc.array(arbitraryStep, { minLength: 3, maxLength: 16 });
 
+/** Acts in an order in which each finds what it needs. */
+const ORDER: readonly ActName[] = [
+  "open",
+  "update",
+  "rename",
+  "edit",
+  "preview",
+  "set",
+  "describe",
+  "move",
+  "provider",
+  "plan",
+  "updateMaintenance",
+  "arrange",
+  "wait",
+  "delete a component",
+  "delete an incident",
+];
+const ALL_ACTS = ORDER.map((act): Step => ({
+  act,
+  component: "API",
+  componentStatus: "partial_outage",
+  status: "identified",
+  which: 0,
+  minutes: 30,
+}));
+
 test("a cached page equals a newly rendered one in each language after any series of changes, as do pages of groups", async () => {
   const counts = new Map<ActName, number>();
   await fc.assert(
@@ -268,7 +295,7 @@ test("a cached page equals a newly rendered one in each language after any serie
         expect((await app.call("/status/acme/api/v2/incidents.json")).body).toEqual(v2);
       }
     }),
-    { numRuns: 60 },
+    { numRuns: 60, examples: [[ALL_ACTS, false]] },
   );
   // Each act was one that did something.
   expect([...counts.keys()].toSorted()).toEqual(NAMES.toSorted());
