@@ -46,6 +46,11 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** Returns true for an object of JSON that is no list. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /**
  * Returns the depth, the fields and the lists of JSON, by the brackets and colons outside strings: without recursion,
  * and in far less time than parsing takes. Ends below `depthMax`.

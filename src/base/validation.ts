@@ -4,6 +4,7 @@ import { Errors, type ValueError, ValueErrorType } from "@sinclair/typebox/error
 import { Check } from "@sinclair/typebox/value";
 import { type FieldError, invalidFields, pointer } from "./errors";
 import { describeViolation, isOwnKind, shapeOf } from "./schema";
+import { isObject } from "./text";
 
 type Path = readonly (string | number)[];
 type Fields = Record<string, unknown>;
@@ -213,10 +214,6 @@ function keep(valid: Fields, name: string, value: unknown): void {
     writable: true,
     configurable: true,
   });
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Returns the error of a text, number, boolean, null or choice; undefined for a valid value. */

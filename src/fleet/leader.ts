@@ -7,6 +7,7 @@ import type { Clock, Timer } from "../base/clock";
 import { unavailable } from "../base/errors";
 import type { Log } from "../base/log";
 import { createSignal, type Signal } from "../base/signal";
+import { isObject } from "../base/text";
 import { SECOND_MS } from "../base/time";
 import type { DataDirectory } from "../db/data-directory";
 import { OperatorError } from "../db/errors";
@@ -529,7 +530,7 @@ function signatureOf(record: object, key: Uint8Array): Buffer {
 /** Returns JSON whose fields are in the order of their names, so that equal values have equal texts. */
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) =>
-    typeof part === "object" && part !== null && !Array.isArray(part)
+    isObject(part)
       ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
       : part,
   );

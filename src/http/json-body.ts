@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { invalidFields, Problem } from "../base/errors";
 import { sha256 } from "../base/hash";
-import { measureJson } from "../base/text";
+import { isObject, measureJson } from "../base/text";
 import { examine, type FieldErrors, type IsInvalidField, type Valid } from "../base/validation";
 import {
   declareBody,
@@ -172,7 +172,7 @@ export function jsonObjectBody(maxBytes: number) {
     maxBytes,
     async read(request, context) {
       const value = parseJson(decodeUtf8(await readBytes(request, context, maxBytes)));
-      if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+      if (isObject(value)) return value;
       throw new Problem("invalid_request", "The body is not one JSON object. Lists are not read.");
     },
   });

@@ -96,11 +96,6 @@ export function listUnknown(
   return names.length > max ? [...listed, `${names.length - max} more ${noun}`] : listed;
 }
 
-/** Returns true for an object of JSON that is no list. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** Returns true for an object or a list of JSON. */
 export function isObjectOrList(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null;

@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { crons } from "../../base/cron";
 import { sha256Hex } from "../../base/hash";
 import type { ForeignObject } from "../../base/import-report";
-import { oneLine, plural } from "../../base/text";
+import { isObject, oneLine, plural } from "../../base/text";
 import { DESCRIPTION_MAX } from "../../base/texts";
 import { schemaErrors } from "../../base/validation";
 import { OperatorError } from "../../db/errors";
@@ -13,7 +13,6 @@ import {
   cutName,
   cutTags,
   cutText,
-  isObject,
   isObjectOrList,
   listUnknown,
   Notes,

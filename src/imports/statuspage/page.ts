@@ -12,7 +12,7 @@ import {
   type NamedStatus,
   worstStatus,
 } from "../../base/status";
-import { capitalised, oneLine, plural, spaced, toRef } from "../../base/text";
+import { capitalised, isObject, oneLine, plural, spaced, toRef } from "../../base/text";
 import { HOUR_MS, parseDay, toIso } from "../../base/time";
 import { schemaErrors } from "../../base/validation";
 import { OperatorError } from "../../db/errors";
@@ -29,7 +29,7 @@ import {
   keyOf,
   type LeftOut,
 } from "../found";
-import { cutName, isObject, listUnknown, Notes } from "../kit";
+import { cutName, listUnknown, Notes } from "../kit";
 import {
   isKnownField,
   keyOfComponent,

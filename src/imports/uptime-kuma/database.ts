@@ -1,11 +1,11 @@
 import { Type } from "@sinclair/typebox";
 import type { Database } from "bun:sqlite";
-import { parseJson } from "../../base/text";
+import { isObject, parseJson } from "../../base/text";
 import { schemaErrors } from "../../base/validation";
 import { OperatorError } from "../../db/errors";
 import { pragma } from "../../db/open";
 import { cut, type DatabaseFile, findDatabaseFile, ForeignDatabase } from "../foreign-database";
-import { decoded, isObject, listUnknown, parseModestJson } from "../kit";
+import { decoded, listUnknown, parseModestJson } from "../kit";
 import { MONITOR_COLUMNS, type MonitorColumn, TABLES } from "./tables";
 
 /** Columns of the tables of Uptime Kuma 1.23 and 2.5. Those without a counterpart are known too. */

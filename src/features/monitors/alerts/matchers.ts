@@ -45,7 +45,7 @@ export function matcherProblem(text: string): string | undefined {
 }
 
 /** Returns true if labels fulfil all of some matchers. A missing label is empty. */
-export type MatchesLabels = (labels: Labels) => boolean;
+type MatchesLabels = (labels: Labels) => boolean;
 
 /** Alerts of Grafana about its own data sources: they match only where a matcher names them. */
 const OF_GRAFANA_ITSELF: ReadonlySet<string> = new Set(["DatasourceNoData", "DatasourceError"]);

@@ -3,6 +3,7 @@ import { invalidFields } from "../../../base/errors";
 import { sha256Hex } from "../../../base/hash";
 import { redactText } from "../../../base/redaction";
 import type { AlertFormat } from "../../../base/status";
+import { isObject } from "../../../base/text";
 import { parseInstant, SECOND_MS } from "../../../base/time";
 import type { Labels } from "../../../db/tables/alerts";
 import { parseJsonPath, valueAt } from "../assertions/json-path";
@@ -20,8 +21,6 @@ export interface ReportedAlert {
   /** True for a test, which opens nothing. */
   isTest: boolean;
 }
-
-type Json = Readonly<Record<string, unknown>>;
 
 /** Returns the format of a body that tells it; undefined for any other. */
 export function formatOf(body: unknown): Exclude<AlertFormat, "json"> | undefined {
@@ -102,10 +101,6 @@ export function* readMapped(
     });
   }
   return alerts;
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Returns a scalar as text; undefined for other values. */

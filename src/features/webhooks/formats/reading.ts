@@ -2,6 +2,7 @@
  * Readers of an event's data, which is JSON that an earlier version may have written. Missing or
  * unexpected values are undefined.
  */
+import { isObject } from "../../../base/text";
 
 export type Data = Readonly<Record<string, unknown>>;
 
@@ -21,8 +22,7 @@ export function recordsOf(data: Data, field: string): Data[] {
 }
 
 function asRecord(value: unknown): Data | undefined {
-  const isRecord = typeof value === "object" && value !== null && !Array.isArray(value);
-  return isRecord ? (value as Data) : undefined;
+  return isObject(value) ? value : undefined;
 }
 
 /** Returns the value if it is one of `values`. */
