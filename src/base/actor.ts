@@ -44,7 +44,7 @@ export type Role = (typeof ROLES)[number];
 export const ROLE_SENTENCES: Readonly<Record<Role, string>> = {
   owner: "Manages users, settings and API keys.",
   admin: "Manages pages, components, monitors, webhooks and API keys.",
-  editor: "Writes incidents and maintenance, and sets component statuses.",
+  editor: "Writes incidents and maintenance, sets component statuses, and acknowledges outages.",
   viewer: "Reads every status page, including private ones.",
 };
 

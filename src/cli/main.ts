@@ -45,6 +45,7 @@ const COMMANDS: ReadonlyMap<string, LoadCommands> = new Map<string, LoadCommands
   ["watch", async () => [(await import("./remote/status")).watchCommand]],
   ["incident", async () => (await import("./remote/incident")).incidentCommands],
   ["component", async () => (await import("./remote/component")).componentCommands],
+  ["monitor", async () => (await import("./remote/monitor")).monitorCommands],
   ["maintenance", async () => (await import("./remote/maintenance")).maintenanceCommands],
   [COPY_COMMAND, async () => [(await import("./internal")).copyDatabaseCommand]],
   [IMPORT_COMMAND, async () => [(await import("./answer-import")).answerImportCommand]],

@@ -32,6 +32,7 @@ import identities from "../../migrations/0029_identities.sql" with { type: "text
 import secondFactors from "../../migrations/0030_second_factors.sql" with { type: "text" };
 import languages from "../../migrations/0031_languages.sql" with { type: "text" };
 import alerts from "../../migrations/0032_alerts.sql" with { type: "text" };
+import acknowledgements from "../../migrations/0033_acknowledgements.sql" with { type: "text" };
 import { sha256Hex } from "../base/hash";
 import { PROGRAM } from "../version";
 import { type DataDirectory, shellWord } from "./data-directory";
@@ -85,6 +86,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 30, name: "second_factors", sql: secondFactors, readableFrom: 20 },
   { number: 31, name: "languages", sql: languages, readableFrom: 20 },
   { number: 32, name: "alerts", sql: alerts, readableFrom: 20 },
+  { number: 33, name: "acknowledgements", sql: acknowledgements, readableFrom: 20 },
 ];
 
 /** Schema version of this build. */

@@ -94,6 +94,7 @@ describe("help", () => {
       "watch",
       "incident",
       "component",
+      "monitor",
       "maintenance",
     ]);
   });

@@ -23,6 +23,7 @@ export async function createRemoteSite({ pages = 1 }: { pages?: 1 | 2 } = {}): P
     "write:incidents",
     "write:components",
     "write:maintenance",
+    "manage:monitors",
   );
   // Commands to a server open no data directory.
   const run = commandLine("/nonexistent/data");

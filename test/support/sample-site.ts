@@ -1,6 +1,9 @@
 import { expect } from "bun:test";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { SCOPE_NAMES } from "../../src/features/keys/scopes";
+import { applyTransition } from "../../src/features/monitors/engine/transitions";
+import { getMonitorRecord } from "../../src/features/monitors/records";
+import { newEvaluation } from "../../src/features/monitors/rules";
 import { logoPath } from "../../src/features/pages/addresses";
 import { putLogo } from "../../src/features/pages/logo";
 import { makeReportToken } from "../../src/features/mail/reports";
@@ -70,6 +73,12 @@ export async function createSampleSite(app: TestApp) {
     config: { url: "http://127.0.0.1:1/" },
   });
   const push = await create("monitors", { type: "push", name: "Backup", interval_seconds: 60 });
+  const down = await create("monitors", { type: "push", name: "Report", interval_seconds: 60 });
+  await app.ctx.db.write((tx) => {
+    const { row } = getMonitorRecord(tx, down.id);
+    const evaluation = newEvaluation("down", app.ctx.clock.now());
+    applyTransition(app.ctx, tx, row, { from: "pending", evaluation, message: null });
+  });
   await giveImportedTokens(app.ctx, push.id, [
     { kind: "kuma", value: push.token },
     { kind: "healthchecks", value: "6f5a1c9e-3b0d-4c5a-9d55-0f6d2b7d8c11" },
@@ -100,12 +109,13 @@ export async function createSampleSite(app: TestApp) {
     const updated = path.startsWith("/api/v1/maintenance/") ? maintenance : incident;
     const planOf = path.endsWith("/cancel") ? cancelled : maintenance;
     const token = tokens[path] ?? push.token;
+    const ofMonitor = path.endsWith("/rotate-token") ? push : monitor;
     const values: Record<string, string> = {
       [`cmp_${EXAMPLE}`]: components["API"] ?? "",
       [`grp_${EXAMPLE}`]: group.id,
       [`inc_${EXAMPLE}`]: incident.id,
       [`mnt_${EXAMPLE}`]: path.endsWith("/updates") ? running.id : planOf.id,
-      [`mon_${EXAMPLE}`]: path.endsWith("/rotate-token") ? push.id : monitor.id,
+      [`mon_${EXAMPLE}`]: path.endsWith("/acknowledge") ? down.id : ofMonitor.id,
       [`whk_${EXAMPLE}`]: webhook.id,
       [`upd_${EXAMPLE}`]: updated.updates[0].id,
       DELIVERY_ID: delivery.id,

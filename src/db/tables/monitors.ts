@@ -1,4 +1,5 @@
 import { blob, customType, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { Actor } from "../../base/actor";
 import type { Manager } from "../../base/ids";
 import {
   CHECK_OUTCOMES,
@@ -104,6 +105,14 @@ export const monitorComponents = sqliteTable(
   (table) => [primaryKey({ columns: [table.monitorId, table.componentId] })],
 );
 
+/** A person or program that has seen an outage and looks after it. */
+export interface Acknowledgement {
+  /** Unix ms. */
+  at: number;
+  by: Pick<Actor, "kind" | "id" | "label">;
+  note: string | null;
+}
+
 export const monitorStates = sqliteTable("monitor_states", {
   monitorNum: integer("monitor_num").primaryKey(),
   state: text().$type<MonitorState>().notNull(),
@@ -120,6 +129,7 @@ export const monitorStates = sqliteTable("monitor_states", {
   unreachableVia: text("unreachable_via"),
   reminders: integer().notNull().default(0),
   remindedAt: integer("reminded_at"),
+  acknowledgement: text({ mode: "json" }).$type<Acknowledgement>(),
 });
 
 export const monitorSpans = sqliteTable(

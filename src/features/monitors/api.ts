@@ -9,7 +9,7 @@ import { sendList, sendResource, sendUntagged } from "../../http/answers";
 import { beginningOf } from "../../http/body";
 import { createChanges, createOnce } from "../../http/changes";
 import { declareRoutes } from "../../http/elysia";
-import { jsonBody, noBody } from "../../http/json-body";
+import { jsonBody, noBody, optionalJsonBody } from "../../http/json-body";
 import { operation, scope } from "../../http/operation";
 import { listAddress, ListOf, PageQuery, readPageRequest, toPage } from "../../http/pagination";
 import {
@@ -30,6 +30,7 @@ import {
 import { listChecksBefore } from "./checks-store";
 import { CANNOT_CHECK, type Monitoring } from "./monitoring";
 import {
+  acknowledgeMonitor,
   createMonitor,
   deleteMonitor,
   pauseMonitor,
@@ -42,6 +43,7 @@ import { addMonitorChangeErrors, addNewMonitorErrors, requireSupported } from ".
 import { EXIT_CODE_MAX, findMeaning, type Meaning, messageInBody, messageOf } from "./signal-text";
 import { findMonitor } from "./store";
 import {
+  AcknowledgeBody,
   Check,
   CheckWithSteps,
   concealMonitor,
@@ -235,6 +237,25 @@ function verbRoutes(ctx: Ctx, monitoring: Monitoring) {
           id: "resumeMonitor",
           summary: "Resume a monitor",
           description: "It is checked at once. Earlier results no longer count.",
+          answers: CHANGED,
+          errors: ["not_found", "conflict"],
+        }),
+      },
+    )
+    .post(
+      "/monitors/:id/acknowledge",
+      ({ params, body, request, requestContext }) =>
+        change({ params, request, requestContext }, (tx, { id }, actor) =>
+          presentMonitor(acknowledgeMonitor(ctx, tx, id, body, actor)),
+        ),
+      {
+        ...optionalJsonBody(AcknowledgeBody),
+        ...operation({
+          ...CHANGE,
+          id: "acknowledgeMonitor",
+          summary: "Acknowledge an outage",
+          description:
+            "No reminders are sent until the monitor recovers, which ends the acknowledgement. An outage that is acknowledged stays as it is. A monitor that is not down is a conflict.",
           answers: CHANGED,
           errors: ["not_found", "conflict"],
         }),

@@ -41,11 +41,12 @@ import {
   insertMonitorComponent,
   type MonitorRow,
   pauseMonitorRows,
+  saveAcknowledgement,
   touchMonitorRows,
   updateMonitorRow,
 } from "./store";
 import { addImportedTokens, giveToken, type ImportedToken, keyOf } from "./tokens";
-import type { CreateMonitorBody, UpdateMonitorBody } from "./wire";
+import type { AcknowledgeBody, CreateMonitorBody, UpdateMonitorBody } from "./wire";
 
 /** Ids and tokens of a new monitor from a configuration file or an import. */
 export interface AppliedIds {
@@ -304,6 +305,43 @@ function setPaused(ctx: Ctx, tx: Tx, id: string, paused: boolean, actor: Actor):
     summary: `${paused ? "Paused" : "Resumed"} the monitor “${row.name}”`,
     actor,
   });
+  return getMonitorRecord(tx, id);
+}
+
+/**
+ * Acknowledges the outage of a monitor: nobody is reminded of it until the monitor recovers. An outage that is acknowledged
+ * stays unchanged. Throws `not_found`, or `conflict` for a monitor that is not down.
+ */
+export function acknowledgeMonitor(
+  ctx: Ctx,
+  tx: Tx,
+  id: string,
+  { note }: Valid<AcknowledgeBody>,
+  actor: Actor,
+): MonitorRecord {
+  const before = getMonitorRecord(tx, id);
+  const { row, state } = before;
+  if (state.acknowledgement) return before;
+  if (state.state !== "down") {
+    throw conflict(`The monitor is ${state.state}. Only one that is down can be acknowledged.`);
+  }
+  const { kind, label } = actor;
+  saveAcknowledgement(tx, {
+    monitorNum: row.num,
+    acknowledgement: {
+      at: ctx.clock.now(),
+      by: { kind, id: actor.id, label },
+      note: note ?? null,
+    },
+  });
+  audit(
+    ctx,
+    tx,
+    actor,
+    "monitor.acknowledge",
+    row.id,
+    `Acknowledged the outage of the monitor “${row.name}”${note === undefined ? "" : `: ${note}`}`,
+  );
   return getMonitorRecord(tx, id);
 }
 

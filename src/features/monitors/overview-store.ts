@@ -318,6 +318,7 @@ export const listTroubledMonitors = selectMany((orm, $: { certificateUntil: numb
       state: monitorStates.state,
       since: monitorStates.since,
       certificateExpiresAt: monitorStates.certificateExpiresAt,
+      isAcknowledged: sql<number>`${monitorStates.acknowledgement} IS NOT NULL`,
     })
     .from(monitors)
     .crossJoin(monitorStates)

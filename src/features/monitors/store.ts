@@ -2,7 +2,7 @@
  * Monitors, their components and evaluations, and who needs a message about them. Runs often: `saveEvaluation` when a check
  * changes the evaluation, which finds its row by its key.
  */
-import { and, asc, desc, eq, isNull, lt, lte, sql, type SQL } from "drizzle-orm";
+import { and, asc, desc, eq, isNotNull, isNull, lt, lte, sql, type SQL } from "drizzle-orm";
 import type { MonitorState, MonitorType } from "../../base/status";
 import { deleteBy, findBy, setBy } from "../../db/rows";
 import {
@@ -313,7 +313,7 @@ export const deleteCertificateWarnings = mutate((orm, $: { before: number }) =>
     ),
 );
 
-/* Reminders of outages. None is hot: the search every few seconds reads only monitors that are down. */
+/* Reminders and acknowledgements of outages. None is hot: the search every few seconds reads only monitors that are down. */
 
 /** Time of the last message about an outage, before which no reminder is due again. */
 const lastMessageAt = sql<number>`coalesce(${monitorStates.remindedAt}, ${monitorStates.since})`;
@@ -323,6 +323,7 @@ const isReminderDue = (now: unknown) =>
   and(
     eq(monitors.num, monitorStates.monitorNum),
     sql`${monitorStates.state} = 'down' AND ${monitors.reminderSeconds} > 0
+      AND ${monitorStates.acknowledgement} IS NULL
       AND (${lastMessageAt} + ${monitors.reminderSeconds} * 1000 <= ${now} OR ${lastMessageAt} > ${now})`,
     isNull(monitors.deletedAt),
   );
@@ -347,3 +348,16 @@ export const findDueReminder = selectOne((orm, $: { monitorNum: number; now: num
 
 /** Saves the number of reminders of an outage, and the time of the last message about it (unix ms). */
 export const saveReminder = setBy(monitorStates, ["monitorNum"], ["reminders", "remindedAt"]);
+
+/** Saves the acknowledgement of an outage; null if there is none. */
+export const saveAcknowledgement = setBy(monitorStates, ["monitorNum"], ["acknowledgement"]);
+
+/** Ends the acknowledgement of an outage, if there is one. */
+export const endAcknowledgement = mutate((orm, $: { monitorNum: number }) =>
+  orm
+    .update(monitorStates)
+    .set({ acknowledgement: null })
+    .where(
+      and(eq(monitorStates.monitorNum, $.monitorNum), isNotNull(monitorStates.acknowledgement)),
+    ),
+);

@@ -15,7 +15,7 @@ import {
 } from "../../base/status";
 import { MonitorGroup, TagsInput } from "../../base/tags";
 import { capitalised } from "../../base/text";
-import { DESCRIPTION_MAX, NameText } from "../../base/texts";
+import { DESCRIPTION_MAX, LineText, NameText } from "../../base/texts";
 import { toIso, toIsoOrNull } from "../../base/time";
 import { type Step, STEP_NAMES } from "../../egress/steps";
 import { ComponentReference } from "../components/references";
@@ -23,6 +23,10 @@ import { Status } from "../components/wire";
 import type { CheckRow } from "./checks-store";
 import { type MonitorConfig, probeOf } from "./probes";
 import type { MonitorRecord } from "./records";
+import type { StateRow } from "./store";
+
+/** Maximum length of the note of an acknowledgement. */
+export const NOTE_MAX = 500;
 
 export const MonitorTypeText = OneOf(MONITOR_TYPES, { title: "MonitorType" });
 export const MonitorStateText = OneOf(MONITOR_STATES, {
@@ -70,6 +74,39 @@ export const CheckWithSteps = Type.Object(
   { title: "MonitorCheckWithSteps" },
 );
 
+/** Body of an acknowledgement. */
+export const AcknowledgeBody = Type.Object(
+  {
+    note: Type.Optional(
+      LineText({
+        minLength: 1,
+        maxLength: NOTE_MAX,
+        description: "What is being done, for colleagues. Visitors never see it.",
+        examples: ["The provider is restarting the host."],
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type AcknowledgeBody = Static<typeof AcknowledgeBody>;
+
+const Acknowledgement = Type.Object(
+  {
+    at: Instant,
+    by: Type.Object({
+      kind: OneOf(["user", "key", "cli", "system"]),
+      id: Nullable(Type.String({ description: "Id of the user or of the API key." })),
+      label: Type.String({ examples: ["Ada Lovelace"] }),
+    }),
+    note: Nullable(Type.String()),
+  },
+  {
+    title: "MonitorAcknowledgement",
+    description:
+      "Who looks after the outage, until the monitor recovers. Not in the data of events.",
+  },
+);
+
 const CommonFields = Type.Object({
   id: Type.String({ examples: ["mon_01kah2v9w0e0rs6x0h3ye0a1bc"] }),
   ref: Type.String({ examples: ["checkout-api"] }),
@@ -101,6 +138,7 @@ const CommonFields = Type.Object({
       description: "Id of the monitor through which it is unreachable; null in other states.",
     }),
   ),
+  acknowledgement: Nullable(Acknowledgement),
   last_check: Nullable(Check),
   certificate_expires_at: Nullable(Instant),
   version: Type.Integer({ minimum: 1 }),
@@ -174,7 +212,14 @@ export const RotatedMonitor = ByTag<RevealedMonitor>(
   { title: "RotatedMonitor" },
 );
 
-const { id, ref, name, notes: _hidden, ...CommonEventFields } = CommonFields.properties;
+const {
+  id,
+  ref,
+  name,
+  notes: _hidden,
+  acknowledgement: _seen,
+  ...CommonEventFields
+} = CommonFields.properties;
 
 const EventFields = {
   id,
@@ -285,12 +330,17 @@ export function presentMonitor(record: MonitorRecord): Monitor {
     state: state.state,
     state_since: toIso(state.since),
     unreachable_via: state.unreachableVia,
+    acknowledgement: presentAcknowledgement(state.acknowledgement),
     last_check: lastCheck ? presentCheck(lastCheck) : null,
     certificate_expires_at: toIsoOrNull(state.certificateExpiresAt),
     version: row.version,
     created_at: toIso(row.createdAt),
     updated_at: toIso(row.updatedAt),
   };
+}
+
+function presentAcknowledgement(stored: StateRow["acknowledgement"]): Monitor["acknowledgement"] {
+  return stored && { ...stored, at: toIso(stored.at) };
 }
 
 /** Returns a monitor with its job's token and the URL to call, if it has one. */

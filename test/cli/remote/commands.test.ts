@@ -3,6 +3,10 @@ import { join } from "node:path";
 import { runCommandLine } from "../../../src/cli/main";
 import { printJson, printTable } from "../../../src/cli/print";
 import type { Incident } from "../../../src/features/incidents/wire";
+import { applyTransition } from "../../../src/features/monitors/engine/transitions";
+import { getMonitorRecord } from "../../../src/features/monitors/records";
+import { newEvaluation } from "../../../src/features/monitors/rules";
+import type { Monitor } from "../../../src/features/monitors/wire";
 import { createTestClock } from "../../support/clock";
 import { commandLine, jsonOf } from "../../support/command-line";
 import { createRemoteSite } from "../../support/remote-site";
@@ -21,6 +25,7 @@ const COMMANDS: readonly [string[], string][] = [
   [["incident", "update", "inc_x", "Text."], "write:incidents"],
   [["incident", "resolve", "inc_x"], "write:incidents"],
   [["component", "set", "shop:checkout", "operational"], "write:components"],
+  [["monitor", "acknowledge", "shop"], "manage:monitors"],
 ];
 
 describe("the settings of commands to a server", () => {
@@ -255,6 +260,30 @@ describe("allclear component set", () => {
     const { exitCode, out, err } = await site.run(["component", "set", ...args]);
     expect([exitCode, out]).toEqual([code, []]);
     expect(err[0]).toStartWith(message);
+  });
+});
+
+describe("allclear monitor acknowledge", () => {
+  test("an outage is acknowledged with a note, and a monitor that is up exits with 5", async () => {
+    await using site = await createRemoteSite();
+    const { app } = site;
+    const created = { type: "http", name: "Shop", config: { url: "https://shop.example.com/" } };
+    const call = { key: site.key, method: "POST", json: created };
+    const { id, ref } = (await app.call("/api/v1/monitors", call)).body;
+    const args = ["monitor", "acknowledge", ref];
+    const up = await site.run(args);
+    expect([up.exitCode, up.out]).toEqual([5, []]);
+    expect(up.err[0]).toContain("Only one that is down can be acknowledged.");
+    await app.ctx.db.write((tx) => {
+      const { row } = getMonitorRecord(tx, id);
+      const evaluation = newEvaluation("down", app.ctx.clock.now());
+      applyTransition(app.ctx, tx, row, { from: "pending", evaluation, message: null });
+    });
+    const { exitCode, out, err } = await site.run([...args, "--note", "On it."]);
+    expect([exitCode, out]).toEqual([0, []]);
+    expect(err[0]).toStartWith("The outage of shop is acknowledged by ");
+    const shown = jsonOf<Monitor>(await site.run([...args, "--json"]));
+    expect(shown.acknowledgement).toMatchObject({ note: "On it.", by: { kind: "key" } });
   });
 });
 

@@ -256,6 +256,7 @@ function byPosition(one: { position: number }, other: { position: number }): num
 }
 
 const MONITOR_FIELDS = [
+  "acknowledgement",
   "certificate_expires_at",
   "component_ids",
   "created_at",

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { findComponent } from "../../../src/features/components/store";
 import { listSpans } from "../../../src/features/monitors/spans-store";
-import { applyTransition } from "../../../src/features/monitors/engine/transitions";
+import { applyTransition, warnOfExpiry } from "../../../src/features/monitors/engine/transitions";
 import { getMonitorRecord } from "../../../src/features/monitors/records";
 import { newEvaluation } from "../../../src/features/monitors/rules";
 import { expectProblem, versionOf } from "../../support/app";
@@ -65,6 +65,102 @@ describe("pausing a monitor", () => {
     const paused = api.written();
     expect((await api.call(`/${id}/pause`, { method: "POST" })).body.version).toBe(2);
     expect(api.written()).toEqual(paused);
+  });
+});
+
+describe("acknowledging an outage", () => {
+  const acknowledge = (api: MonitorApi, id: string, json?: object) =>
+    api.call(`/${id}/acknowledge`, { method: "POST", ...(json && { json }) });
+
+  test("the answer, the monitor and the list say who acknowledged the outage and when, and the audit log has it", async () => {
+    await using api = await createMonitorApi();
+    const id = await downMonitor(api);
+    expect((await api.call(`/${id}`)).body.acknowledgement).toBeNull();
+    const { status, body } = await acknowledge(api, id, { note: "The provider is on it." });
+    const acknowledgement = {
+      at: "2026-03-10T12:01:00.000Z",
+      by: { kind: "key", id: expect.stringMatching(/^key_/), label: expect.any(String) },
+      note: "The provider is on it.",
+    };
+    expect([status, body.acknowledgement, body.version]).toEqual([200, acknowledgement, 1]);
+    expect((await api.call(`/${id}`)).body.acknowledgement).toEqual(acknowledgement);
+    expect((await api.call()).body.data[0].acknowledgement).toEqual(acknowledgement);
+    expect(api.app.audit().at(-1)).toMatchObject({
+      action: "monitor.acknowledge",
+      targetId: id,
+      summary: "Acknowledged the outage of the monitor “Shop”: The provider is on it.",
+    });
+  });
+
+  test("repeating an acknowledgement changes nothing, and needs no body", async () => {
+    await using api = await createMonitorApi();
+    const id = await downMonitor(api);
+    const first = (await acknowledge(api, id)).body.acknowledgement;
+    expect(first.note).toBeNull();
+    const before = api.written();
+    await api.app.clock.advance(60_000);
+    const again = await acknowledge(api, id, { note: "Me too." });
+    expect([again.status, again.body.acknowledgement]).toEqual([200, first]);
+    expect(api.written()).toEqual(before);
+  });
+
+  test.each(["up", "degraded"] as const)(
+    "a monitor that is %s is a conflict, and its recovery has ended the acknowledgement",
+    async (state) => {
+      await using api = await createMonitorApi();
+      const id = await downMonitor(api);
+      await acknowledge(api, id);
+      const { ctx, clock } = api.app;
+      const enter = (from: "down" | "up" | "degraded", to: "down" | "up" | "degraded") =>
+        ctx.db.write((tx) => {
+          const { row } = getMonitorRecord(tx, id);
+          const evaluation = newEvaluation(to, clock.now());
+          applyTransition(ctx, tx, row, { from, evaluation, message: null });
+        });
+      await enter("down", state);
+      expect((await api.call(`/${id}`)).body).toMatchObject({ state, acknowledgement: null });
+      const before = api.written();
+      expectProblem(await acknowledge(api, id), "conflict");
+      expect(api.written()).toEqual(before);
+      await clock.advance(60_000);
+      await enter(state, "down");
+      expect((await api.call(`/${id}`)).body).toMatchObject({
+        state: "down",
+        acknowledgement: null,
+      });
+    },
+  );
+
+  test("a pending monitor is a conflict, a deleted one is not found, and a note has one line", async () => {
+    await using api = await createMonitorApi();
+    const { id } = await api.create();
+    expectProblem(await acknowledge(api, id), "conflict");
+    const down = await downMonitor(api);
+    for (const note of ["", "a\nb", "x".repeat(501), 5]) {
+      // oxlint-disable-next-line no-await-in-loop
+      expectProblem(await acknowledge(api, down, { note }), "validation_failed");
+    }
+    await api.call(`/${id}`, { method: "DELETE" });
+    expectProblem(await acknowledge(api, id), "not_found");
+  });
+
+  test("events have no acknowledgement, whose author and note are not for receivers", async () => {
+    await using api = await createMonitorApi();
+    const id = await downMonitor(api);
+    await acknowledge(api, id, { note: "Confidential." });
+    const { ctx, clock } = api.app;
+    await ctx.db.write((tx) =>
+      warnOfExpiry(
+        ctx,
+        tx,
+        id,
+        { host: "shop.example.com", fingerprint: "f", expiresAt: clock.now() + 86_400_000 },
+        clock.now(),
+      ),
+    );
+    const warning = api.app.events().at(-1);
+    expect(warning?.type).toBe("monitor.certificate_expiring");
+    expect(JSON.stringify(warning)).not.toMatch(/acknowledgement|Confidential/);
   });
 });
 

@@ -54,6 +54,13 @@ export const MONITOR_SCREENS: readonly Screen[] = [
   },
   { name: "monitor-90-days", open: inMonitor("Storefront", "?range=90d", "viewer") },
   { name: "monitor-down", open: inMonitor("VPN gateway", "?range=7d") },
+  { name: "monitor-acknowledge", open: inMonitor("VPN gateway", "/acknowledge") },
+  {
+    name: "monitor-acknowledge-dialog",
+    isOverlay: true,
+    open: inMonitor("VPN gateway", ""),
+    reach: (page) => openDialog(page, "Acknowledge"),
+  },
   { name: "monitor-unreachable", open: inMonitor("Remote desktops", "") },
   { name: "monitor-dependencies-edit", open: inMonitor("Remote desktops", "/edit") },
   { name: "monitor-degraded", open: inMonitor("Wiki", "") },

@@ -1,6 +1,7 @@
 import { listDeliveries } from "../../../src/features/webhooks/deliveries";
 import { alertmanagerBody } from "../alert-reports";
 import { callOf } from "../mcp";
+import { downMonitor } from "./monitors";
 import { byKey, type ActionInstallation, type Verbs } from "./verb";
 
 const FOUND_OUT = "it records observations and changes no setting";
@@ -176,6 +177,11 @@ export const API_VERBS: Verbs = {
       const path = `/monitors/${await installation.monitor({ paused: true })}`;
       return byKey(installation, "POST", `${path}/resume`);
     },
+  },
+  "POST /api/v1/monitors/:id/acknowledge": {
+    leaves: ["monitor.acknowledge"],
+    prepare: async (installation) =>
+      byKey(installation, "POST", `/monitors/${await downMonitor(installation)}/acknowledge`),
   },
   "POST /api/v1/monitors/:id/rotate-token": {
     leaves: ["monitor.rotate_token"],

@@ -1,6 +1,8 @@
 import { saveOpenAlert } from "../../../src/features/monitors/alerts/alert-store";
 import { keyOfAlert } from "../../../src/features/monitors/alerts/reports";
+import { applyTransition } from "../../../src/features/monitors/engine/transitions";
 import { getMonitorRecord } from "../../../src/features/monitors/records";
+import { newEvaluation } from "../../../src/features/monitors/rules";
 import { tokensOf } from "../../../src/features/monitors/tokens";
 import { formOf } from "../monitor-dashboard";
 import { byForm, type Sent, type ActionInstallation, type Verbs } from "./verb";
@@ -16,6 +18,18 @@ async function filledIn(
   const { app, session } = installation;
   const { text } = await app.call(`/admin${path}`, { session });
   return byForm(installation, path.replace(/\?.*/, ""), { ...formOf(text), ...fields });
+}
+
+/** Creates a monitor that is down. */
+export async function downMonitor(installation: ActionInstallation): Promise<string> {
+  const { ctx } = installation.app;
+  const id = await installation.monitor();
+  await ctx.db.write((tx) => {
+    const { row } = getMonitorRecord(tx, id);
+    const evaluation = newEvaluation("down", ctx.clock.now());
+    applyTransition(ctx, tx, row, { from: "pending", evaluation, message: null });
+  });
+  return id;
 }
 
 async function monitorForm(
@@ -71,6 +85,11 @@ export const MONITOR_VERBS: Verbs = {
   "POST /admin/monitors/:id/resume": {
     leaves: ["monitor.resume"],
     prepare: (installation) => monitorForm(installation, "resume", { paused: true }),
+  },
+  "POST /admin/monitors/:id/acknowledge": {
+    leaves: ["monitor.acknowledge"],
+    prepare: async (installation) =>
+      filledIn(installation, `/monitors/${await downMonitor(installation)}/acknowledge`, {}),
   },
   "POST /admin/monitors/:id/rotate": {
     leaves: ["monitor.rotate_token"],

@@ -30,6 +30,7 @@ import { type AffectedComponent, getMonitorRecord, type MonitorRecord } from "..
 import { type Evaluation, newEvaluation } from "../rules";
 import {
   deleteCertificateWarnings,
+  endAcknowledgement,
   findCertificateWarning,
   findDueReminder,
   findMonitorState,
@@ -78,8 +79,10 @@ export function applyTransition(ctx: Ctx, tx: Tx, monitor: MonitorRow, changes: 
   const components = writeState(ctx, tx, monitor, changes);
   const { state, since: at } = changes.evaluation;
   if (state !== "up" && state !== "degraded" && state !== "down") return;
-  if (state !== "down") resolveIncidents(ctx, tx, monitor, at);
-  else {
+  if (state !== "down") {
+    endAcknowledgement(tx, { monitorNum: monitor.num });
+    resolveIncidents(ctx, tx, monitor, at);
+  } else {
     // Also after a pause, at which the outage left its incidents.
     const publicMessage = changes.publicMessage ?? changes.message;
     openIncidents(ctx, tx, monitor, components, { at, publicMessage });
@@ -198,13 +201,13 @@ function outageOf({ downSince }: LastKnown, state: MonitorState, at: number) {
 }
 
 /**
- * Returns a monitor as the API shows it, with the statuses of its components and without notes, which are not
- * for receivers. To fit into an event, the configuration is left out first, then components, with
+ * Returns a monitor as the API shows it, with the statuses of its components, without notes and acknowledgement,
+ * which are not for receivers. To fit into an event, the configuration is left out first, then components, with
  * `truncated: true`.
  */
 function dataOf(record: MonitorRecord): object {
   const components = record.components.map(({ id, name, status }) => ({ id, name, status }));
-  const { notes: _notes, ...monitor } = presentMonitor(record);
+  const { notes: _notes, acknowledgement: _seen, ...monitor } = presentMonitor(record);
   const whole = { ...monitor, components };
   if (isSmall(whole)) return whole;
   for (let count = components.length; ; count = Math.floor(count / 2)) {

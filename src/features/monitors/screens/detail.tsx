@@ -57,8 +57,10 @@ import { type Range, RANGE_NAMES, rangeLabel, rangeQuery, zoomQuery } from "./ra
 import { TYPE_FORMS } from "./types";
 import type { ListedTrouble, MonitorView } from "./view";
 import {
+  Acknowledged,
   inRange,
   intervalInWords,
+  isUnacknowledged,
   LastResult,
   latencyInWords,
   latencyOrNone,
@@ -139,13 +141,27 @@ function MonitorActions({ view, role }: { view: MonitorView; role: Role }) {
   const report = (
     <ReportLink {...presetOf(view.record)} kind={isUnreported ? "primary" : "quiet"} />
   );
-  if (!roleAllows(role, "admin")) return report;
   const { id, type, paused } = view.record.row;
+  const acknowledge = isUnacknowledged(view.record.state) ? (
+    <ButtonLink href={monitorPath(id, "acknowledge")} dialog>
+      <Icon name="check" />
+      Acknowledge
+    </ButtonLink>
+  ) : null;
+  if (!roleAllows(role, "admin")) {
+    return (
+      <>
+        {acknowledge}
+        {report}
+      </>
+    );
+  }
   const isReported = isPassive(type);
   const isUnsupported = type === "unsupported";
   const query = rangeQuery(view.range);
   return (
     <>
+      {acknowledge}
       {isReported || paused ? null : (
         <PostButton action={`${monitorPath(id, "check")}${query}`}>
           <Icon name="refresh-cw" />
@@ -196,6 +212,11 @@ function Now(props: { view: MonitorView; nextCheckAt: number | undefined; now: n
         <UnreachableThrough record={view.record} />
         <Since at={state.since} now={now} />
       </span>
+      {state.acknowledgement ? (
+        <HeadFact icon="check">
+          <Acknowledged acknowledgement={state.acknowledgement} now={now} />
+        </HeadFact>
+      ) : null}
       <HeadFact icon="globe">
         {typeInWords(row)} · {targetOf(row)}
       </HeadFact>

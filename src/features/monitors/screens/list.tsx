@@ -62,7 +62,10 @@ import type { MonitorRecord } from "../records";
 import { countMonitorsByState, type MonitorRow } from "../store";
 import { TYPE_FORMS } from "./types";
 import {
+  Acknowledged,
+  AcknowledgeLink,
   intervalInWords,
+  isUnacknowledged,
   latencyOrNone,
   Since,
   Tags,
@@ -85,7 +88,7 @@ export function MonitorList(props: { list: MonitorListing; role: Role; now: numb
       </>
     );
   }
-  const table = tableOf(list, now, canChange);
+  const table = tableOf(list, role, now);
   const rows = <DenseDataTable {...table} />;
   return (
     <>
@@ -151,6 +154,10 @@ function SelectionForm(props: { list: MonitorListing; children: ComponentChildre
           <Icon name="play" />
           Resume
         </Button>
+        <Button name="intent" value="acknowledge">
+          <Icon name="check" />
+          Acknowledge
+        </Button>
         <Button name="intent" value="tag">
           <Icon name="tag" />
           Tag
@@ -181,10 +188,11 @@ const TAGS_SHOWN = 3;
 /** Returns the table of the listed monitors. */
 function tableOf(
   list: MonitorListing,
+  role: Role,
   now: number,
-  canPick: boolean,
 ): DenseDataTableProps<MonitorRecord> & { sorting: Sorting } {
   const recentOf = ({ row }: MonitorRecord) => list.recent.get(row.num);
+  const canAcknowledge = roleAllows(role, "editor");
   return {
     caption: "Monitors",
     liveId: "monitor-rows",
@@ -194,7 +202,7 @@ function tableOf(
       usual: "Worst first",
       pathOf: (sort) => filteredPath(list, { sort }),
     },
-    pick: canPick
+    pick: roleAllows(role, "admin")
       ? ({ row }) => ({ name: "id", value: row.id, label: `Select ${row.name}` })
       : undefined,
     name: {
@@ -204,7 +212,7 @@ function tableOf(
         shape: <StateShape state={record.state.state} />,
         href: monitorPath(record.row.id),
         name: record.row.name,
-        state: <RowState record={record} now={now} />,
+        state: <RowState {...{ record, canAcknowledge, now }} />,
         note: <RowNote record={record} now={now} />,
         tags: <Tags group={record.row.group} tags={record.row.tags} max={TAGS_SHOWN} />,
       }),
@@ -254,7 +262,8 @@ function tableOf(
 }
 
 /** State after the name. “Up” is written only for screen readers, since the shape shows it. */
-function RowState({ record, now }: { record: MonitorRecord; now: number }) {
+function RowState(props: { record: MonitorRecord; canAcknowledge: boolean; now: number }) {
+  const { record, canAcknowledge, now } = props;
   const { row, state } = record;
   if (state.state === "up") return <span class="visually-hidden">, {MONITOR_WORDS.up}</span>;
   return (
@@ -265,6 +274,17 @@ function RowState({ record, now }: { record: MonitorRecord; now: number }) {
       <span class="note-inline">
         <UnreachableThrough record={record} />
         <Since at={state.since} now={now} />
+        {state.acknowledgement ? (
+          <>
+            , <Acknowledged acknowledgement={state.acknowledgement} now={now} />
+          </>
+        ) : null}
+        {canAcknowledge && isUnacknowledged(state) ? (
+          <>
+            {" "}
+            <AcknowledgeLink id={row.id} />
+          </>
+        ) : null}
       </span>
     </>
   );

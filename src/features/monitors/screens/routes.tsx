@@ -3,12 +3,14 @@ import { runInSlices } from "../../../base/in-slices";
 import { isPassive } from "../../../base/status";
 import { plural } from "../../../base/text";
 import { SECOND_MS } from "../../../base/time";
+import { validate } from "../../../base/validation";
 import { StepRecorder } from "../../../egress/steps";
 import { seeOther } from "../../../http/answers";
 import { formBody } from "../../../http/form-body";
 import { session } from "../../../http/operation";
 import { sessionOf, zoneOf } from "../../../http/request-context";
-import { defineForm } from "../../../ui/forms/form";
+import { textField } from "../../../ui/forms/fields";
+import { defineForm, optional } from "../../../ui/forms/form";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { monitorPath, MONITORS_PATH } from "../../../ui/frame/paths";
 import { createArea } from "../../../ui/screens/area";
@@ -25,9 +27,17 @@ import {
 } from "../alerts/reports";
 import { getMonitorRecord } from "../records";
 import { retentionOf } from "../rollup";
-import { deleteMonitor, endToken, pauseMonitor, resumeMonitor, rotateToken } from "../monitors";
+import {
+  acknowledgeMonitor,
+  deleteMonitor,
+  endToken,
+  pauseMonitor,
+  resumeMonitor,
+  rotateToken,
+} from "../monitors";
 import { findMonitor } from "../store";
 import { tokensOf } from "../tokens";
+import { AcknowledgeBody, NOTE_MAX } from "../wire";
 import { UnmatchedAlerts } from "./alerts";
 import { CheckSteps, MonitorDetail } from "./detail";
 import { addMonitorForms, requireActiveCheck, WebhooksLeft } from "./form-routes";
@@ -37,10 +47,22 @@ import { addSelectionRoutes } from "./selection";
 import { tokenKindInWords } from "./job";
 import { showToken } from "./token";
 import { readMonitorView } from "./view";
-import { resultInWords } from "./words";
+import { isUnacknowledged, resultInWords } from "./words";
 
 /** Form without fields, which is submitted once. */
 const ROTATE_FORM = defineForm<object>()({});
+
+/** Form of an acknowledgement. */
+const ACKNOWLEDGE_FORM = defineForm<{ note?: string }>()({
+  note: optional(
+    textField({
+      label: "Note (optional)",
+      hint: "What is being done. Visitors never see it.",
+      maxlength: NOTE_MAX,
+      autofocus: true,
+    }),
+  ),
+});
 
 type Query = Readonly<Record<string, string | undefined>>;
 
@@ -120,6 +142,32 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
       path: homeOf(params.id, query),
       text: isChanged ? "The monitor was resumed." : undefined,
     }),
+  });
+
+  area.form("/:id/acknowledge", {
+    role: "editor",
+    form: ACKNOWLEDGE_FORM,
+    load(reader, { params, sent }) {
+      const { row, state } = getMonitorRecord(reader, params.id);
+      // It recovered or was acknowledged meanwhile. A submitted form gets the reason.
+      if (!isUnacknowledged(state) && sent === undefined) {
+        throw new ShowInstead({ path: monitorPath(row.id) });
+      }
+      return row.name;
+    },
+    show: ({ context: name }) => ({
+      title: `Acknowledge the outage of “${name}”`,
+      button: "Acknowledge",
+      dialog: (
+        <p>
+          Your team sees that you look after it, and no reminders are sent until the monitor
+          recovers. Status pages do not show it.
+        </p>
+      ),
+    }),
+    submit: (tx, body, actor, { params: { id } }) =>
+      acknowledgeMonitor(ctx, tx, id, validate(AcknowledgeBody, body), actor).row.id,
+    done: (id) => ({ path: monitorPath(id), text: "The outage is acknowledged." }),
   });
 
   area.deletion({

@@ -9,7 +9,7 @@ import { OneOf } from "../../../base/schema";
 import { isPassive, type Tone } from "../../../base/status";
 import { TAG_MAX, TAGS_MAX, TagText, withoutTag, withTag } from "../../../base/tags";
 import { plural } from "../../../base/text";
-import { examine, validate } from "../../../base/validation";
+import { composed, examine, validate } from "../../../base/validation";
 import type { Ctx } from "../../../context";
 import type { Reader, Tx } from "../../../db/statements";
 import { seeOther } from "../../../http/answers";
@@ -28,7 +28,14 @@ import { changeSelected, SELECTION_MAX, selectionError } from "../../../ui/scree
 import { listWebhooksOnlyFor } from "../../webhooks/monitors";
 import type { WebhookRow } from "../../webhooks/store";
 import type { Monitoring } from "../monitoring";
-import { deleteMonitor, pauseMonitor, resumeMonitor, updateMonitor } from "../monitors";
+import {
+  acknowledgeMonitor,
+  deleteMonitor,
+  pauseMonitor,
+  resumeMonitor,
+  updateMonitor,
+} from "../monitors";
+import { getMonitorRecord } from "../records";
 import { findMonitor, type MonitorRow } from "../store";
 import { UpdateMonitorBody } from "../wire";
 import { WebhooksLeft } from "./form-routes";
@@ -52,6 +59,8 @@ interface Counts {
   paused: number;
   /** Not checked, since they wait for heartbeats. */
   push: number;
+  /** Not acknowledged, since they are not down. */
+  notDown: number;
   /** Not reached, because a write failed. */
   left: number;
 }
@@ -83,6 +92,16 @@ const CHANGES = {
         : doneIf(resumeMonitor(ctx, tx, id, actor).row.version !== version),
     words: { done: "resumed", already: "running already", left: "not resumed" },
   },
+  acknowledge: {
+    change(ctx, tx, { id }, actor) {
+      const { state, acknowledgement } = getMonitorRecord(tx, id).state;
+      if (acknowledgement) return "unchanged";
+      if (state !== "down") return "notDown";
+      acknowledgeMonitor(ctx, tx, id, composed({}), actor);
+      return "done";
+    },
+    words: { done: "acknowledged", already: "acknowledged already", left: "not acknowledged" },
+  },
   delete: {
     change(ctx, tx, { id }, actor) {
       deleteMonitor(ctx, tx, id, actor);
@@ -106,6 +125,7 @@ const noCounts = (): Counts => ({
   unsupported: 0,
   paused: 0,
   push: 0,
+  notDown: 0,
   left: 0,
 });
 
@@ -180,7 +200,7 @@ async function checkEach(monitoring: Monitoring, rows: Iterable<MonitorRow>): Pr
 }
 
 function messageOf(counts: Counts, words: SelectionChange["words"]): Message {
-  const { done, unchanged, gone, full, unsupported, paused, push, left } = counts;
+  const { done, unchanged, gone, full, unsupported, paused, push, notDown, left } = counts;
   const are = (count: number) => `${plural(count, "monitor")} ${count === 1 ? "is" : "are"}`;
   const texts = [
     done > 0 ? `${are(done)} ${words.done}.` : undefined,
@@ -192,6 +212,7 @@ function messageOf(counts: Counts, words: SelectionChange["words"]): Message {
     push > 0
       ? `${plural(push, "monitor")} cannot be checked, since others report to them.`
       : undefined,
+    notDown > 0 ? `${are(notDown)} not down.` : undefined,
     full > 0
       ? `${plural(full, "monitor")} ${full === 1 ? "has" : "have"} ${TAGS_MAX} tags, the maximum.`
       : undefined,
@@ -200,7 +221,7 @@ function messageOf(counts: Counts, words: SelectionChange["words"]): Message {
       ? `${are(left)} ${words.left}, because the change could not be saved. Try again.`
       : undefined,
   ];
-  const hasFailed = left + gone + full + unsupported + paused + push > 0;
+  const hasFailed = left + gone + full + unsupported + paused + push + notDown > 0;
   const tone = hasFailed ? (done > 0 ? "degraded" : "major") : done > 0 ? "ok" : "maint";
   return { tone, text: texts.filter((text) => text !== undefined).join(" ") };
 }
@@ -285,6 +306,7 @@ export function addSelectionRoutes(area: Area, deps: AdminDependencies) {
               return back(at, checkMonitors(ctx, monitoring, ids));
             case "pause":
             case "resume":
+            case "acknowledge":
               return change(at, ids, CHANGES[intent]);
             case "delete":
               return ask(at, ids, (monitors, backPath) => ({

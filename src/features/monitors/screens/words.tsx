@@ -10,6 +10,7 @@ import { type MonitorConfig, probeOf } from "../probes";
 import { scheduleOf } from "../probes/push";
 import { originOf } from "../probes/unsupported";
 import type { MonitorRecord } from "../records";
+import type { StateRow } from "../store";
 import type { Range } from "./range";
 
 /** Returns the label of a monitor type. */
@@ -135,6 +136,33 @@ export function UnreachableThrough({
       through <a href={monitorPath(parent.id)}>{parent.name}</a>{" "}
     </>
   );
+}
+
+/** Author, time and note of the acknowledgement of an outage, after its state; nothing without one. */
+export function Acknowledged(props: { acknowledgement: StateRow["acknowledgement"]; now: number }) {
+  const { acknowledgement, now } = props;
+  if (!acknowledgement) return null;
+  const { at, by, note } = acknowledgement;
+  return (
+    <>
+      acknowledged by {by.label} <RelativeTime at={toIso(at)} now={now} />
+      {note === null ? null : <>: {note}</>}
+    </>
+  );
+}
+
+/** Link to the dialog that acknowledges the outage of a monitor. */
+export function AcknowledgeLink({ id }: { id: string }) {
+  return (
+    <a href={monitorPath(id, "acknowledge")} data-dialog="">
+      Acknowledge
+    </a>
+  );
+}
+
+/** True if an outage can be acknowledged. */
+export function isUnacknowledged({ state, acknowledgement }: StateRow): boolean {
+  return state === "down" && acknowledgement === null;
 }
 
 /** Characters of a message shown in lists. */

@@ -35,7 +35,14 @@ import type {
   listTroubledMonitors,
 } from "../../monitors/overview-store";
 import { getMonitorRecord, type MonitorRecord } from "../../monitors/records";
-import { latencyInWords, targetOf, UnreachableThrough } from "../../monitors/screens/words";
+import {
+  Acknowledged,
+  AcknowledgeLink,
+  isUnacknowledged,
+  latencyInWords,
+  targetOf,
+  UnreachableThrough,
+} from "../../monitors/screens/words";
 import { findMonitor } from "../../monitors/store";
 import { listExpiringKeyRows } from "../../users/store";
 import { lastFailure } from "../../webhooks/health";
@@ -454,6 +461,7 @@ function sharedRow(
   const href = incidentPath(id);
   const oldest = group.toSorted((a, b) => a.monitor.since - b.monitor.since);
   const since = Math.min(...group.map(({ monitor }) => monitor.since));
+  const seen = group.filter(({ monitor }) => monitor.isAcknowledged === 1).length;
   const touched = new Map(
     oldest.flatMap((trouble) => trouble.touched.map((component) => [component.id, component])),
   );
@@ -463,6 +471,7 @@ function sharedRow(
     state: (
       <>
         {plural(group.length, "monitor")} down for <Elapsed since={since} now={now} />
+        {seen === 0 ? null : `, ${seen === group.length ? "all" : seen} acknowledged`}
       </>
     ),
     note: (
@@ -519,6 +528,7 @@ function monitorRow(
       <>
         Monitor · <UnreachableThrough record={record} />
         {reasonOf(record)} <SetComponents record={record} />
+        <Seen record={record} canAcknowledge={canReport} now={now} />
         {own ? (
           <>
             {" "}
@@ -542,6 +552,27 @@ function monitorRow(
     ),
     action: canReport ? action : undefined,
   };
+}
+
+/** Sentence about the acknowledgement of an outage, or the link to acknowledge it. */
+function Seen(props: { record: MonitorRecord; canAcknowledge: boolean; now: number }) {
+  const { record, canAcknowledge, now } = props;
+  const { acknowledgement } = record.state;
+  if (acknowledgement) {
+    return (
+      <>
+        {" "}
+        It is <Acknowledged acknowledgement={acknowledgement} now={now} />.
+      </>
+    );
+  }
+  if (!canAcknowledge || !isUnacknowledged(record.state)) return null;
+  return (
+    <>
+      {" "}
+      <AcknowledgeLink id={record.row.id} />
+    </>
+  );
 }
 
 /** Maximum number of characters shown of a message. */

@@ -237,6 +237,7 @@ const SILENT: Record<string, string> = {
       "incident update",
       "incident resolve",
       "component set",
+      "monitor acknowledge",
       "maintenance run",
     ].map((name) => [name, "it asks a server that runs"]),
   ),

@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../../../src/base/time";
 import { advanceMaintenance } from "../../../../src/features/maintenance/clock";
-import { pauseMonitor } from "../../../../src/features/monitors/monitors";
+import { composed } from "../../../../src/base/validation";
+import { acknowledgeMonitor, pauseMonitor } from "../../../../src/features/monitors/monitors";
 import { answers, type EngineSite, fails, openEngineSite } from "../../../support/engine-site";
 import { addMaintenanceUpdate, planMaintenance, updateMonitor } from "../../../support/examined";
 
@@ -64,6 +65,28 @@ describe("reminders of outages", () => {
     site.let("api.test", answers());
     await site.clock.advance(3 * HOUR_MS);
     expect(reminders(site)).toHaveLength(1);
+    site.let("api.test", fails());
+    await site.clock.advance(HOUR_MS + 3 * MINUTE_MS);
+    expect(reminders(site).map(({ data }) => data["count"])).toEqual([1, 1]);
+  });
+
+  test("an acknowledged outage sends no reminders until it recovers, also after a restart and a time without data", async () => {
+    const { site, id } = await openDown();
+    await using _ = site;
+    const { ctx } = site.app;
+    await site.clock.advance(HOUR_MS + MINUTE_MS);
+    expect(reminders(site)).toHaveLength(1);
+    await ctx.db.write((tx) => acknowledgeMonitor(ctx, tx, id, composed({}), CLI_ACTOR));
+    await site.clock.advance(2 * HOUR_MS);
+    site.kill();
+    await site.clock.advance(HOUR_MS);
+    await site.start();
+    await site.clock.advance(2 * HOUR_MS);
+    expect(site.state(id)).toBe("down");
+    expect(reminders(site)).toHaveLength(1);
+    site.let("api.test", answers());
+    await site.clock.advance(3 * MINUTE_MS);
+    expect(site.state(id)).toBe("up");
     site.let("api.test", fails());
     await site.clock.advance(HOUR_MS + 3 * MINUTE_MS);
     expect(reminders(site).map(({ data }) => data["count"])).toEqual([1, 1]);

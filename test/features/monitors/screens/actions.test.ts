@@ -1,8 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { expectProblem } from "../../../support/app";
+import type { RecordedEvent } from "../../../../src/events/outbox";
+import type { FormatContext } from "../../../../src/features/webhooks/formats/format";
+import { buildNotification } from "../../../../src/features/webhooks/formats/notification";
 import { readHtml } from "../../../support/html";
 import {
   createMonitorDashboard,
+  formOf,
   type MonitorDashboard,
   MONITORS,
 } from "../../../support/monitor-dashboard";
@@ -11,6 +15,77 @@ import {
 async function flashOf(dashboard: MonitorDashboard, path: string): Promise<string[]> {
   return readHtml((await dashboard.open(path)).text).texts(".flash");
 }
+
+describe("the button that acknowledges an outage", () => {
+  test("an editor acknowledges with a note, and detail, list and overview say who and when", async () => {
+    await using dashboard = await createMonitorDashboard("editor");
+    const { app } = dashboard;
+    const id = await dashboard.make();
+    const home = `${MONITORS}/${id}`;
+    const path = `${home}/acknowledge`;
+    const links = async (screen: string) =>
+      readHtml((await dashboard.open(screen)).text).texts(`a[href="${path}"]`).length;
+    await dashboard.applyTransition(id, "up", app.clock.now());
+    for (const screen of [home, MONITORS, "/admin"]) expect(await links(screen)).toBe(0);
+    expect((await dashboard.open(path)).headers.get("location")).toBe(home);
+    await app.clock.advance(60_000);
+    await dashboard.applyTransition(id, "down", app.clock.now());
+    for (const screen of [home, MONITORS, "/admin"]) expect(await links(screen)).toBe(1);
+    const form = formOf((await dashboard.open(path)).text);
+    const sent = { ...form, note: "Calling <the> provider." };
+    expect((await dashboard.send(path, sent)).headers.get("location")).toBe(home);
+    expect(await flashOf(dashboard, home)).toEqual(["The outage is acknowledged."]);
+    await app.clock.advance(120_000);
+    for (const screen of [home, MONITORS, "/admin"]) {
+      const { text } = await dashboard.open(screen);
+      expect(readHtml(text).texts("main").join(" ")).toMatch(
+        /acknowledged by .+ 2 min ago: Calling <the> provider\./,
+      );
+      expect(text.includes("<the>")).toBe(false);
+      expect(await links(screen)).toBe(0);
+    }
+    // The form of a colleague, which was open meanwhile.
+    const again = { ...sent, token: "another-form", note: "Me" };
+    expect((await dashboard.send(path, again)).status).toBe(303);
+    expect(dashboard.stored(id).state.acknowledgement?.note).toBe("Calling <the> provider.");
+    expect(await flashOf(dashboard, home)).toEqual(["The outage is acknowledged."]);
+    await dashboard.applyTransition(id, "up", app.clock.now());
+    expect((await dashboard.open(home)).text.includes("cknowledged")).toBe(false);
+    const late = await dashboard.send(path, { ...sent, token: "a-third-form" });
+    expect([late.status, late.text.includes("Only one that is down can be acknowledged.")]).toEqual(
+      [409, true],
+    );
+  });
+
+  test("viewers have no button, and their form is refused", async () => {
+    await using dashboard = await createMonitorDashboard("viewer");
+    const id = await dashboard.make();
+    await dashboard.applyTransition(id, "down", dashboard.app.clock.now());
+    for (const screen of [`${MONITORS}/${id}`, MONITORS, "/admin"]) {
+      expect((await dashboard.open(screen)).text.includes("cknowledge")).toBe(false);
+    }
+    const answer = await dashboard.send(`${MONITORS}/${id}/acknowledge`, { note: "" });
+    expect(answer.status).toBe(403);
+    expect(dashboard.stored(id).state.acknowledgement).toBeNull();
+  });
+
+  test("the link of a message leads through the sign-in page to the monitor", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const { app } = dashboard;
+    const id = await dashboard.make();
+    await dashboard.applyTransition(id, "down", app.clock.now());
+    const [event] = app.events().filter(({ type }) => type === "monitor.down");
+    const context = { pageName: "Acme", pageUrl: "https://status.test", baseUrl: app.ctx.baseUrl };
+    const link =
+      buildNotification(event as unknown as RecordedEvent, context as FormatContext)?.url ?? "";
+    const home = `${MONITORS}/${id}`;
+    expect(link).toBe(`${app.ctx.baseUrl}${home}`);
+    const led = await app.call(home, { headers: { accept: "text/html" } });
+    const signIn = `/admin/sign-in?next=${encodeURIComponent(home)}`;
+    expect([led.status, led.headers.get("location")]).toEqual([303, signIn]);
+    expect((await dashboard.open(home)).text.includes(`${home}/acknowledge`)).toBe(true);
+  });
+});
 
 describe("the buttons of a monitor", () => {
   test("a monitor can be paused and resumed, and doing so twice changes nothing", async () => {

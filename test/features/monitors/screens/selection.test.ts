@@ -57,6 +57,30 @@ describe("selected monitors", () => {
     );
   });
 
+  test("selected outages are acknowledged, except of monitors that are not down", async () => {
+    await using dashboard = await createMonitorDashboard();
+    const { app } = dashboard;
+    const ids = [await dashboard.make(), await dashboard.make(), await dashboard.make()];
+    const [one = "", other = "", up = ""] = ids;
+    for (const id of [one, other]) {
+      // oxlint-disable-next-line no-await-in-loop
+      await dashboard.applyTransition(id, "down", app.clock.now());
+    }
+    await choose(dashboard, "acknowledge", [one]);
+    const { message } = await choose(dashboard, "acknowledge", ids);
+    expect(message).toContain(
+      "1 monitor is acknowledged. 1 monitor is acknowledged already. 1 monitor is not down.",
+    );
+    expect(ids.map((id) => dashboard.stored(id).state.acknowledgement !== null)).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    const audited = app.audit().filter(({ action }) => action === "monitor.acknowledge");
+    expect(audited.map(({ targetId }) => targetId)).toEqual([one, other]);
+    expect(up).not.toBe("");
+  });
+
   test("selected monitors are checked, except paused ones and those that wait for calls", async () => {
     await using dashboard = await createMonitorDashboard();
     const { app } = dashboard;

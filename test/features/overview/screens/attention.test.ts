@@ -23,9 +23,14 @@ describe("monitors that need attention", () => {
     await site.applyTransition(id, "down", now - 42 * MINUTE);
     const { page, titles, notes, actions } = await overviewOf(site);
     expect(titles).toEqual(["Shop Down for 42 min"]);
-    expect(notes).toEqual(["Monitor · shop.example.com: Refused. It marks API (partial outage)."]);
+    expect(notes).toEqual([
+      "Monitor · shop.example.com: Refused. It marks API (partial outage). Acknowledge",
+    ]);
     expect(page.attributes("#attention .row-title a", "href")).toEqual([`/admin/monitors/${id}`]);
-    expect(page.attributes("#attention .row-note a", "href")).toEqual([`/admin/components/${api}`]);
+    expect(page.attributes("#attention .row-note a", "href")).toEqual([
+      `/admin/components/${api}`,
+      `/admin/monitors/${id}/acknowledge`,
+    ]);
     expect(actions).toEqual([`${REPORT}?page=${site.site.page.id}&component=${api}`]);
     expect(page.attributes("#attention .shape", "class")).toEqual(["shape t-major"]);
   });
@@ -36,7 +41,7 @@ describe("monitors that need attention", () => {
     await site.applyTransition(id, "down", site.app.clock.now() - 90_000);
     const { titles, notes } = await overviewOf(site);
     expect(titles).toEqual(["Shop Down for 1 min"]);
-    expect(notes[0]).toEndWith("It marks no component: the public page does not show this.");
+    expect(notes[0]).toContain("It marks no component: the public page does not show this.");
   });
 
   test("a slow monitor comes after one that is down, with its response time", async () => {

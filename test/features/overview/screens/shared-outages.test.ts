@@ -2,6 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { deleteIncident } from "../../../../src/features/incidents/incidents";
 import { MINUTE_MS } from "../../../../src/base/time";
+import { composed } from "../../../../src/base/validation";
+import { acknowledgeMonitor } from "../../../../src/features/monitors/monitors";
 import { createTestApp } from "../../../support/app";
 import { readHtml } from "../../../support/html";
 import { openOverview } from "../../../support/overview";
@@ -40,6 +42,18 @@ describe("monitors that share an incident, on the overview", () => {
     expect(page.texts("#incidents .row-note")).toEqual([
       "Investigating · 3 min · 12 monitors · Sign-in, API, Web app and 1 more",
     ]);
+  });
+
+  test("say how many of their outages are acknowledged", async () => {
+    await using site = await createStormOverview({ count: 2 });
+    const { ctx } = site.app;
+    const acknowledge = (id = "") =>
+      ctx.db.write((tx) => acknowledgeMonitor(ctx, tx, id, composed({}), CLI_ACTOR));
+    const [first, second] = site.storm.monitors;
+    await acknowledge(first);
+    expect((await site.open()).titles[0]).toEndWith("2 monitors down for 3 min, 1 acknowledged");
+    await acknowledge(second);
+    expect((await site.open()).titles[0]).toEndWith("2 monitors down for 3 min, all acknowledged");
   });
 
   test("have a row each if only one of them is down in the incident", async () => {
