@@ -528,7 +528,6 @@ function monitorRow(
       <>
         Monitor · <UnreachableThrough record={record} />
         {reasonOf(record)} <SetComponents record={record} />
-        <Seen record={record} canAcknowledge={canReport} now={now} />
         {own ? (
           <>
             {" "}
@@ -548,6 +547,7 @@ function monitorRow(
             was {ended.isDeleted === 1 ? "deleted" : "resolved"} while it was down.
           </>
         ) : null}
+        <Seen record={record} canAcknowledge={canReport} now={now} />
       </>
     ),
     action: canReport ? action : undefined,

@@ -108,12 +108,12 @@ describe("monitors that share an incident, on the overview", () => {
     const resolved = await site.open();
     expect(resolved.titles).toHaveLength(2);
     for (const note of resolved.notes) {
-      expect(note).toEndWith("Problems with Sign-in and API was resolved while it was down.");
+      expect(note).toContain("Problems with Sign-in and API was resolved while it was down.");
     }
     await app.ctx.db.write((tx) => deleteIncident(app.ctx, tx, storm.incidentId, CLI_ACTOR));
     const deleted = await site.open();
     for (const note of deleted.notes) {
-      expect(note).toEndWith("Problems with Sign-in and API was deleted while it was down.");
+      expect(note).toContain("Problems with Sign-in and API was deleted while it was down.");
     }
     expect(deleted.page.attributes("#attention .row-note a", "href")).not.toContain(storm.path);
   });
