@@ -112,6 +112,11 @@ export function startBackground(
   });
   const backups = createBackups(ctx, { holdOpen: listener.holdOpen });
   void backups.sweep();
+  const schedule =
+    ctx.config.backupTo &&
+    import("./features/backups/scheduler").then(({ startBackupSchedule }) =>
+      startBackupSchedule({ ctx, backups, alarms }),
+    );
   const imports = createImportJobs(ctx, runImport && { run: runImport });
   void imports.sweep();
   // Shared, so that both together leave the processor to requests.
@@ -150,6 +155,7 @@ export function startBackground(
     async stop(answered) {
       // Requests that wait for them are answered at once.
       monitoring.dropChecks();
+      const scheduleStopped = schedule?.then((running) => running.stop());
       backups.stop();
       imports.stop();
       for (const timer of timers) timer.cancel();
@@ -158,6 +164,7 @@ export function startBackground(
         deliverer.stop(OUTGOING_DRAIN_MS),
         sender.stop(OUTGOING_DRAIN_MS),
         mailings.stop(),
+        scheduleStopped,
       ]);
       await monitoring.stop();
       if (!observed.alarms) await alarms.stop();

@@ -83,7 +83,7 @@ const DEPENDENCIES: Record<string, readonly string[]> = {
   users: ["auth", "mail", "sending", "settings"],
   settings: [],
   alarms: ["settings"],
-  backups: ["settings"],
+  backups: ["alarms", "settings"],
   sending: [],
   webhooks: ["pages", "sending", "mail"],
   mail: ["sending", "settings"],

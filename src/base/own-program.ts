@@ -4,8 +4,11 @@ import { IS_COMPILED } from "../version";
 /** Name of the internal command that imports what standard input asks for. */
 export const IMPORT_COMMAND = "answer-import";
 
-/** Name of the internal command that copies a database: `copy-database DATABASE FILE`. */
+/** Name of the internal command that copies a database: `copy-database DATABASE FILE [RECIPIENTS]`. */
 export const COPY_COMMAND = "copy-database";
+
+/** What it adds to the name of an encrypted file. */
+export const ENCRYPTED = ".age";
 
 /** Name of the internal command that examines a database: `examine-database FILE`. */
 export const EXAMINE_COMMAND = "examine-database";

@@ -54,6 +54,14 @@ export function parseStoreAddress(text: string): StoreAddress {
   throw new Error("must begin with s3:// or file://");
 }
 
+/** Parses the address of a bucket or of a folder, which may be a path. */
+export function parsePlace(text: string): StoreAddress {
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return parseStoreAddress(text);
+  if (text === "") throw new Error("is empty");
+  if (text.includes("\0") || resolve(text) === "/") throw new Error("must be the path of a folder");
+  return folderAddress(text);
+}
+
 /** Returns the address of a folder. */
 export function folderAddress(path: string): FolderAddress {
   return { kind: "folder", path: resolve(path) };

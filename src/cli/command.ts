@@ -85,8 +85,8 @@ export interface Command {
   choices?: Readonly<Record<string, readonly string[]>>;
   /** Name of the words after `--`, at least one, such as a program with its arguments. */
   words?: string;
-  /** Flag with which it takes no positional arguments. */
-  insteadOfPositionals?: string;
+  /** Flags with which it takes no positional arguments. */
+  insteadOfPositionals?: readonly string[];
   flags?: readonly Flag[];
   /** Exit code of every failure, also of wrong usage, for a command that other programs run. */
   failureCode?: ExitCode;

@@ -158,8 +158,7 @@ function readInvocation(
   const problems: string[] = [];
   const { positionals, flags, words } = tokenize(command, args, problems);
 
-  const { insteadOfPositionals: instead } = command;
-  const isReplaced = instead !== undefined && flags.has(instead);
+  const isReplaced = command.insteadOfPositionals?.some((name) => flags.has(name));
   const required = isReplaced ? [] : (command.positionals ?? []);
   const expected = [...required, ...(command.optionalPositionals ?? [])];
   for (const name of required.slice(positionals.length)) problems.push(`${name} is missing.`);

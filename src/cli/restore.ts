@@ -1,3 +1,4 @@
+import { BACKUP_STORE_OPTION_NAMES } from "../base/config/backups";
 import { FLEET_STORE_OPTION_NAMES } from "../base/config/fleet";
 import { optionNames } from "../base/config/options";
 import { parseInstant } from "../base/time";
@@ -13,8 +14,18 @@ export const restoreCommand: Command = {
   summary:
     "Replace the database with a backup and keep the replaced file. The server must be stopped.",
   positionals: ["FILE"],
-  insteadOfPositionals: "from-store",
+  insteadOfPositionals: ["from", "from-store"],
   flags: [
+    {
+      name: "from",
+      placeholder: "ADDRESS",
+      help: "Restore from a folder, s3://bucket/path?endpoint=…&region=… or an object there, without FILE; of several backups, the newest.",
+    },
+    {
+      name: "identity",
+      placeholder: "FILE",
+      help: "File with the identity of age that decrypts the backup.",
+    },
     { name: "from-store", help: "Restore from --fleet-store, without FILE." },
     {
       name: "at",
@@ -22,7 +33,7 @@ export const restoreCommand: Command = {
       help: "With --from-store: restore the state of a moment, such as 2026-03-10T12:00:00Z.",
     },
   ],
-  options: [...optionNames("restore"), ...FLEET_STORE_OPTION_NAMES],
+  options: [...optionNames("restore"), ...BACKUP_STORE_OPTION_NAMES, ...FLEET_STORE_OPTION_NAMES],
   run: runRestore,
 };
 
@@ -31,7 +42,13 @@ async function runRestore(invocation: Invocation): Promise<ExitCode> {
   const isFromStore = isSet("from-store");
   const at = momentOf(value("at"), isFromStore);
   if (isFromStore && !config.fleetStore) throw new UsageError(["--fleet-store is missing."]);
-  let restored = positionals[0] ?? "";
+  const [from, identityFile] = [value("from"), value("identity")];
+  for (const name of ["from", "identity"]) {
+    if (isFromStore && isSet(name)) {
+      throw new UsageError([`--${name} cannot be used with --from-store.`]);
+    }
+  }
+  let restored = "";
   const directory = openDataDirectory(config.dataDir);
   const lock = lockOrExplain(directory, "restore");
   let report: RestoreReport;
@@ -51,7 +68,16 @@ async function runRestore(invocation: Invocation): Promise<ExitCode> {
         },
       );
     } else {
-      report = restoreDatabase(directory, restored);
+      const { withBackup, withPlainFile } = await import("../features/backups/find");
+      const deps = { config, database: directory.database, identityFile };
+      const restore = (file: string, name: string) => {
+        restored = name;
+        return restoreDatabase(directory, file);
+      };
+      report =
+        from === undefined
+          ? await withPlainFile(positionals[0] ?? "", deps, restore)
+          : await withBackup(from, deps, restore);
     }
   } finally {
     lock.release();

@@ -1,9 +1,10 @@
-import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chmodSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Clock, systemClock } from "../base/clock";
 import type { Config } from "../base/config/options";
 import type { DataDirectory } from "../db/data-directory";
 import { OperatorError } from "../db/errors";
+import { withPrivateFolder } from "../db/private-folder";
 import type { Alarm } from "../features/alarms/alarms";
 import type { FleetState } from "../features/alarms/fleet";
 import { requireLitestream } from "./log/replication";
@@ -68,28 +69,8 @@ export async function commandNode(folder: string, command: ControlCommand): Prom
   return (await response.json()) as ControlAnswer;
 }
 
-/** Beginning of the names of folders; the number of the process and random characters follow. */
+/** Beginning of the names of folders with a restored database. */
 const FOLDER = "from-fleet-store-";
-const FOLDERS = new RegExp(`^${FOLDER}(\\d+)-`);
-
-/** Removes whole databases that were left by commands which were killed. */
-function removeLeftovers(parent: string): void {
-  for (const name of readdirSync(parent)) {
-    const pid = FOLDERS.exec(name)?.[1];
-    if (pid === undefined || isRunning(Number(pid))) continue;
-    rmSync(join(parent, name), { recursive: true, force: true });
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // It may be another user's.
-    return (error as NodeJS.ErrnoException).code !== "ESRCH";
-  }
-}
 
 /**
  * Restores the fleet's database, as it was at a moment in unix ms or is now, into a file next to the database, which
@@ -103,15 +84,10 @@ export async function withDownloadedDatabase<T>(
 ): Promise<T> {
   await requireLitestream(config.litestream);
   const store = openFleetStore(config, systemClock());
-  const parent = dirname(database);
-  removeLeftovers(parent);
-  const folder = mkdtempSync(join(parent, `${FOLDER}${process.pid}-`));
-  try {
+  return withPrivateFolder(dirname(database), FOLDER, async (folder) => {
     const file = join(folder, "allclear.db");
     return work(file, await restoreFromStore(store, file, at));
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  });
 }
 
 /** State of a fleet as its primary answers `GET /fleet/v1/nodes`. */

@@ -1,15 +1,5 @@
 import { readFileSync, renameSync } from "node:fs";
-import {
-  type FileHandle,
-  mkdir,
-  open,
-  readdir,
-  rename,
-  rm,
-  rmdir,
-  stat,
-  unlink,
-} from "node:fs/promises";
+import { mkdir, open, readdir, rename, rm, rmdir, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { within } from "../base/clock";
 import { sha256Hex } from "../base/hash";
@@ -129,8 +119,8 @@ export function openFolder(
     const files = (entries ?? []).flatMap((entry) => {
       const file = join(entry.parentPath, entry.name);
       const key = file.slice(path.length + 1);
-      const isListed = compareKeys(key, startAfter) > 0 || entry.name.startsWith(OWN_PREFIX);
-      return entry.isFile() && key.startsWith(prefix) && isListed ? [file] : [];
+      const isListed = key.startsWith(prefix) && compareKeys(key, startAfter) > 0;
+      return entry.isFile() && (isListed || entry.name.startsWith(OWN_PREFIX)) ? [file] : [];
     });
     const found: StoredObject[] = [];
     while (files.length > 0) {
@@ -196,7 +186,7 @@ export function openFolder(
       await using target = await open(file, "w", 0o600);
       const read = (buffer: Buffer) => limited("read", key, source.read(buffer));
       try {
-        return await copyPieces(read, target);
+        return await copyPieces(read, (piece) => target.writeFile(piece));
       } catch (error) {
         await rm(file, { force: true });
         throw error;
@@ -218,6 +208,38 @@ export function openFolder(
         }
       };
       return limited("write", key, write(), () => late.abort());
+    },
+
+    async upload(key, file, signal) {
+      const target = fileOf(key);
+      const limit = <T>(work: Promise<T>) => limited("write", key, work);
+      await limit(mkdir(dirname(target), { recursive: true, mode: 0o750 }));
+      const temporary = join(dirname(target), `${OWN_PREFIX}${crypto.randomUUID()}`);
+      try {
+        await using source = await open(file);
+        {
+          await using copy = await limit(open(temporary, "wx", 0o600));
+          let unsynced = 0;
+          await copyPieces(
+            (buffer) => source.read(buffer),
+            async (piece) => {
+              signal?.throwIfAborted();
+              await limit(copy.writeFile(piece));
+              unsynced += piece.length;
+              if (unsynced < SYNC_BYTES) return;
+              unsynced = 0;
+              await limit(copy.sync());
+            },
+          );
+          await limit(copy.sync());
+        }
+        signal?.throwIfAborted();
+        await limit(rename(temporary, target));
+        await using folder = await open(dirname(target));
+        await limit(folder.sync());
+      } finally {
+        await rm(temporary, { force: true });
+      }
     },
 
     async list(prefix, startAfter = "") {
@@ -250,6 +272,9 @@ function tooLarge(name: string, key: string): ObjectStoreError {
 /** Bytes that are copied at once. */
 const PIECE_BYTES = 1_024 * 1_024;
 
+/** Bytes after which an upload flushes to the disk, so that no flush takes long. */
+const SYNC_BYTES = 64 * PIECE_BYTES;
+
 /** Creates a file and flushes it to the disk. */
 async function writeFlushed(file: string, bytes: Uint8Array): Promise<void> {
   await using handle = await open(file, "wx");
@@ -257,10 +282,10 @@ async function writeFlushed(file: string, bytes: Uint8Array): Promise<void> {
   await handle.sync();
 }
 
-/** Copies what `read` returns until it returns nothing. Resolves to the size and the entity tag. */
+/** Passes what `read` returns to `write` until it returns nothing. Resolves to the size and the entity tag. */
 async function copyPieces(
   read: (buffer: Buffer) => Promise<{ bytesRead: number }>,
-  target: FileHandle,
+  write: (piece: Uint8Array) => Promise<void>,
 ): Promise<{ size: number; etag: string }> {
   const hash = new Bun.CryptoHasher("sha256");
   const buffer = Buffer.allocUnsafe(PIECE_BYTES);
@@ -270,7 +295,7 @@ async function copyPieces(
     size += bytesRead;
     const piece = buffer.subarray(0, bytesRead);
     hash.update(piece);
-    await target.writeFile(piece);
+    await write(piece);
   }
 }
 

@@ -18,6 +18,11 @@ export interface ObjectStore {
    */
   put(key: string, bytes: Uint8Array, options?: PutOptions): Promise<{ etag: string } | "changed">;
   /**
+   * Writes an object from a file, in parts of a limited size. It exists once all of it is written. The deadline applies
+   * to each part. Ends with an error soon after the signal aborts.
+   */
+  upload(key: string, file: string, signal?: AbortSignal): Promise<void>;
+  /**
    * Returns all objects whose key begins with `prefix` and comes after `startAfter`, in the order of the keys'
    * UTF-8. Keys that `put` would refuse are left out.
    */

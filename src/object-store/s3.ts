@@ -1,4 +1,4 @@
-import { open, rm } from "node:fs/promises";
+import { type FileHandle, open, rm } from "node:fs/promises";
 import { trustedAuthorities } from "../base/config/network";
 import { sha256Hex } from "../base/hash";
 import { objectKeyError } from "../base/ids";
@@ -22,6 +22,17 @@ const LIST_MAX_BYTES = 8 * 1_024 * 1_024;
 
 /** Objects that are removed at the same time. */
 const REMOVALS_AT_ONCE = 8;
+
+/** Size of the parts of an upload. Their number is limited, so those of very large files are larger. */
+const PART_BYTES = 8 * 1_024 * 1_024;
+const PARTS_MAX = 10_000;
+
+/** Tries of a part, with pauses between them that grow by this time in ms. */
+const PART_TRIES = 3;
+const PART_PAUSE_MS = 1_000;
+
+/** Maximum size of the answers about an upload, in bytes. */
+const UPLOAD_MAX_BYTES = 64 * 1_024;
 
 /** Opens a bucket of an S3-compatible server. */
 export function openBucket(
@@ -98,6 +109,89 @@ export function openBucket(
     });
   }
 
+  /** Sends a request about an upload in parts, and returns the text of an element in the answer. */
+  async function requestUpload(request: S3Request, element: string): Promise<string> {
+    return client.send(request, async (response) => {
+      if (response.status !== 200) throw await client.rejection(request, response);
+      const xml = (await readAll(request, response, UPLOAD_MAX_BYTES)).toString();
+      // A server can find an error after the status was sent.
+      const text = elementText(xml, element);
+      if (text === undefined || text === "") throw unreadable(request, `has no ${element}`);
+      return text;
+    });
+  }
+
+  /** Sends one part, several times if the store does not take it. Resolves to its entity tag. */
+  async function sendPart(request: S3Request): Promise<string> {
+    for (let tried = 1; ; tried++) {
+      try {
+        return await client.send(request, async (response) => {
+          if (response.status === 200) return etagOf(request, response);
+          throw await client.rejection(request, response);
+        });
+      } catch (error) {
+        const isFinal =
+          !(error instanceof ObjectStoreError) ||
+          (error.status !== undefined && error.status < 500) ||
+          request.signal?.aborted;
+        if (isFinal || tried === PART_TRIES) throw error;
+        await pause(tried * PART_PAUSE_MS);
+      }
+    }
+  }
+
+  function pause(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    deps.clock.after(ms, resolve);
+    return promise;
+  }
+
+  /** Writes an open file as one object in parts. The object exists once the last request has succeeded. */
+  async function uploadParts(
+    key: string,
+    source: FileHandle,
+    size: number,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const common = { operation: "write", key, ...(signal && { signal }) } as const;
+    const type = { "content-type": "application/octet-stream" };
+    const begin: S3Request = {
+      ...common,
+      method: "POST",
+      parameters: { uploads: "" },
+      headers: type,
+    };
+    const uploadId = await requestUpload(begin, "UploadId");
+    try {
+      const partBytes = Math.max(PART_BYTES, Math.ceil(size / PARTS_MAX));
+      const buffer = Buffer.allocUnsafe(Math.min(partBytes, size));
+      let parts = "";
+      for (let number = 1, at = 0; at < size; number++) {
+        const body = await readPart(source, buffer, at);
+        if (body.length === 0) throw new Error("the file became shorter while it was uploaded");
+        const parameters = { partNumber: String(number), uploadId };
+        const etag = await sendPart({ ...common, method: "PUT", parameters, body });
+        parts += `<Part><PartNumber>${number}</PartNumber><ETag>${escapeXml(etag)}</ETag></Part>`;
+        at += body.length;
+      }
+      const xml = `<CompleteMultipartUpload>${parts}</CompleteMultipartUpload>`;
+      await requestUpload(
+        { ...common, method: "POST", parameters: { uploadId }, body: Buffer.from(xml) },
+        "ETag",
+      );
+    } catch (error) {
+      // Parts that were sent take space. Those of a process that was killed stay.
+      const abort: S3Request = {
+        operation: "remove",
+        method: "DELETE",
+        key,
+        parameters: { uploadId },
+      };
+      await client.send(abort, async () => {}).catch(() => {});
+      throw error;
+    }
+  }
+
   return {
     name: client.name,
     clockSkewMs: client.clockSkewMs,
@@ -153,6 +247,15 @@ export function openBucket(
       });
     },
 
+    async upload(key, file, signal) {
+      requireKey(key, base);
+      await using source = await open(file);
+      const { size } = await source.stat();
+      if (size > PART_BYTES) return uploadParts(key, source, size, signal);
+      const body = await source.readFile();
+      await sendPart({ operation: "write", method: "PUT", key, body, ...(signal && { signal }) });
+    },
+
     async list(prefix, startAfter = "") {
       const found: StoredObject[] = [];
       let parameters: Record<string, string> = startAfter
@@ -204,7 +307,7 @@ function headersOf(options: PutOptions): Record<string, string> {
 /** A request for an object, or for the bucket if `key` is undefined. */
 interface S3Request {
   operation: StoreOperation;
-  method: "GET" | "PUT" | "DELETE";
+  method: "GET" | "PUT" | "POST" | "DELETE";
   /** Key without the path of the address. */
   key: string | undefined;
   /** For messages, if it is not the key. */
@@ -215,6 +318,8 @@ interface S3Request {
   body?: Uint8Array;
   /** Sends the request once, on a connection of its own: fetch repeats those on connections that the server closed. */
   isSentOnce?: boolean;
+  /** Ends the request. */
+  signal?: AbortSignal;
 }
 
 /** A response whose body is read within the deadline. */
@@ -292,7 +397,9 @@ function createS3Client(
             sentAt + (clockSkewMs ?? 0),
           ),
           body: body as Uint8Array<ArrayBuffer> | undefined,
-          signal: aborted.signal,
+          signal: request.signal
+            ? AbortSignal.any([aborted.signal, request.signal])
+            : aborted.signal,
           redirect: "manual",
           keepalive: !isSentOnce,
           decompress: false,
@@ -384,6 +491,22 @@ function urlOf(address: S3Address, { key, parameters = {} }: S3Request): URL {
     .map(([name, value]) => `${encodeForSigning(name)}=${encodeForSigning(value)}`)
     .join("&");
   return new URL(`${server}/${path}${query === "" ? "" : `?${query}`}`);
+}
+
+/** Fills a buffer from a position of a file. Returns the part of it that was read. */
+async function readPart(source: FileHandle, buffer: Buffer, position: number): Promise<Buffer> {
+  let length = 0;
+  while (length < buffer.length) {
+    const free = buffer.length - length;
+    const { bytesRead } = await source.read(buffer, length, free, position + length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  return buffer.subarray(0, length);
+}
+
+function escapeXml(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
 /** A page of a listing. */

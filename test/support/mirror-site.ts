@@ -132,6 +132,7 @@ export function createTestStore(): TestStore {
       return file && { bytes: file.bytes, etag: "" };
     },
     download: () => Promise.reject(new Error("not used by a mirror")),
+    upload: () => Promise.reject(new Error("not used by a mirror")),
     async put(path, bytes, options = {}) {
       if (faults.hold?.path.test(path)) await faults.hold.until;
       if (faults.put?.test(path)) throw new Error("The store s3://status did not answer.");

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { backupProblems } from "./backups";
 import { fleetProblems, nodeProblems, valkeyProblems } from "./fleet";
 import { identityProxyProblems } from "./identity-proxy";
 import { mailProblems } from "./mail";
@@ -33,6 +34,7 @@ export function loadConfig(flags: GivenFlags, env: Environment): LoadedConfig {
   problems.push(
     ...mailProblems(config, isGiven, nameGiven),
     ...cdnProblems(config, isGiven, nameGiven),
+    ...backupProblems(config, isGiven, nameGiven),
     ...mirrorProblems(config, isGiven, nameGiven),
     ...fleetProblems(config, isGiven, nameGiven),
     ...nodeProblems(isGiven),

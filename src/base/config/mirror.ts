@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
-import { folderAddress, parseStoreAddress, type StoreAddress } from "../store-address";
+import { parsePlace, type StoreAddress } from "../store-address";
 import { hasUserInfo, parseWebUrl } from "../web-url";
 import { parseCredential } from "./mail";
 import { option, parseInteger } from "./parse";
@@ -10,7 +10,7 @@ export const MIRROR_OPTIONS = {
   mirror: option<StoreAddress>({
     flag: "mirror",
     env: "ALLCLEAR_MIRROR",
-    parse: parseMirror,
+    parse: parsePlace,
     default: undefined,
     placeholder: "PLACE",
     help: "Folder, or bucket such as s3://bucket/path?endpoint=https://…&region=…, that gets a static copy of all public pages after each change.",
@@ -41,14 +41,6 @@ export const MIRROR_OPTIONS = {
 
 export type MirrorOptionName = keyof typeof MIRROR_OPTIONS;
 
-/** Parses the address of a bucket or of a folder, which may be a path. */
-function parseMirror(text: string): StoreAddress {
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return parseStoreAddress(text);
-  if (text === "") throw new Error("is empty");
-  if (text.includes("\0") || resolve(text) === "/") throw new Error("must be the path of a folder");
-  return folderAddress(text);
-}
-
 /** Returns the contradictions between options as sentences; none if no option of the mirror is given. */
 export function mirrorProblems(
   values: Readonly<Record<string, unknown>>,
@@ -74,7 +66,7 @@ export function mirrorProblems(
 }
 
 /** Returns true if a path is that of a folder or of something in it, also through links. */
-function isWithin(folder: string, path: string): boolean {
+export function isWithin(folder: string, path: string): boolean {
   const way = relative(withoutLinks(folder), withoutLinks(resolve(path)));
   return way !== ".." && !way.startsWith("../") && !isAbsolute(way);
 }

@@ -1,4 +1,5 @@
 import { LOG_LEVELS, type LogLevel } from "../log";
+import { BACKUP_OPTIONS, type OptionalBackupName } from "./backups";
 import {
   FLEET_OPTIONS,
   NODE_OPTIONS,
@@ -214,6 +215,7 @@ export const OPTIONS = {
   ...SIGN_IN_OPTIONS,
   ...IDENTITY_PROXY_OPTIONS,
   ...MAIL_OPTIONS,
+  ...BACKUP_OPTIONS,
   ...CDN_OPTIONS,
   ...MIRROR_OPTIONS,
   ...NODE_OPTIONS,
@@ -232,6 +234,7 @@ type Optional =
   | "dockerTlsDir"
   | OptionalSignInName
   | OptionalIdentityProxyName
+  | OptionalBackupName
   | CdnOptionName
   | MirrorOptionName
   | NodeOptionName

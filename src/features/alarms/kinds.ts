@@ -82,6 +82,12 @@ export const ALARMS = {
     condition:
       "The last open alert of a monitor of type `alert` was not reported for its `stale_after_seconds`.",
   },
+  backup: {
+    name: "Backup not complete",
+    severity: "major",
+    condition:
+      "The last scheduled backup failed, or is not complete two hours after it became due.",
+  },
   restore_test: {
     name: "Restore not verified",
     severity: "major",

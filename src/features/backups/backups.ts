@@ -1,12 +1,17 @@
 /*
- * Backups of the database: `createBackups` writes them for downloads, in another process. The last one is recorded,
- * also that of the command line.
+ * Backups of the database: `createBackups` writes them for downloads and for `scheduler.ts`, in another process. The
+ * last one of the dashboard or the command line is recorded.
  */
 import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Actor } from "../../base/actor";
 import { formatBytes } from "../../base/numbers";
-import { COPY_COMMAND, environmentWithoutSettings, ownProgram } from "../../base/own-program";
+import {
+  COPY_COMMAND,
+  ENCRYPTED,
+  environmentWithoutSettings,
+  ownProgram,
+} from "../../base/own-program";
 import { describeDuration, MINUTE_MS, SECOND_MS } from "../../base/time";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
@@ -16,6 +21,9 @@ import { findSetting, putSetting } from "../settings/store";
 
 /** Prefix of the names of files written for a download. */
 const DOWNLOAD = "dashboard-download-";
+
+/** Prefix of the names of files written for a place of scheduled backups. */
+const SCHEDULED = "scheduled-backup-";
 
 /** Maximum time for writing the file. */
 const WRITING_MAX_MS = 30 * MINUTE_MS;
@@ -27,7 +35,8 @@ const OPENED_AFTER_MS = SECOND_MS;
 const MARGIN_BYTES = 16 * 1024 * 1024;
 
 /** Reason why no backup was written, as a sentence, with the HTTP status of the answer. */
-interface BackupRejection {
+export interface BackupRejection {
+  /** 409 while another backup is being written. */
   status: 409 | 503;
   message: string;
 }
@@ -49,6 +58,15 @@ export interface Backups {
     request: Request,
     record: (bytes: number) => Promise<void>,
   ): Promise<TakenBackup | BackupRejection>;
+  /**
+   * Writes a backup, encrypted for the recipients if there are any, and passes its file and size to `send`. The file is
+   * then removed. Rejects with the errors of `send`.
+   */
+  takeFor(
+    recipients: readonly string[],
+    signal: AbortSignal,
+    send: (file: string, bytes: number) => Promise<void>,
+  ): Promise<{ bytes: number } | BackupRejection>;
   /** Removes the files that an interrupted process left. */
   sweep(): Promise<void>;
   /** Ends a backup that is being written. */
@@ -85,25 +103,28 @@ export function createBackups(ctx: Ctx, options: BackupOptions = {}): Backups {
     return isOther ? readDiskSpace(join(folder, DOWNLOAD)) : db.disk();
   }
 
-  /** Returns the rejection of a backup that does not fit on the disk. */
-  async function shortage(): Promise<BackupRejection | undefined> {
+  /** Returns the rejection of a backup whose copies do not fit on the disk. */
+  async function shortage(copies: number): Promise<BackupRejection | undefined> {
     const disk = await diskOfFolder();
     const { sizeBytes, walBytes } = db.figures();
-    const needed = sizeBytes + walBytes;
+    const needed = copies * (sizeBytes + walBytes);
     if (!disk || disk.freeBytes >= needed + Math.min(needed, MARGIN_BYTES)) return undefined;
     const message = `The disk has no room for a backup, which needs ${formatBytes(needed)} in the data directory. Free some space, or write it to another disk:  allclear backup FILE`;
     return { status: 503, message };
   }
 
   /** Writes a file. Resolves to the rejection, if there is one. */
-  async function write(path: string, request: Request): Promise<BackupRejection | undefined> {
+  async function write(
+    path: string,
+    cancelled: AbortSignal,
+    recipients: readonly string[] = [],
+  ): Promise<BackupRejection | undefined> {
     const limit = new AbortController();
     const timer = clock.after(WRITING_MAX_MS, () => limit.abort());
-    const release = holdOpen?.(request);
     try {
       await mkdir(dirname(path), { recursive: true, mode: 0o750 });
-      const signal = AbortSignal.any([request.signal, limit.signal, stopped.signal]);
-      const error = await copy(db.path, path, signal);
+      const signal = AbortSignal.any([cancelled, limit.signal, stopped.signal]);
+      const error = await copy(db.path, path, signal, recipients);
       if (limit.signal.aborted) {
         return failed(`It took longer than ${describeDuration(WRITING_MAX_MS)}.`);
       }
@@ -113,7 +134,6 @@ export function createBackups(ctx: Ctx, options: BackupOptions = {}): Backups {
       return explain((error as Error).message);
     } finally {
       timer.cancel();
-      release?.();
     }
   }
 
@@ -145,14 +165,15 @@ export function createBackups(ctx: Ctx, options: BackupOptions = {}): Backups {
     request: Request,
     record: (bytes: number) => Promise<void>,
   ): Promise<TakenBackup | BackupRejection> {
-    const missing = await shortage();
+    const missing = await shortage(1);
     if (missing) return missing;
     const at = new Date(clock.now()).toISOString();
     written += 1;
     const path = join(folderOf(), `${DOWNLOAD}${clock.now()}-${written}.db`);
     let isTaken = false;
+    const release = holdOpen?.(request);
     try {
-      const rejection = await write(path, request);
+      const rejection = await write(path, request.signal).finally(release);
       if (rejection) return rejection;
       const bytes = (await stat(path)).size;
       await record(bytes);
@@ -174,7 +195,31 @@ export function createBackups(ctx: Ctx, options: BackupOptions = {}): Backups {
         isWriting = false;
       }
     },
-    sweep: () => removeAll(folderOf(), (name) => name.startsWith(DOWNLOAD)),
+    async takeFor(recipients, signal, send) {
+      if (isWriting) return BUSY;
+      isWriting = true;
+      written += 1;
+      const path = join(folderOf(), `${SCHEDULED}${clock.now()}-${written}.db`);
+      let isSending = false;
+      try {
+        const isPlain = recipients.length === 0;
+        const rejection =
+          (await shortage(isPlain ? 1 : 2)) ?? (await write(path, signal, recipients));
+        if (rejection) return rejection;
+        // Others can be written while this one is sent.
+        isSending = true;
+        isWriting = false;
+        const file = isPlain ? path : path + ENCRYPTED;
+        const bytes = (await stat(file)).size;
+        await send(file, bytes);
+        return { bytes };
+      } finally {
+        if (!isSending) isWriting = false;
+        await remove(path);
+      }
+    },
+    sweep: () =>
+      removeAll(folderOf(), (name) => name.startsWith(DOWNLOAD) || name.startsWith(SCHEDULED)),
     stop: () => stopped.abort(),
   };
 }
@@ -192,20 +237,25 @@ function failed(reason: string): BackupRejection {
 /** Maximum number of characters of an error. */
 const ERROR_MAX = 2_000;
 
-/** Copies a database into a new file until the signal aborts. Resolves to the error, if there is one. */
+/**
+ * Copies a database into a new file until the signal aborts; with recipients, into an encrypted one with another name.
+ * Resolves to the error, if there is one.
+ */
 type CopyDatabase = (
   database: string,
   file: string,
   signal: AbortSignal,
+  recipients: readonly string[],
 ) => Promise<string | undefined>;
 
 /**
  * Copies a database in another process, which the signal kills. In this process, copying a large database
  * would delay all requests and could not be stopped.
  */
-const copyInProcess: CopyDatabase = async (database, file, signal) => {
+const copyInProcess: CopyDatabase = async (database, file, signal, recipients) => {
   if (signal.aborted) return "aborted";
-  const child = Bun.spawn([...ownProgram(), COPY_COMMAND, database, file], {
+  const further = recipients.length === 0 ? [] : [recipients.join(",")];
+  const child = Bun.spawn([...ownProgram(), COPY_COMMAND, database, file, ...further], {
     // The child neither needs nor validates the settings.
     env: environmentWithoutSettings(),
     // Not the working directory of the server, which could contain settings for the runtime.

@@ -51,6 +51,9 @@ export function createMemoryStore(): MemoryStore {
       async download() {
         throw new Error("not needed");
       },
+      async upload() {
+        throw new Error("not needed");
+      },
       async put(key, bytes, options = {}) {
         store.counts.put += 1;
         await answer();

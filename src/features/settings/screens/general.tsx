@@ -5,6 +5,7 @@ import { formatNetwork } from "../../../base/config/parse";
 import { conflict, type FieldError } from "../../../base/errors";
 import { formatBytes, percent, sum } from "../../../base/numbers";
 import type { Tone } from "../../../base/status";
+import { describeStore } from "../../../base/store-address";
 import { plural } from "../../../base/text";
 import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from "../../../base/time";
 import type { Ctx } from "../../../context";
@@ -37,6 +38,7 @@ import { VERSION } from "../../../version";
 import { isHttps } from "../../auth/rules";
 import { endSession, startSession } from "../../auth/sessions";
 import { type LastBackup, readLastBackup, recordBackup } from "../../backups/backups";
+import { readScheduledBackups, type ScheduledBackup } from "../../backups/schedule";
 import { countStatuses } from "../../components/store";
 import { DEFAULT_RATE_LIMIT } from "../../keys/wire";
 import { readMailSettings } from "../../mail/settings";
@@ -53,7 +55,7 @@ import {
   validateAllowedNetworks,
   validatePublicAddress,
 } from "../settings";
-import { type SettingsInForce, SettingsTable } from "./settings-table";
+import { type SettingsInForce, SettingsTable, timeOfDay } from "./settings-table";
 
 /** Text that a form shows again, with its errors or the message of a kept form. */
 interface Typed {
@@ -251,7 +253,7 @@ function General(props: GeneralProps) {
           <>
             <VersionCard facts={facts} />
             <DiskCard facts={facts} />
-            <BackupCard facts={facts} />
+            <BackupCard facts={facts} config={config} />
             <LimitsCard facts={facts} publicRateLimit={config.publicRateLimit} />
             <ThemeCard theme={theme} />
           </>
@@ -404,25 +406,43 @@ export function diskUse(disk: DiskSpace | undefined): { used: number; tone: Tone
   return { used, tone: used > ALMOST_FULL ? "major" : used > GETTING_FULL ? "degraded" : "ok" };
 }
 
-/** Last backup, and the button that downloads a new one. */
-function BackupCard({ facts }: { facts: InstallationFacts }) {
-  const { lastBackup, now } = facts;
+/** Scheduled backups that the card lists. */
+const SCHEDULED_SHOWN = 5;
+
+interface BackupCardProps {
+  facts: InstallationFacts;
+  config: Ctx["config"];
+}
+
+/** Last backups, the schedule, and the button that downloads a new one. */
+function BackupCard({ facts, config }: BackupCardProps) {
+  const { lastBackup, scheduledBackups, now } = facts;
+  const rows = [...(lastBackup ? [lastBackup] : []), ...scheduledBackups.slice(0, SCHEDULED_SHOWN)];
   const zone = useZone();
   return (
     <DetailCard title="Backups" liveId="general-backups" isStill isFlush>
       <div id="general-last-backup" data-live="">
-        {lastBackup ? (
+        {rows.length > 0 ? (
           <ul class="detail-rows">
-            <DetailRow
-              shape={<Icon name="archive" />}
-              title={dateTimeAt(lastBackup.at, zone)}
-              note={
-                <>
-                  {formatBytes(lastBackup.bytes)} · {lastBackup.by} ·{" "}
-                  <RelativeTime at={toIso(lastBackup.at)} now={now} />
-                </>
-              }
-            />
+            {rows
+              .toSorted((a, b) => b.at - a.at)
+              .map((row) => (
+                <DetailRow
+                  key={row.at}
+                  shape={<Icon name="archive" />}
+                  title={dateTimeAt(row.at, zone)}
+                  note={
+                    <>
+                      {"by" in row ? (
+                        `${formatBytes(row.bytes)} · ${row.by}`
+                      ) : (
+                        <ScheduledNote backup={row} />
+                      )}{" "}
+                      · <RelativeTime at={toIso(row.at)} now={now} />
+                    </>
+                  }
+                />
+              ))}
           </ul>
         ) : (
           <p class="detail-body detail-note">
@@ -430,6 +450,19 @@ function BackupCard({ facts }: { facts: InstallationFacts }) {
           </p>
         )}
       </div>
+      <p class="detail-foot hint">
+        {config.backupTo ? (
+          <>
+            Daily at {timeOfDay(config.backupAt)} UTC to{" "}
+            <code>{describeStore(config.backupTo)}</code>,{" "}
+            {config.backupAgeRecipient.length > 0 ? "encrypted" : "not encrypted"}.
+          </>
+        ) : (
+          <>
+            <code>--backup-to</code> writes one every day into a folder or a bucket.
+          </>
+        )}
+      </p>
       <form class="detail-foot" method="post" action={safeHref(BACKUP_PATH)}>
         <Button>
           <Icon name="download" />
@@ -441,6 +474,29 @@ function BackupCard({ facts }: { facts: InstallationFacts }) {
         </p>
       </form>
     </DetailCard>
+  );
+}
+
+/** Size and place of a scheduled backup, or the reason why it failed. */
+function ScheduledNote({ backup }: { backup: ScheduledBackup }) {
+  const { bytes, place, error, warning } = backup;
+  if (error !== undefined) {
+    return (
+      <>
+        <State tone="major">Failed</State> {error}
+      </>
+    );
+  }
+  return (
+    <>
+      {bytes === undefined ? "Not complete" : formatBytes(bytes)} · <code>{place}</code>
+      {warning === undefined ? null : (
+        <>
+          {" "}
+          · <State tone="degraded">{warning}</State>
+        </>
+      )}
+    </>
   );
 }
 
@@ -503,6 +559,8 @@ interface InstallationFacts {
   /** Undefined if it cannot be read. */
   disk: DiskSpace | undefined;
   lastBackup: LastBackup | undefined;
+  /** Newest first. */
+  scheduledBackups: readonly ScheduledBackup[];
   monitors: number;
   components: number;
 }
@@ -518,6 +576,7 @@ async function readFacts({ clock, db, startedAt }: Ctx): Promise<InstallationFac
     logBytes: walBytes,
     disk,
     lastBackup: readLastBackup(db),
+    scheduledBackups: readScheduledBackups(db),
     monitors: sum(countMonitorsByState(db, {}).map(({ monitors }) => monitors)),
     components: sum(countStatuses(db, {}).map(({ count }) => count)),
   };

@@ -10,6 +10,7 @@ import {
 import { formatMailbox } from "../../../base/mail-address";
 import { describeStore } from "../../../base/store-address";
 import { capitalised, plural } from "../../../base/text";
+import { MINUTE_MS, toIso } from "../../../base/time";
 import { DetailCard } from "../../../ui/detail";
 import { DenseDataTable } from "../../../ui/list";
 import type { MailSettings } from "../../mail/settings";
@@ -254,6 +255,32 @@ const SETTINGS: Readonly<Record<OptionName, Setting>> = {
     isCode: true,
     show: ({ mail }) => mail?.bounceAddress ?? NONE,
   },
+  backupTo: {
+    label: "Daily backups",
+    isCode: true,
+    show: ({ config }) => placeOf(config.backupTo),
+  },
+  backupAt: {
+    label: "Time of daily backups",
+    show: ({ config }) => `${timeOfDay(config.backupAt)} UTC`,
+  },
+  backupKeep: {
+    label: "Daily backups that are kept",
+    show: ({ config }) => (config.backupKeep === 0 ? "All" : String(config.backupKeep)),
+  },
+  backupAgeRecipient: {
+    label: "Recipients of daily backups (age)",
+    isCode: true,
+    show: ({ config }) => listOf(config.backupAgeRecipient),
+  },
+  backupStoreKeyId: {
+    label: "Access key for daily backups",
+    show: ({ config }) => setOrNone(config.backupStoreKeyId),
+  },
+  backupStoreSecret: {
+    label: "Secret for daily backups",
+    show: ({ config }) => setOrNone(config.backupStoreSecret),
+  },
   mirror: { label: "Mirror", isCode: true, show: ({ config }) => placeOf(config.mirror) },
   mirrorKeyId: {
     label: "Access key of the mirror",
@@ -351,6 +378,11 @@ function rateOf(perMinute: number): string {
 
 function addressOf({ host, port }: ListenAddress): string {
   return `${formatHost(host)}:${port}`;
+}
+
+/** Returns minutes since midnight as a time, such as 03:00. */
+export function timeOfDay(minutes: number): string {
+  return toIso(minutes * MINUTE_MS).slice(11, 16);
 }
 
 const placeOf = (store: Config["mirror"]) => (store ? describeStore(store) : NONE);

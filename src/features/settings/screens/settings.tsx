@@ -37,6 +37,7 @@ import { RelativeTime, relativeTime } from "../../../ui/times";
 import type { Fleet } from "../../alarms/fleet";
 import { providerName } from "../../auth/provider";
 import { readLastBackup } from "../../backups/backups";
+import { readScheduledBackups } from "../../backups/schedule";
 import { countKeys } from "../../keys/records";
 import { describeMissing, findRelayRecord, mailReadiness } from "../../mail/settings";
 import { listExpiringKeyRows } from "../../users/store";
@@ -241,11 +242,25 @@ const NOTES: Readonly<
   },
 
   [BACKUPS_PATH]: ({ ctx: { db }, now }) => {
-    const last = readLastBackup(db);
-    if (!last) return "None from the dashboard or the command line yet";
+    const [scheduled, ...earlier] = readScheduledBackups(db);
+    const complete = [readLastBackup(db), scheduled, ...earlier].flatMap((backup) =>
+      backup?.bytes === undefined ? [] : [{ at: backup.at, bytes: backup.bytes }],
+    );
+    const last = complete.toSorted((a, b) => b.at - a.at)[0];
     return (
       <>
-        Last <RelativeTime at={toIso(last.at)} now={now} />, {formatBytes(last.bytes)}
+        {last ? (
+          <>
+            Last <RelativeTime at={toIso(last.at)} now={now} />, {formatBytes(last.bytes)}
+          </>
+        ) : (
+          "None from the dashboard or the command line yet"
+        )}
+        {scheduled?.error === undefined ? null : (
+          <>
+            , <State tone="major">daily backup failed</State>
+          </>
+        )}
       </>
     );
   },
