@@ -1,5 +1,15 @@
 import { readFileSync, renameSync } from "node:fs";
-import { mkdir, open, readdir, rename, rm, rmdir, stat, unlink } from "node:fs/promises";
+import {
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  unlink,
+} from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { within } from "../base/clock";
 import { sha256Hex } from "../base/hash";
@@ -70,6 +80,20 @@ export function openFolder(
     const seconds = deadlineMs / 1_000;
     const message = `The store ${name} did not answer within ${seconds} s: ${subject}.`;
     throw new ObjectStoreError("timeout", message);
+  }
+
+  /** Opens a file. One that opens after the deadline is closed. */
+  function openLimited<T extends FileHandle | undefined>(
+    operation: StoreOperation,
+    key: string,
+    opening: Promise<T>,
+  ): Promise<T> {
+    return limited(operation, key, opening, () => {
+      opening.then(
+        (handle) => handle?.close(),
+        () => {},
+      );
+    });
   }
 
   async function writeFile(
@@ -179,7 +203,7 @@ export function openFolder(
     },
 
     async download(key, file) {
-      const source = await limited("read", key, open(fileOf(key)).catch(undefinedIfMissing));
+      const source = await openLimited("read", key, open(fileOf(key)).catch(undefinedIfMissing));
       if (source === undefined) return undefined;
       await using _source = source;
       if (!(await limited("read", key, source.stat())).isFile()) return undefined;
@@ -218,7 +242,7 @@ export function openFolder(
       try {
         await using source = await open(file);
         {
-          await using copy = await limit(open(temporary, "wx", 0o600));
+          await using copy = await openLimited("write", key, open(temporary, "wx", 0o600));
           let unsynced = 0;
           await copyPieces(
             (buffer) => source.read(buffer),
@@ -235,7 +259,7 @@ export function openFolder(
         }
         signal?.throwIfAborted();
         await limit(rename(temporary, target));
-        await using folder = await open(dirname(target));
+        await using folder = await openLimited("write", key, open(dirname(target)));
         await limit(folder.sync());
       } finally {
         await rm(temporary, { force: true });

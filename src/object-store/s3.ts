@@ -251,7 +251,11 @@ export function openBucket(
       requireKey(key, base);
       await using source = await open(file);
       const { size } = await source.stat();
-      if (size > PART_BYTES) return uploadParts(key, source, size, signal);
+      if (size > PART_BYTES) {
+        // The file is open until the end.
+        await uploadParts(key, source, size, signal);
+        return;
+      }
       const body = await source.readFile();
       await sendPart({ operation: "write", method: "PUT", key, body, ...(signal && { signal }) });
     },

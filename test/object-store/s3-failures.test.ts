@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ObjectStore } from "../../src/object-store/object-store";
 import { openObjectStore } from "../../src/object-store/open";
@@ -152,6 +152,104 @@ describe("a request", () => {
       "signedheaders=cache-control;content-encoding;content-type;host;if-match;x-amz-content-sha256;x-amz-date,",
     );
     expect(received).not.toContain(SECRET);
+  });
+});
+
+describe("an upload in parts", () => {
+  const MIB = 1_024 * 1_024;
+  const xml = (name: string, text: string) => `<${name}Result>${text}</${name}Result>`;
+
+  /** Answers the requests of an upload of 20 MiB, except for those that `fault` answers. */
+  async function upload(fault: (line: string, tries: number) => string | undefined) {
+    const lines: string[] = [];
+    using folder = temporaryFolder();
+    const file = join(folder.path, "file");
+    writeFileSync(file, Buffer.alloc(20 * MIB));
+    await using server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      async fetch(request) {
+        await request.arrayBuffer();
+        const { searchParams } = new URL(request.url);
+        const part = searchParams.get("partNumber") ?? [...searchParams.keys()].join();
+        const line = `${request.method} ${part}`;
+        lines.push(line);
+        const wrong = fault(line, lines.filter((one) => one === line).length);
+        if (wrong !== undefined) {
+          const status = Number(wrong.slice(0, 3));
+          return new Response(wrong.slice(4), { status });
+        }
+        if (line === "POST uploads") {
+          return new Response(xml("InitiateMultipartUpload", "<UploadId>u&amp;1</UploadId>"));
+        }
+        if (request.method === "POST") {
+          return new Response(xml("CompleteMultipartUpload", '<ETag>"whole"</ETag>'));
+        }
+        return new Response("", { headers: { ETag: `"${line}"` } });
+      },
+    });
+    // Its timers run at once, so that no test waits for a pause.
+    const clock: Clock = {
+      ...createTestClock(),
+      after: (delayMs, run) => {
+        if (delayMs < 5_000) setImmediate(run);
+        return { cancel() {} };
+      },
+    };
+    const result = openAt(Number(server.port), clock).upload("a", file);
+    const error = await result.then(
+      () => undefined,
+      () => errorOf(result),
+    );
+    return { lines, error };
+  }
+
+  const BEGIN = "POST uploads";
+  const END = "POST uploadId";
+  const ABORT = "DELETE uploadId";
+
+  test("its parts have 8 MiB, and the object exists with the last request", async () => {
+    const { lines, error } = await upload(() => undefined);
+    expect(error).toBeUndefined();
+    expect(lines).toEqual([BEGIN, "PUT 1", "PUT 2", "PUT 3", END]);
+  });
+
+  test("a part that the store does not take is sent again", async () => {
+    const { lines, error } = await upload((line, tries) =>
+      line === "PUT 2" && tries < 3 ? `503 ${xmlError("SlowDown")}` : undefined,
+    );
+    expect(error).toBeUndefined();
+    expect(lines).toEqual([BEGIN, "PUT 1", "PUT 2", "PUT 2", "PUT 2", "PUT 3", END]);
+  });
+
+  test("parts are removed if the store does not take one three times", async () => {
+    const { lines, error } = await upload((line) =>
+      line === "PUT 2" ? `503 ${xmlError("SlowDown")}` : undefined,
+    );
+    expect(error).toMatchObject({ status: 503, message: expect.stringContaining("write a") });
+    expect(lines).toEqual([BEGIN, "PUT 1", "PUT 2", "PUT 2", "PUT 2", ABORT]);
+  });
+
+  test("a part that is refused is not sent again", async () => {
+    const { lines, error } = await upload((line) =>
+      line === "PUT 1" ? `403 ${xmlError("AccessDenied")}` : undefined,
+    );
+    expect(error).toMatchObject({ status: 403 });
+    expect(lines).toEqual([BEGIN, "PUT 1", ABORT]);
+  });
+
+  test("an error that is found after the status was sent is an error", async () => {
+    const { lines, error } = await upload((line) =>
+      line === END ? `200 ${xmlError("InternalError")}` : undefined,
+    );
+    expect(error).toMatchObject({ kind: "refused" });
+    expect(lines.at(-1)).toBe(ABORT);
+  });
+
+  test("an answer without an id of the upload is an error", async () => {
+    const { lines, error } = await upload((line) => (line === BEGIN ? "200 <x/>" : undefined));
+    expect(error).toMatchObject({ kind: "refused" });
+    expect(lines).toEqual([BEGIN]);
   });
 });
 

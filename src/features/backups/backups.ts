@@ -12,7 +12,7 @@ import {
   environmentWithoutSettings,
   ownProgram,
 } from "../../base/own-program";
-import { describeDuration, MINUTE_MS, SECOND_MS } from "../../base/time";
+import { MINUTE_MS, SECOND_MS } from "../../base/time";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { type DiskSpace, readDiskSpace } from "../../db/storage-watch";
@@ -126,7 +126,7 @@ export function createBackups(ctx: Ctx, options: BackupOptions = {}): Backups {
       const signal = AbortSignal.any([cancelled, limit.signal, stopped.signal]);
       const error = await copy(db.path, path, signal, recipients);
       if (limit.signal.aborted) {
-        return failed(`It took longer than ${describeDuration(WRITING_MAX_MS)}.`);
+        return failed(`It took longer than ${WRITING_MAX_MS / MINUTE_MS} minutes.`);
       }
       if (signal.aborted) return failed("It was cancelled.");
       return error === undefined ? undefined : explain(error);

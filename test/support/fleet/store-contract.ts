@@ -1,9 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ObjectStore } from "../../../src/object-store/object-store";
 import { temporaryFolder } from "../temporary-folder";
 import { report, rounds, durationMs } from "./long";
+
+const MIB = 1_024 * 1_024;
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
@@ -106,6 +108,43 @@ export function describeStoreContract(name: string, open: () => Promise<ObjectSt
       expect(readFileSync(file)).toEqual(bytes);
     });
 
+    test.each([0, 1, 8 * MIB, 8 * MIB + 1, 20 * MIB])(
+      "a file of %i bytes is uploaded as it is, also over an earlier object",
+      async (size) => {
+        const store = await open();
+        using folder = temporaryFolder();
+        const [file, copy] = [join(folder.path, "file"), join(folder.path, "copy")];
+        const bytes = Buffer.alloc(size, "0123456789abc");
+        writeFileSync(file, bytes);
+        await store.put("a/b", bytesOf("earlier"));
+        await store.upload("a/b", file);
+        await store.upload("c", file, new AbortController().signal);
+        expect((await store.list("")).map(({ key, size }) => [key, size])).toEqual([
+          ["a/b", size],
+          ["c", size],
+        ]);
+        await store.download("a/b", copy);
+        expect(Buffer.compare(readFileSync(copy), bytes)).toBe(0);
+      },
+    );
+
+    test("an upload that is cancelled leaves no object", async () => {
+      const store = await open();
+      using folder = temporaryFolder();
+      const file = join(folder.path, "file");
+      for (const size of [1, 20 * MIB]) {
+        writeFileSync(file, Buffer.alloc(size));
+        await expect(store.upload("a", file, AbortSignal.abort())).rejects.toThrow();
+      }
+      const cancel = new AbortController();
+      const uploading = store.upload("a", file, cancel.signal);
+      setImmediate(() => cancel.abort());
+      await expect(uploading).rejects.toThrow();
+      expect(await store.list("")).toEqual([]);
+      await store.upload("a", file);
+      expect((await store.list("")).map(({ size }) => size)).toEqual([20 * MIB]);
+    });
+
     test("objects are listed in order, by prefix and after a key", async () => {
       const store = await open();
       for (const key of ["b/2", "b/1", "a", "b", "b2/x", "ä"]) {
@@ -179,6 +218,7 @@ export function describeStoreContract(name: string, open: () => Promise<ObjectSt
       await expect(store.put(key, bytesOf("1"))).rejects.toThrow("A key");
       await expect(store.get(key)).rejects.toThrow("A key");
       await expect(store.download(key, "/nowhere")).rejects.toThrow("A key");
+      await expect(store.upload(key, "/nowhere")).rejects.toThrow("A key");
       await expect(store.remove([key])).rejects.toThrow("A key");
       expect(await store.list("")).toEqual([]);
     });
