@@ -25,8 +25,9 @@ import {
   type ScheduledBackup,
 } from "./schedule";
 
-/** Longest wait between two looks at the clock, which can be set. The first look is that long after the start. */
+/** Longest wait between two looks at the clock, which can be set, and the time from the start to the first. */
 const LOOK_MS = MINUTE_MS;
+const FIRST_LOOK_MS = 10 * SECOND_MS;
 /** Pauses between tries after failures. */
 const RETRY_MS = { first: 5 * MINUTE_MS, max: HOUR_MS };
 /** Time after which a backup that is due and not complete is missing. */
@@ -74,20 +75,20 @@ export function startBackupSchedule({ ctx, backups, alarms }: Dependencies): Bac
   /** Moments on the monotonic clock: of the next try, and since when a backup is due. */
   let retryAt = 0;
   let dueSince: number | undefined;
-  let timer = plan();
+  let timer = plan(FIRST_LOOK_MS);
 
   const [newest] = readScheduledBackups(db);
   // Raised again, so that the alarm of an earlier process goes on.
   if (newest?.error !== undefined) raise(newest.dueAt, newest.error);
 
-  /** Looks again in a minute, or at the time of the next backup if that comes first. */
-  function plan(): Timer {
+  /** Looks again after a while, or at the time of the next backup if that comes first. */
+  function plan(delayMs: number): Timer {
     const next = lastPlanned(clock.now(), minutes) + DAY_MS - clock.now();
-    return clock.after(Math.max(1, Math.min(LOOK_MS, next)), look);
+    return clock.after(Math.max(1, Math.min(delayMs, next)), look);
   }
 
   function look(): void {
-    timer = plan();
+    timer = plan(LOOK_MS);
     try {
       begin();
     } catch (error) {
