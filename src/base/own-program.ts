@@ -7,7 +7,7 @@ export const IMPORT_COMMAND = "answer-import";
 /** Name of the internal command that copies a database: `copy-database DATABASE FILE [RECIPIENTS]`. */
 export const COPY_COMMAND = "copy-database";
 
-/** What it adds to the name of an encrypted file. */
+/** Ending that it adds to the name of an encrypted file. */
 export const ENCRYPTED = ".age";
 
 /** Name of the internal command that examines a database: `examine-database FILE`. */

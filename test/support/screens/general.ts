@@ -1,5 +1,7 @@
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { recordBackup } from "../../../src/features/backups/backups";
+import { DAY_MS } from "../../../src/base/time";
+import { recordScheduledBackup } from "../../../src/features/backups/schedule";
 import { parseNetworks } from "../../../src/base/config/parse";
 import type { DemoSites } from "../demo-sites";
 import { inDemoData, send, type Screen } from "./screen";
@@ -24,7 +26,17 @@ const withOptions: Screen["open"] = (demoSites) => {
   ctx.allowedNetworks = networks;
   const sources = { ...ctx.config.sources, baseUrl: "flag", outboundAllow: "variable" } as const;
   ctx.config = { ...ctx.config, baseUrl: ctx.baseUrl, outboundAllow: networks, sources };
-  void ctx.db.write((tx) => recordBackup(ctx, tx, 1.3 * GB, CLI_ACTOR));
+  void ctx.db.write((tx) => {
+    recordBackup(ctx, tx, 1.3 * GB, CLI_ACTOR);
+    const place = "s3://northwind-backups/status";
+    for (const days of [2, 1]) {
+      const at = ctx.clock.now() - days * DAY_MS;
+      const error = `The store ${place} answered 503 SlowDown: write allclear-backup.db.age.`;
+      const outcome = days === 1 ? { error } : { bytes: 1.2 * GB };
+      const backup = { dueAt: at, at, target: "", place, name: "", ...outcome };
+      recordScheduledBackup(tx, backup, at);
+    }
+  });
   return withDisk(4.8 * GB, "failing")(demoSites);
 };
 

@@ -3,6 +3,10 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { createBackups } from "../../../../src/features/backups/backups";
+import {
+  recordScheduledBackup,
+  type ScheduledBackup,
+} from "../../../../src/features/backups/schedule";
 import { disableUser, listUsers } from "../../../../src/features/users/users";
 import { createTestApp, expectProblem, type TestApp } from "../../../support/app";
 import { holds } from "../../../support/binary";
@@ -193,4 +197,70 @@ describe("a backup in the dashboard", () => {
       expect(readHtml(text).texts(".notice").join()).toContain("The disk has no room for a backup");
     },
   );
+});
+
+describe("daily backups in the dashboard", () => {
+  const DAY_MS = 86_400_000;
+  const note = "#general-backups .detail-note";
+
+  async function showing(
+    env: Record<string, string>,
+    ...backups: Partial<ScheduledBackup>[]
+  ): Promise<{ notes: string[]; hints: string[]; overview: string }> {
+    await using app = await createTestApp({ env });
+    const session = await app.signedIn();
+    const now = app.clock.now();
+    const facts = { target: "a", place: "s3://acme/nightly", name: "x" };
+    await app.ctx.db.write((tx) => {
+      for (const [index, backup] of backups.toReversed().entries()) {
+        const at = now - (backups.length - index) * DAY_MS;
+        recordScheduledBackup(tx, { dueAt: at, at, ...facts, ...backup }, now);
+      }
+    });
+    const page = readHtml((await app.call(GENERAL, { session })).text);
+    const settings = readHtml((await app.call("/admin/settings", { session })).text);
+    return {
+      notes: page.texts(note),
+      hints: page.texts("#general-backups .hint"),
+      overview: settings.texts("main").join(" "),
+    };
+  }
+
+  test("the last five are listed with size and place, an error, or a warning", async () => {
+    const { notes, overview } = await showing(
+      {},
+      { error: "The store s3://acme/nightly answered 403 AccessDenied: write x." },
+      { bytes: 2_000_000, warning: "Old backups were not removed. No." },
+      { bytes: 1_000_000 },
+      {},
+      { bytes: 3_000_000 },
+      { bytes: 4_000_000 },
+    );
+    expect(notes).toEqual([
+      "Failed The store s3://acme/nightly answered 403 AccessDenied: write x. · 1 day ago",
+      "2 MB · s3://acme/nightly · Old backups were not removed. No. · 2 days ago",
+      "1 MB · s3://acme/nightly · 3 days ago",
+      "Not complete · s3://acme/nightly · 4 days ago",
+      "3 MB · s3://acme/nightly · 5 days ago",
+    ]);
+    expect(overview).toContain("Last 2 days ago, 2 MB, daily backup failed");
+  });
+
+  test("the schedule is shown without credentials, or how to set one up", async () => {
+    const none = await showing({});
+    expect(none.hints[0]).toBe("--backup-to writes one every day into a folder or a bucket.");
+    const { hints } = await showing({
+      ALLCLEAR_BACKUP_TO: "s3://acme/nightly?endpoint=https://store.example.com",
+      ALLCLEAR_BACKUP_AT: "04:05",
+      ALLCLEAR_BACKUP_STORE_KEY_ID: "KEYID",
+      ALLCLEAR_BACKUP_STORE_SECRET: "hidden-secret",
+    });
+    expect(hints[0]).toBe("Daily at 04:05 UTC to s3://acme/nightly, not encrypted.");
+    const recipient = "age1t2zfvvh9yslfd20w0wjrakyashjzkqdz85sjh6r2xhq7p84dlg0s06suxf";
+    const encrypted = await showing({
+      ALLCLEAR_BACKUP_TO: "/backups",
+      ALLCLEAR_BACKUP_AGE_RECIPIENT: recipient,
+    });
+    expect(encrypted.hints[0]).toBe("Daily at 03:00 UTC to /backups, encrypted.");
+  });
 });
