@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { COPY_COMMAND, ENCRYPTED, EXAMINE_COMMAND } from "../base/own-program";
-import { copyDatabase } from "../db/database-files";
+import { copyDatabase } from "../db/copies";
 import { closeSqlite, COMMAND_BUSY_TIMEOUT_MS, openSqlite } from "../db/open";
 import { examineDatabase } from "../db/orphans";
 import type { Command } from "./command";

@@ -5,7 +5,7 @@ import type { Clock } from "../base/clock";
 import { unavailable } from "../base/errors";
 import type { Log } from "../base/log";
 import type { Signal } from "../base/signal";
-import { copyDatabase } from "./database-files";
+import type * as CopiesModule from "./copies";
 import { MovedError } from "./errors";
 import { closeSqlite, isDiskTight, openSqlite, pragma, walOf } from "./open";
 import { mutate, type Reader, selectOne, type Tx } from "./statements";
@@ -200,7 +200,11 @@ export function createDb(
     },
     path,
     disk: () => readDiskSpace(path),
-    copyTo: (file) => copyDatabase(requireOpen().sqlite, file),
+    copyTo(file) {
+      // Required here, since a start needs it only for an upgrade.
+      const { copyDatabase } = require("./copies") as typeof CopiesModule;
+      copyDatabase(requireOpen().sqlite, file);
+    },
     close() {
       if (isClosed) return;
       isClosed = true;

@@ -36,7 +36,7 @@ import acknowledgements from "../../migrations/0033_acknowledgements.sql" with {
 import { sha256Hex } from "../base/hash";
 import { PROGRAM } from "../version";
 import { type DataDirectory, shellWord } from "./data-directory";
-import { copyBeforeUpgrade } from "./database-files";
+import type * as CopiesModule from "./copies";
 import { OperatorError } from "./errors";
 import { type AppliedMigration, readApplied } from "./open";
 
@@ -118,7 +118,11 @@ export function migrate(
   const to = migrations.length;
   if (from === to) return { from, to, copy: undefined };
 
-  const copy = from > 0 && directory ? copyBeforeUpgrade(sqlite, directory, to) : undefined;
+  let copy: string | undefined;
+  if (from > 0 && directory) {
+    const { copyBeforeUpgrade } = require("./copies") as typeof CopiesModule;
+    copy = copyBeforeUpgrade(sqlite, directory, to);
+  }
   try {
     applyAll(sqlite, migrations.slice(from));
   } catch (error) {

@@ -5,10 +5,8 @@ import { CLI_ACTOR } from "../base/actor";
 import { systemRandom } from "../base/hash";
 import { MAIL_HOLDS_SETTING, type MailHold } from "../base/mail-address";
 import type { DataDirectory } from "./data-directory";
+import { copyDatabaseFiles, copyFile, editSoundDatabase } from "./copies";
 import {
-  copyDatabaseFiles,
-  copyFile,
-  editSoundDatabase,
   keptFile,
   moveCompanions,
   removeUnfinishedRestore,

@@ -11,7 +11,7 @@ import {
 import { join } from "node:path";
 import { createDb, type Db } from "../../src/db/database";
 import { OperatorError } from "../../src/db/errors";
-import { copyDatabase } from "../../src/db/database-files";
+import { copyDatabase } from "../../src/db/copies";
 import { migrate } from "../../src/db/migrations";
 import { isAllclearDatabase, isSound, openSqlite, pragma } from "../../src/db/open";
 import { startChild } from "../support/child";

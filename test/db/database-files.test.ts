@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { OperatorError } from "../../src/db/errors";
-import { editSoundDatabase } from "../../src/db/database-files";
+import { editSoundDatabase } from "../../src/db/copies";
 import { committedNotes, makeDatabase } from "../support/database";
 import { temporaryFolder } from "../support/temporary-folder";
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CARRIED_TABLES } from "../../src/db/restore-rules";
-import { copyDatabase } from "../../src/db/database-files";
+import { copyDatabase } from "../../src/db/copies";
 import { openDataDirectory } from "../../src/db/data-directory";
 import { migrate, MIGRATIONS } from "../../src/db/migrations";
 import { openSqlite, readApplied } from "../../src/db/open";

@@ -4,7 +4,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { openDataDirectory } from "../../src/db/data-directory";
-import { copyDatabase } from "../../src/db/database-files";
+import { copyDatabase } from "../../src/db/copies";
 import { migrate, MIGRATIONS } from "../../src/db/migrations";
 import { openSqlite } from "../../src/db/open";
 import { restoreDatabase } from "../../src/db/restore";

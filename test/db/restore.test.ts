@@ -18,12 +18,8 @@ import { spawnSync } from "node:child_process";
 import { open } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { OperatorError } from "../../src/db/errors";
-import {
-  copyBeforeUpgrade,
-  copyDatabase,
-  copyDatabaseFiles,
-  removeUnfinishedRestore,
-} from "../../src/db/database-files";
+import { copyBeforeUpgrade, copyDatabase, copyDatabaseFiles } from "../../src/db/copies";
+import { removeUnfinishedRestore } from "../../src/db/database-files";
 import { isSound, openSqlite, walOf } from "../../src/db/open";
 import { type DataDirectory, lockOrExplain, openDataDirectory } from "../../src/db/data-directory";
 import { migrate, SCHEMA_VERSION } from "../../src/db/migrations";
