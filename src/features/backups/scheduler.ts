@@ -54,6 +54,8 @@ interface Dependencies {
   alarms: Pick<Alarms, "raise" | "clear">;
 }
 
+const NOT_PRIMARY = "This node may no longer be the primary.";
+
 /** A failure whose message people read. */
 class BackupFailure extends Error {}
 
@@ -71,6 +73,8 @@ export function startBackupSchedule({ ctx, backups, alarms }: Dependencies): Bac
   const target = sha256Hex(JSON.stringify([address, recipients])).slice(0, 16);
   const stopped = new AbortController();
   let running: Promise<void> | undefined;
+  /** Ends the backup that is being written. */
+  let cancel: (reason: BackupFailure) => void = () => {};
   let failures = 0;
   /** Moments on the monotonic clock: of the next try, and since when a backup is due. */
   let retryAt = 0;
@@ -79,7 +83,7 @@ export function startBackupSchedule({ ctx, backups, alarms }: Dependencies): Bac
 
   const [newest] = readScheduledBackups(db);
   // Raised again, so that the alarm of an earlier process goes on.
-  if (newest?.error !== undefined) raise(newest.dueAt, newest.error);
+  if (newest?.error !== undefined && newest.target === target) raise(newest.dueAt, newest.error);
 
   /** Looks again after a while, or at the time of the next backup if that comes first. */
   function plan(delayMs: number): Timer {
@@ -97,7 +101,7 @@ export function startBackupSchedule({ ctx, backups, alarms }: Dependencies): Bac
   }
 
   function begin(): void {
-    if (!ctx.isPrimary()) return;
+    if (!ctx.isPrimary()) return cancel(new BackupFailure(NOT_PRIMARY));
     const [last] = readScheduledBackups(db);
     const now = clock.now();
     const dueAt = dueBackup(last, { now, minutes, target });
@@ -123,7 +127,10 @@ export function startBackupSchedule({ ctx, backups, alarms }: Dependencies): Bac
     const name = backupName(at, recipients.length > 0);
     const backup: ScheduledBackup = { dueAt, at, target, place, name };
     const limit = new AbortController();
-    const limitTimer = clock.after(WHOLE_MAX_MS, () => limit.abort());
+    cancel = (reason) => limit.abort(reason);
+    const limitTimer = clock.after(WHOLE_MAX_MS, () =>
+      cancel(new BackupFailure("It took longer than 12 hours.")),
+    );
     const signal = AbortSignal.any([stopped.signal, limit.signal]);
     try {
       // In a fleet, this also proves that no other node is the primary.
@@ -137,8 +144,9 @@ export function startBackupSchedule({ ctx, backups, alarms }: Dependencies): Bac
       log.info({ place, name, bytes: done.bytes }, "a scheduled backup was written");
     } catch (error) {
       if (stopped.signal.aborted) return;
-      await fail(backup, limit.signal.aborted ? new BackupFailure("It took too long.") : error);
+      await fail(backup, limit.signal.aborted ? limit.signal.reason : error);
     } finally {
+      cancel = () => {};
       limitTimer.cancel();
     }
   }
@@ -194,7 +202,7 @@ export function startBackupSchedule({ ctx, backups, alarms }: Dependencies): Bac
 
   /** Throws if another node may be the primary, which writes the backups. */
   function requirePrimary(): void {
-    if (!ctx.isPrimary()) throw new BackupFailure("This node is no longer the primary.");
+    if (!ctx.isPrimary()) throw new BackupFailure(NOT_PRIMARY);
   }
 
   function record(backup: ScheduledBackup): Promise<void> {

@@ -220,6 +220,32 @@ describe("a scheduled backup", () => {
     expect([site.names(), site.staged()]).toEqual([[], []]);
   });
 
+  test("a node that is no longer the primary while it sends cancels that within a minute", async () => {
+    await using site = await createSite();
+    await site.running().schedule.stop();
+    const sending = Promise.withResolvers<void>();
+    let cancelled = 0;
+    const takeFor: Backups["takeFor"] = (_, signal) => {
+      sending.resolve();
+      return new Promise((_, reject) => {
+        signal.addEventListener("abort", () => {
+          cancelled += 1;
+          reject(signal.reason as Error);
+        });
+      });
+    };
+    const { ctx, clock } = site;
+    const { alarms } = site.running();
+    const schedule = startBackupSchedule({ ctx, backups: { takeFor }, alarms });
+    await clock.advance(10 * SECOND_MS);
+    await sending.promise;
+    ctx.isPrimary = () => false;
+    await clock.advance(MINUTE_MS);
+    await schedule.settled();
+    expect(cancelled).toBe(1);
+    await schedule.stop();
+  });
+
   test("a node whose changes are refused copies nothing", async () => {
     let copies = 0;
     await using site = await createSite({ beforeCopy: () => void copies++ });
@@ -340,7 +366,7 @@ describe("a backup that fails", () => {
     expect(cancelled).toBe(0);
     await clock.advance(10 * HOUR_MS);
     expect(cancelled).toBe(1);
-    expect(site.alarms()[0]?.detail).toContain("It took too long.");
+    expect(site.alarms()[0]?.detail).toContain("It took longer than 12 hours.");
     await schedule.stop();
   });
 
