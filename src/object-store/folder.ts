@@ -1,4 +1,4 @@
-import { readFileSync, renameSync } from "node:fs";
+import { type Dirent, readFileSync, renameSync } from "node:fs";
 import {
   type FileHandle,
   mkdir,
@@ -138,9 +138,8 @@ export function openFolder(
   async function listFiles(prefix: string, startAfter: string): Promise<StoredObject[]> {
     const top = prefix.slice(0, prefix.lastIndexOf("/") + 1);
     const folder = top === "" ? path : fileOf(top.slice(0, -1));
-    const reading = readdir(folder, { recursive: true, withFileTypes: true });
-    const entries = await limited("list", prefix, reading.catch(undefinedIfMissing));
-    const files = (entries ?? []).flatMap((entry) => {
+    const entries = await limited("list", prefix, readTree(folder, prefix.slice(top.length)));
+    const files = entries.flatMap((entry) => {
       const file = join(entry.parentPath, entry.name);
       const key = file.slice(path.length + 1);
       const isListed = key.startsWith(prefix) && compareKeys(key, startAfter) > 0;
@@ -298,6 +297,24 @@ const PIECE_BYTES = 1_024 * 1_024;
 
 /** Bytes after which an upload flushes to the disk, so that no flush takes long. */
 const SYNC_BYTES = 64 * PIECE_BYTES;
+
+/**
+ * Reads a folder with everything below it, but of its own entries only those that begin with `start`, and unfinished files.
+ * Others may be very many, or a folder that only another user can read, such as `lost+found`.
+ */
+async function readTree(folder: string, start: string): Promise<Dirent[]> {
+  async function read(path: string, recursive: boolean): Promise<Dirent[]> {
+    const reading = readdir(path, { recursive, withFileTypes: true });
+    return (await reading.catch(undefinedIfMissing)) ?? [];
+  }
+  if (start === "") return read(folder, true);
+  const entries = (await read(folder, false)).filter(({ name }) =>
+    [start, OWN_PREFIX].some((beginning) => name.startsWith(beginning)),
+  );
+  const folders = entries.filter((entry) => entry.isDirectory());
+  const below = await Promise.all(folders.map(({ name }) => read(join(folder, name), true)));
+  return [...entries, ...below.flat()];
+}
 
 /** Creates a file and flushes it to the disk. */
 async function writeFlushed(file: string, bytes: Uint8Array): Promise<void> {

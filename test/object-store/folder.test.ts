@@ -8,7 +8,7 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { tryFileLock } from "../../src/db/data-directory";
 import { openObjectStore } from "../../src/object-store/open";
 import { systemClock } from "../../src/base/clock";
@@ -48,6 +48,25 @@ describe("a folder of objects", () => {
     await store.remove(["a/d"]);
     expect(existsSync(path)).toBe(true);
     expect(readdirSync(path)).toEqual([]);
+  });
+
+  test("a list by prefix reads no folder beside it, such as lost+found of a disk", async () => {
+    const path = emptyFolder();
+    const store = openFolder(path);
+    await store.put("backup-1", ONE);
+    const unreadable = join(path, "lost+found");
+    mkdirSync(unreadable, { mode: 0o700 });
+    const isRoot = process.getuid?.() === 0;
+    if (isRoot) chmodSync(dirname(path), 0o755);
+    else chmodSync(unreadable, 0);
+    try {
+      if (isRoot) process.seteuid?.(65_534);
+      expect((await store.list("backup-")).map(({ key }) => key)).toEqual(["backup-1"]);
+      await expect(store.list("")).rejects.toThrow("EACCES");
+    } finally {
+      if (isRoot) process.seteuid?.(0);
+      chmodSync(unreadable, 0o700);
+    }
   });
 
   test("links and unfinished files are not listed, and old unfinished files are removed", async () => {
