@@ -98,7 +98,9 @@ function parseRecipients(text: string): string[] {
     if (/^AGE-SECRET-KEY-/i.test(recipient)) {
       throw new Error("must be the public key, which begins with age1, and not the identity");
     }
-    if (!RECIPIENT_PREFIXES.has(bech32.decodeUnsafe(recipient, false)?.prefix)) {
+    // Bech32 can be upper case, in which age takes none.
+    const isUpper = recipient !== recipient.toLowerCase();
+    if (isUpper || !RECIPIENT_PREFIXES.has(bech32.decodeUnsafe(recipient, false)?.prefix)) {
       throw new Error("must list public keys as age-keygen prints them, which begin with age1");
     }
   }

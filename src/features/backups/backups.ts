@@ -63,7 +63,7 @@ export interface Backups {
    * then removed. Rejects with the errors of `send`.
    */
   takeFor(
-    recipients: readonly string[],
+    place: BackupPlace,
     signal: AbortSignal,
     send: (file: string, bytes: number) => Promise<void>,
   ): Promise<{ bytes: number } | BackupRejection>;
@@ -71,6 +71,14 @@ export interface Backups {
   sweep(): Promise<void>;
   /** Ends a backup that is being written. */
   stop(): void;
+}
+
+/** Where scheduled backups go. */
+export interface BackupPlace {
+  /** Public keys of age; none for a backup that is not encrypted. */
+  recipients: readonly string[];
+  /** Path of a folder, which can share a disk with the database; undefined for a bucket. */
+  folder: string | undefined;
 }
 
 interface BackupOptions {
@@ -103,13 +111,21 @@ export function createBackups(ctx: Ctx, options: BackupOptions = {}): Backups {
     return isOther ? readDiskSpace(join(folder, DOWNLOAD)) : db.disk();
   }
 
+  /** Returns how many copies are on the disk of unfinished files at the same time until a backup is in its place. */
+  async function copiesFor({ recipients, folder }: BackupPlace): Promise<1 | 2> {
+    if (recipients.length > 0) return 2;
+    if (folder === undefined) return 1;
+    const [device, own] = await Promise.all([folder, folderOf()].map(deviceAbove));
+    return device === own ? 2 : 1;
+  }
+
   /** Returns the rejection of a backup whose copies do not fit on the disk. */
   async function shortage(copies: number): Promise<BackupRejection | undefined> {
     const disk = await diskOfFolder();
     const { sizeBytes, walBytes } = db.figures();
     const needed = copies * (sizeBytes + walBytes);
     if (!disk || disk.freeBytes >= needed + Math.min(needed, MARGIN_BYTES)) return undefined;
-    const message = `The disk has no room for a backup, which needs ${formatBytes(needed)} in the data directory. Free some space, or write it to another disk:  allclear backup FILE`;
+    const message = `The disk has no room for a backup, which needs ${formatBytes(needed)} on the disk of the data directory. Free some space, or write it to another disk:  allclear backup FILE`;
     return { status: 503, message };
   }
 
@@ -195,16 +211,17 @@ export function createBackups(ctx: Ctx, options: BackupOptions = {}): Backups {
         isWriting = false;
       }
     },
-    async takeFor(recipients, signal, send) {
+    async takeFor(place, signal, send) {
       if (isWriting) return BUSY;
       isWriting = true;
       written += 1;
       const path = join(folderOf(), `${SCHEDULED}${clock.now()}-${written}.db`);
       let isSending = false;
       try {
+        const { recipients } = place;
         const isPlain = recipients.length === 0;
         const rejection =
-          (await shortage(isPlain ? 1 : 2)) ?? (await write(path, signal, recipients));
+          (await shortage(await copiesFor(place))) ?? (await write(path, signal, recipients));
         if (rejection) return rejection;
         // Others can be written while this one is sent.
         isSending = true;
@@ -228,6 +245,13 @@ export function createBackups(ctx: Ctx, options: BackupOptions = {}): Backups {
 async function deviceOf(path: string): Promise<number | undefined> {
   const [result] = await Promise.allSettled([stat(path)]);
   return result.status === "fulfilled" ? result.value.dev : undefined;
+}
+
+/** Returns the number of the file system that has a path, or will have it once its folders are created. */
+async function deviceAbove(path: string): Promise<number | undefined> {
+  const device = await deviceOf(path);
+  const parent = dirname(path);
+  return device ?? (parent === path ? undefined : deviceAbove(parent));
 }
 
 function failed(reason: string): BackupRejection {

@@ -9,7 +9,7 @@ import { withPrivateFolder } from "../../db/private-folder";
 import type { ObjectStore } from "../../object-store/object-store";
 import { openObjectStore } from "../../object-store/open";
 import { decryptFile, isEncrypted } from "./age";
-import { BACKUP_PREFIX, isBackupName, newestBackups } from "./schedule";
+import { BACKUP_PREFIX, isBackupName, newestBackup } from "./schedule";
 
 /** Beginning of the names of folders with a downloaded or decrypted backup. */
 const FOLDER = "from-backup-";
@@ -92,7 +92,7 @@ function parseAddress(text: string) {
 function findFile(path: string): string {
   if (!existsSync(path)) throw new OperatorError(`There is no file or folder ${path}.`);
   if (!statSync(path).isDirectory()) return path;
-  const [name] = newestBackups(readdirSync(path));
+  const name = newestBackup(readdirSync(path), Date.now());
   if (name === undefined) throw new OperatorError(`There is no backup in ${path}.`);
   return join(path, name);
 }
@@ -120,10 +120,11 @@ async function findObject(store: ObjectStore, last: string): Promise<string> {
   if (isBackupName(last)) return last;
   const folder = last === "" ? "" : `${last}/`;
   const listed = await explained(store.list(`${folder}${BACKUP_PREFIX}`));
-  const [newest] = newestBackups(listed.map(({ key }) => key.slice(folder.length)));
+  const names = listed.map(({ key }) => key.slice(folder.length));
+  const newest = newestBackup(names, Date.now());
   if (newest !== undefined) return `${folder}${newest}`;
   const keys = last === "" ? [] : (await explained(store.list(last))).map(({ key }) => key);
-  const [named] = keys.includes(last) ? [last] : newestBackups(keys);
+  const named = keys.includes(last) ? last : newestBackup(keys, Date.now());
   if (named === undefined) throw new OperatorError(`There is no backup in ${store.name}/${last}.`);
   return named;
 }

@@ -24,6 +24,13 @@ export function newestBackups(names: readonly string[]): string[] {
   return names.filter(isBackupName).toSorted((a, b) => (a < b ? 1 : -1));
 }
 
+/** Returns the name of the newest backup. One that a clock dated more than a day ahead counts only without others. */
+export function newestBackup(names: readonly string[], now: number): string | undefined {
+  const newest = newestBackups(names);
+  const latest = backupName(now + DAY_MS, true);
+  return newest.find((name) => name <= latest) ?? newest[0];
+}
+
 /** Returns the names of backups that are not kept. The backup `written` counts as the newest, whatever the clock says. */
 export function obsoleteBackups(names: readonly string[], written: string, keep: number): string[] {
   if (keep === 0) return [];

@@ -51,13 +51,14 @@ export interface BackupSchedule {
 interface Dependencies {
   ctx: Ctx;
   backups: Pick<Backups, "takeFor">;
-  alarms: Pick<Alarms, "raise" | "clear">;
+  alarms: Pick<Alarms, "raise" | "clear" | "list">;
 }
-
-const NOT_PRIMARY = "This node may no longer be the primary.";
 
 /** A failure whose message people read. */
 class BackupFailure extends Error {}
+
+/** The end of a backup whose node may not be the primary. It is no failure: the primary writes the backup. */
+class NotPrimary extends BackupFailure {}
 
 /**
  * Writes a backup each day at the time of the configuration, and at once if one was missed, or never written to this
@@ -81,9 +82,9 @@ export function startBackupSchedule({ ctx, backups, alarms }: Dependencies): Bac
   let dueSince: number | undefined;
   let timer = plan(FIRST_LOOK_MS);
 
-  const [newest] = readScheduledBackups(db);
-  // Raised again, so that the alarm of an earlier process goes on.
-  if (newest?.error !== undefined && newest.target === target) raise(newest.dueAt, newest.error);
+  const earlier = alarms.list().find(({ kind }) => kind === "backup");
+  // Raised again, so that the alarm of an earlier process goes on until a backup is complete, however long that takes.
+  if (earlier && findDue() !== undefined) alarms.raise("backup", earlier.detail);
 
   /** Looks again after a while, or at the time of the next backup if that comes first. */
   function plan(delayMs: number): Timer {
@@ -100,11 +101,15 @@ export function startBackupSchedule({ ctx, backups, alarms }: Dependencies): Bac
     }
   }
 
-  function begin(): void {
-    if (!ctx.isPrimary()) return cancel(new BackupFailure(NOT_PRIMARY));
+  /** Returns the time of the backup that is due, in unix ms. */
+  function findDue(): number | undefined {
     const [last] = readScheduledBackups(db);
-    const now = clock.now();
-    const dueAt = dueBackup(last, { now, minutes, target });
+    return dueBackup(last, { now: clock.now(), minutes, target });
+  }
+
+  function begin(): void {
+    if (!ctx.isPrimary()) return cancel(new NotPrimary());
+    const dueAt = findDue();
     if (dueAt === undefined) {
       dueSince = undefined;
       if (!running) alarms.clear("backup");
@@ -143,8 +148,13 @@ export function startBackupSchedule({ ctx, backups, alarms }: Dependencies): Bac
       alarms.clear("backup");
       log.info({ place, name, bytes: done.bytes }, "a scheduled backup was written");
     } catch (error) {
+      const reason: unknown = limit.signal.aborted ? limit.signal.reason : error;
       if (stopped.signal.aborted) return;
-      await fail(backup, limit.signal.aborted ? limit.signal.reason : error);
+      if (reason instanceof NotPrimary || !ctx.isPrimary()) {
+        log.warn({ place, name }, "a scheduled backup was left to the primary");
+        return;
+      }
+      await fail(backup, reason);
     } finally {
       cancel = () => {};
       limitTimer.cancel();
@@ -158,7 +168,8 @@ export function startBackupSchedule({ ctx, backups, alarms }: Dependencies): Bac
   ): Promise<ScheduledBackup | undefined> {
     const store = openStore(ctx);
     let warning: string | undefined;
-    const taken = await backups.takeFor(recipients, signal, async (file, bytes) => {
+    const folder = address?.kind === "folder" ? address.path : undefined;
+    const taken = await backups.takeFor({ recipients, folder }, signal, async (file, bytes) => {
       requirePrimary();
       await store.upload(backup.name, file, signal);
       warning = await removeObsolete(store, backup.name, bytes);
@@ -181,10 +192,9 @@ export function startBackupSchedule({ ctx, backups, alarms }: Dependencies): Bac
       // Credentials that may only write protect the backups from whoever steals them.
       return keep === 0 ? undefined : notRemoved(error);
     }
-    const size = listed.find(({ key }) => key === name)?.size;
-    if (size !== undefined && size !== bytes) {
-      throw new BackupFailure(`The place has ${size} of its ${bytes} bytes.`);
-    }
+    // Without it, older ones are all that there is.
+    const size = listed.find(({ key }) => key === name)?.size ?? 0;
+    if (size !== bytes) throw new BackupFailure(`The place has ${size} of its ${bytes} bytes.`);
     const keys = listed.map(({ key }) => key);
     try {
       requirePrimary();
@@ -202,7 +212,7 @@ export function startBackupSchedule({ ctx, backups, alarms }: Dependencies): Bac
 
   /** Throws if another node may be the primary, which writes the backups. */
   function requirePrimary(): void {
-    if (!ctx.isPrimary()) throw new BackupFailure(NOT_PRIMARY);
+    if (!ctx.isPrimary()) throw new NotPrimary();
   }
 
   function record(backup: ScheduledBackup): Promise<void> {

@@ -77,6 +77,7 @@ describe("the options of scheduled backups", () => {
     "age1",
     "ssh-ed25519",
     "age1yubikey1q0",
+    RECIPIENT.toUpperCase(),
   ])("the recipient %p is rejected", (backupAgeRecipient) => {
     expect(load({ backupTo: "/backups", backupAgeRecipient })).toEqual([
       "--backup-age-recipient must list public keys as age-keygen prints them, which begin with age1.",

@@ -4,6 +4,7 @@ import {
   dueBackup,
   isBackupName,
   lastPlanned,
+  newestBackup,
   obsoleteBackups,
   readScheduledBackups,
   recordScheduledBackup,
@@ -39,6 +40,19 @@ describe("names of scheduled backups", () => {
   ])("%s is not one", (name) => {
     expect(isBackupName(name)).toBe(false);
     expect(obsoleteBackups([name], "x", 1)).toEqual([]);
+  });
+
+  test("the newest is found by its name, and none that a clock dated ahead if there are others", () => {
+    const now = at("2026-11-29T12:00");
+    const [earlier, later, ahead] = [
+      backupName(now - DAY_MS, false),
+      backupName(now + HOUR_MS, true),
+      backupName(now + 2 * DAY_MS, false),
+    ];
+    expect(newestBackup([earlier, "zzz.db"], now)).toBe(earlier);
+    expect(newestBackup([ahead, earlier, later], now)).toBe(later);
+    expect(newestBackup([ahead], now)).toBe(ahead);
+    expect(newestBackup(["zzz.db"], now)).toBeUndefined();
   });
 
   test("all but the newest are obsolete, and the one that was just written never is", () => {

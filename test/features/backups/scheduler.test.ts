@@ -218,6 +218,10 @@ describe("a scheduled backup", () => {
     site.ctx.isPrimary = () => isPrimary;
     await site.pass(MINUTE_MS);
     expect([site.names(), site.staged()]).toEqual([[], []]);
+    // The primary writes it, so it has not failed.
+    expect(site.alarms()).toEqual([]);
+    expect(site.records()).toEqual([expect.not.objectContaining({ error: expect.anything() })]);
+    isPrimary = true;
   });
 
   test("a node that is no longer the primary while it sends cancels that within a minute", async () => {
@@ -242,7 +246,7 @@ describe("a scheduled backup", () => {
     ctx.isPrimary = () => false;
     await clock.advance(MINUTE_MS);
     await schedule.settled();
-    expect(cancelled).toBe(1);
+    expect([cancelled, site.alarms()]).toEqual([1, []]);
     await schedule.stop();
   });
 
@@ -287,7 +291,8 @@ describe("a backup that fails", () => {
     await using site = await createSite();
     // A file where the folder should be.
     writeFileSync(site.place, "");
-    await site.pass(MINUTE_MS);
+    // Each minute ends with a look at the clock, so that a try fails at the time at which it began.
+    await site.pass(10 * SECOND_MS);
     const error = `The store file://${site.place} failed (EEXIST: file already exists): write allclear-backup-2026-11-29T12-00-10Z.db.`;
     expect(site.alarms()).toEqual([
       {
@@ -304,8 +309,8 @@ describe("a backup that fails", () => {
       const [next] = site.records();
       if (next?.at !== last?.at) tries.push(minute);
     }
-    // The first look after 5, 10, 20, 40 and 60 minutes.
-    expect(tries).toEqual([6, 17, 38, 79, 140, 201, 262]);
+    // After 5, 10, 20, 40 and each 60 minutes.
+    expect(tries).toEqual([5, 15, 35, 75, 135, 195, 255]);
     expect(site.records()).toHaveLength(1);
     rmSync(site.place);
     await site.pass(HOUR_MS);
@@ -368,6 +373,48 @@ describe("a backup that fails", () => {
     expect(cancelled).toBe(1);
     expect(site.alarms()[0]?.detail).toContain("It took longer than 12 hours.");
     await schedule.stop();
+  });
+
+  test("an alarm of an earlier process goes on while the next one takes long", async () => {
+    await using site = await createSite();
+    writeFileSync(site.place, "");
+    await site.pass(MINUTE_MS);
+    await site.running().schedule.stop();
+    await site.running().alarms.stop();
+    const takeFor: Backups["takeFor"] = (_, signal) =>
+      new Promise((_, reject) =>
+        signal.addEventListener("abort", () => reject(signal.reason as Error)),
+      );
+    const { ctx, clock } = site;
+    // The second one finds that the first had begun again, so that the record has no error.
+    for (let process = 0; process < 2; process++) {
+      const alarms = createAlarms(ctx);
+      const schedule = startBackupSchedule({ ctx, backups: { takeFor }, alarms });
+      await clock.advance(10 * MINUTE_MS);
+      expect(alarms.list()).toHaveLength(1);
+      await schedule.stop();
+      await alarms.stop();
+      expect(site.records()[0]).not.toHaveProperty("error");
+    }
+    expect(site.app.events().map(({ data }) => data["state"])).toEqual(["raised"]);
+  });
+
+  test("one in a folder on the disk of the database needs room for two copies", async () => {
+    await using site = await createSite();
+    const { sizeBytes, walBytes } = site.ctx.db.figures();
+    // A copy leaves as much again free.
+    let freeBytes = 3 * (sizeBytes + walBytes);
+    site.ctx.db.disk = async () => ({ freeBytes, totalBytes: 1e9 });
+    await site.pass(MINUTE_MS);
+    expect(site.alarms()[0]?.detail).toContain("The disk has no room for a backup");
+    expect(site.names()).toEqual([]);
+    const { backups } = site.running();
+    const { signal } = new AbortController();
+    const bucket = { recipients: [], folder: undefined };
+    expect(await backups.takeFor(bucket, signal, async () => {})).toHaveProperty("bytes");
+    freeBytes = 1e9;
+    await site.pass(6 * MINUTE_MS);
+    expect([site.names().length, site.alarms()]).toEqual([1, []]);
   });
 
   test("a file that was written in part by a killed process is removed, and never one of the backups", async () => {
@@ -448,11 +495,19 @@ describe("a backup that fails", () => {
   });
 });
 
-describe("a bucket that does not let old backups be removed", () => {
+describe("a bucket", () => {
   const OLD = "allclear-backup-2026-01-01T00-00-00Z.db";
+  const NEW = "allclear-backup-2026-11-29T12-00-10Z.db";
+
+  interface Answers {
+    list: number;
+    remove: number;
+    /** True if it keeps nothing of what it has accepted. */
+    isLossy?: boolean;
+  }
 
   /** Writes one backup into a bucket whose lists and removals are answered with these statuses. */
-  async function writeTo(statuses: { list: number; remove: number }, keep: string) {
+  async function writeTo(statuses: Answers, keep: string) {
     const objects = new Map([[OLD, 3]]);
     await using server = Bun.serve({
       port: 0,
@@ -460,12 +515,14 @@ describe("a bucket that does not let old backups be removed", () => {
       async fetch(request) {
         const key = new URL(request.url).pathname.slice("/acme/".length);
         if (request.method === "PUT") {
-          objects.set(key, (await request.arrayBuffer()).byteLength);
+          const { byteLength } = await request.arrayBuffer();
+          if (!statuses.isLossy) objects.set(key, byteLength);
           return new Response("", { headers: { ETag: '"1"' } });
         }
         const status = request.method === "GET" ? statuses.list : statuses.remove;
         const error = "<Error><Code>AccessDenied</Code></Error>";
         if (status !== 200) return new Response(error, { status });
+        if (request.method === "DELETE") objects.delete(key);
         const contents = Array.from(
           objects,
           ([key, size]) =>
@@ -484,23 +541,37 @@ describe("a bucket that does not let old backups be removed", () => {
     });
     await site.pass(MINUTE_MS);
     const [record] = site.records();
-    expect(site.alarms()).toEqual([]);
-    expect([...objects.keys()]).toEqual([OLD, "allclear-backup-2026-11-29T12-00-10Z.db"]);
-    expect(record?.bytes).toBeGreaterThan(100_000);
     expect(JSON.stringify([site.app.logged, record])).not.toContain("hidden-secret");
+    return { names: [...objects.keys()], record, alarms: site.alarms() };
+  }
+
+  /** Writes one backup, which is complete, and returns its warning. */
+  async function warningOf(statuses: Answers, keep: string) {
+    const { names, record, alarms } = await writeTo(statuses, keep);
+    expect([names, alarms]).toEqual([[OLD, NEW], []]);
+    expect(record?.bytes).toBeGreaterThan(100_000);
     return record?.warning;
   }
 
-  test("the backup is complete, and a warning names the reason", async () => {
-    expect(await writeTo({ list: 200, remove: 403 }, "1")).toBe(
+  test("one that does not let old backups be removed leads to a warning with the reason", async () => {
+    expect(await warningOf({ list: 200, remove: 403 }, "1")).toBe(
       `Old backups were not removed. The store s3://acme answered 403 AccessDenied: remove ${OLD}.`,
     );
-    expect(await writeTo({ list: 403, remove: 403 }, "1")).toBe(
+    expect(await warningOf({ list: 403, remove: 403 }, "1")).toBe(
       "Old backups were not removed. The store s3://acme answered 403 AccessDenied: list allclear-backup-.",
     );
   });
 
   test("with --backup-keep 0 there is no warning", async () => {
-    expect(await writeTo({ list: 403, remove: 403 }, "0")).toBeUndefined();
+    expect(await warningOf({ list: 403, remove: 403 }, "0")).toBeUndefined();
+  });
+
+  test("one that has lost the new backup raises an alarm, and keeps its old ones", async () => {
+    const { names } = await writeTo({ list: 200, remove: 200 }, "1");
+    expect(names).toEqual([NEW]);
+    const lossy = await writeTo({ list: 200, remove: 200, isLossy: true }, "1");
+    expect(lossy.names).toEqual([OLD]);
+    expect(lossy.record).not.toHaveProperty("bytes");
+    expect(lossy.alarms[0]?.detail).toMatch(/The place has 0 of its \d+ bytes\./);
   });
 });
