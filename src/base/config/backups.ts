@@ -1,5 +1,5 @@
 import type * as ScureBase from "@scure/base";
-import { parsePlace, type StoreAddress } from "../store-address";
+import { parsePlace, type S3Address, type StoreAddress } from "../store-address";
 import { parseCredential } from "./mail";
 import { isWithin } from "./mirror";
 import { option, parseInteger } from "./parse";
@@ -132,13 +132,19 @@ export function backupProblems(
   return problems;
 }
 
+/** Returns the server of a bucket. Amazon's, where a name is that of one bucket, has several addresses. */
+function serverOf({ endpoint }: S3Address): string | undefined {
+  const isAmazon = endpoint !== undefined && /\.amazonaws\.com(?::\d+)?$/.test(endpoint);
+  return isAmazon ? undefined : endpoint;
+}
+
 /** Returns true if backups would be among the files of the mirror. */
 function isInMirror(place: StoreAddress, mirror: StoreAddress | undefined): boolean {
   if (place.kind === "folder")
     return mirror?.kind === "folder" && isWithin(mirror.path, place.path);
   if (mirror?.kind !== "s3" || mirror.bucket !== place.bucket) return false;
   return (
-    mirror.endpoint === place.endpoint &&
+    serverOf(mirror) === serverOf(place) &&
     `${place.path}/`.startsWith(mirror.path && `${mirror.path}/`)
   );
 }

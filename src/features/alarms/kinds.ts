@@ -85,8 +85,7 @@ export const ALARMS = {
   backup: {
     name: "Backup not complete",
     severity: "major",
-    condition:
-      "The last scheduled backup failed, or is not complete two hours after it became due.",
+    condition: "The last daily backup failed, or is not complete two hours after it became due.",
   },
   restore_test: {
     name: "Restore not verified",

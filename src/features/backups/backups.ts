@@ -28,7 +28,7 @@ const SCHEDULED = "scheduled-backup-";
 /** Maximum time for writing the file. */
 const WRITING_MAX_MS = 30 * MINUTE_MS;
 
-/** Time after which a file is removed: the runtime opens it as soon as the answer starts. */
+/** Time after which the file of a download is removed: the runtime opens it as soon as the answer starts. */
 const OPENED_AFTER_MS = SECOND_MS;
 
 /** Free space that a large backup must leave, so that the server can still store changes. */
@@ -41,7 +41,7 @@ export interface BackupRejection {
   message: string;
 }
 
-/** Complete backup. Its file is removed one second later. */
+/** Complete backup for a download. Its file is removed one second later. */
 interface TakenBackup {
   path: string;
   /** Name for the downloaded file. */
@@ -94,7 +94,7 @@ const BUSY: BackupRejection = {
   message: "Another backup is being written. Try again when it has ended.",
 };
 
-/** Creates the service that writes backups for downloads. */
+/** Creates the service that writes backups for downloads and for the place of scheduled ones. */
 export function createBackups(ctx: Ctx, options: BackupOptions = {}): Backups {
   const { clock, config, db, log } = ctx;
   const { copy = copyInProcess, holdOpen } = options;
@@ -173,7 +173,10 @@ export function createBackups(ctx: Ctx, options: BackupOptions = {}): Backups {
       );
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
-      log.warn({ err: error }, "a downloaded backup was not removed; the next start removes it");
+      log.warn(
+        { err: error },
+        "the temporary file of a backup was not removed; the next start removes it",
+      );
     }
   }
 

@@ -43,7 +43,7 @@ export interface ScheduledBackup {
   dueAt: number;
   /** Beginning of the last try. */
   at: number;
-  /** Digest of place and recipients. Others are due at once. */
+  /** Digest of place and recipients. After a change of either, a backup is due at once. */
   target: string;
   /** Place for people, such as `s3://bucket/path`. */
   place: string;

@@ -105,6 +105,11 @@ describe("the options of scheduled backups", () => {
     expect(bucket("s3://acme/a/b", "s3://acme/a")).toEqual([message]);
     expect(bucket("s3://acme/a", "s3://acme/a")).toEqual([message]);
     expect(bucket("s3://acme/a", "s3://acme")).toEqual([message]);
+    const amazon = "endpoint=https://s3.eu-central-1.amazonaws.com";
+    expect(bucket(`s3://acme/a/b?${amazon}`, "s3://acme/a?region=eu-central-1")).toEqual([message]);
+    const own = (port: number) => `s3://acme/a?endpoint=https://store.example.com:${port}`;
+    expect(bucket(own(1), own(1))).toEqual([message]);
+    expect(bucket(own(1), own(2))).toMatchObject({ backupKeep: 14 });
     expect(bucket("s3://acme/ab", "s3://acme/a")).toMatchObject({ backupKeep: 14 });
     expect(bucket("s3://other/a/b", "s3://acme/a")).toMatchObject({ backupKeep: 14 });
   });
