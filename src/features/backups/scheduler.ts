@@ -108,7 +108,10 @@ export function startBackupSchedule({ ctx, backups, alarms }: Dependencies): Bac
   }
 
   function begin(): void {
-    if (!ctx.isPrimary()) return cancel(new NotPrimary());
+    if (!ctx.isPrimary()) {
+      dueSince = undefined;
+      return cancel(new NotPrimary());
+    }
     const dueAt = findDue();
     if (dueAt === undefined) {
       dueSince = undefined;
@@ -116,11 +119,11 @@ export function startBackupSchedule({ ctx, backups, alarms }: Dependencies): Bac
       return;
     }
     dueSince ??= clock.monotonic();
-    if (running) {
-      if (clock.monotonic() - dueSince > MISSING_MS) raise(dueAt, "It is still being written.");
-      return;
+    // After a failure, the alarm has its reason.
+    if (failures === 0 && clock.monotonic() - dueSince > MISSING_MS) {
+      raise(dueAt, running ? "It is still being written." : "Another backup is being written.");
     }
-    if (clock.monotonic() < retryAt) return;
+    if (running || clock.monotonic() < retryAt) return;
     running = run(dueAt).finally(() => {
       running = undefined;
     });

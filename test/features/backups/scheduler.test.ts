@@ -210,6 +210,7 @@ describe("a scheduled backup", () => {
     isPrimary = true;
     await site.pass(MINUTE_MS);
     expect(site.names()).toHaveLength(1);
+    expect(site.app.events()).toEqual([]);
   });
 
   test("a node that is no longer the primary while it copies sends nothing", async () => {
@@ -247,6 +248,11 @@ describe("a scheduled backup", () => {
     await clock.advance(MINUTE_MS);
     await schedule.settled();
     expect([cancelled, site.alarms()]).toEqual([1, []]);
+    // The time that another node had for it does not count.
+    await clock.advance(3 * HOUR_MS);
+    ctx.isPrimary = () => true;
+    await clock.advance(MINUTE_MS);
+    expect(site.alarms()).toEqual([]);
     await schedule.stop();
   });
 
@@ -450,7 +456,7 @@ describe("a backup that fails", () => {
     expect(site.records()).toHaveLength(1);
   });
 
-  test("it waits while a backup is downloaded, without an alarm", async () => {
+  test("it waits while a backup is downloaded, without an alarm for two hours", async () => {
     const copying = Promise.withResolvers<void>();
     const end = Promise.withResolvers<void>();
     let isFirst = true;
@@ -467,10 +473,12 @@ describe("a backup that fails", () => {
     await copying.promise;
     await site.pass(2 * MINUTE_MS);
     expect([site.names(), site.alarms()]).toEqual([[], []]);
+    await site.pass(2 * HOUR_MS);
+    expect(site.alarms()[0]?.detail).toContain("Another backup is being written.");
     end.resolve();
-    expect(await download).toHaveProperty("path");
+    await download;
     await site.pass(MINUTE_MS);
-    expect(site.names()).toHaveLength(1);
+    expect([site.names().length, site.alarms()]).toEqual([1, []]);
   });
 
   test.skipIf(isRoot)("a folder without permission is named", async () => {
