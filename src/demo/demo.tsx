@@ -354,7 +354,7 @@ export function createDemoEgress(): Egress {
     connect: refuse,
     socket: async ({ policy }) => (policy === "mail" ? openSimulatedRelay() : NO_CONNECTION),
     query: refuse,
-    inspectContainer: refuse,
+    askDocker: refuse,
     async request({ policy }) {
       if (policy !== "webhook") return NO_CONNECTION;
       requests += 1;

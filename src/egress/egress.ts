@@ -28,8 +28,8 @@ export interface Egress {
   request(request: HttpRequest): Promise<HttpAnswer | Fault>;
   /** Queries the DNS. */
   query(query: DnsQuery): Promise<DnsAnswer | Fault>;
-  /** Asks a Docker host of the operator for the state of a container. */
-  inspectContainer(target: ContainerTarget): Promise<HttpAnswer | Fault>;
+  /** Asks a Docker host of the operator for the state of a container, or for the list of all. */
+  askDocker(target: ContainerTarget): Promise<HttpAnswer | Fault>;
 }
 
 /** Creates the outgoing connections. Their code is loaded at the first use, which shortens the start. */
@@ -42,6 +42,6 @@ export function createEgress(deps: EgressDependencies): Egress {
     socket: async (target) => (await opened()).socket(target),
     request: async (request) => (await opened()).request(request),
     query: async (query) => (await opened()).query(query),
-    inspectContainer: async (target) => (await opened()).inspectContainer(target),
+    askDocker: async (target) => (await opened()).askDocker(target),
   };
 }

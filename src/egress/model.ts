@@ -169,8 +169,10 @@ export interface HttpAnswer {
 export interface ContainerTarget extends Recorded {
   /** Name of a Docker host of the operator. */
   host: string;
-  /** Name or id of the container. */
-  container: string;
+  /** Name or id of the container; null for the list of all containers. */
+  container: string | null;
+  /** Limit of bytes of the answer as sent; 256 KiB if omitted. */
+  maxBodyBytes?: number | undefined;
   signal: AbortSignal;
 }
 

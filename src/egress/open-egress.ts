@@ -13,7 +13,7 @@ import {
   tlsOptions,
 } from "./connect";
 import { boundedLookup, createResolve, queryDns, systemLookup, type Lookup } from "./dns";
-import { inspectContainer, sendRequest } from "./request";
+import { askDocker, sendRequest } from "./request";
 import { createEcho, type SendEcho } from "./echo";
 import {
   type ConnectTarget,
@@ -200,10 +200,10 @@ export function openEgress(deps: EgressDependencies) {
 
     query: (query: DnsQuery) => checked(queryDns(query, policies[query.policy], outside), query),
 
-    async inspectContainer(target: ContainerTarget) {
+    async askDocker(target: ContainerTarget) {
       const { dockerHosts: hosts = new Map(), dockerTlsDir: tlsDir } = deps.config ?? {};
       const { contact: _operators, ...own } = target;
-      return checked(inspectContainer(own, { hosts, tlsDir, resolve, connector }), own);
+      return checked(askDocker(own, { hosts, tlsDir, resolve, connector }), own);
     },
   };
 }

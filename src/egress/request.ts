@@ -161,9 +161,12 @@ const SOCKET_FAULTS: Readonly<Record<string, string>> = {
   EACCES: "This server is not allowed to open the socket of the Docker host.",
 };
 
-/** Asks a Docker host for the state of a container, the only request that is ever sent to it. */
-export async function inspectContainer(
-  { host, container, signal, steps }: ContainerTarget,
+/**
+ * Asks a Docker host for the state of a container, or for the list of all, also of those that are stopped. No other
+ * request is ever sent to it.
+ */
+export async function askDocker(
+  { host, container, maxBodyBytes, signal, steps }: ContainerTarget,
   deps: DockerDependencies,
 ): Promise<HttpAnswer | Fault> {
   const address = deps.hosts.get(host);
@@ -174,8 +177,9 @@ export async function inspectContainer(
       ? await openSocket(address.path, signal, steps)
       : await openAddress(host, address);
   if (opened instanceof Fault) return opened;
-  const url = new URL(`http://docker/containers/${encodeURIComponent(container)}/json`);
-  return exchange({ url, method: "GET", policy: "monitor", signal, steps }, opened);
+  const path = container === null ? "json?all=true" : `${encodeURIComponent(container)}/json`;
+  const url = new URL(`http://docker/containers/${path}`);
+  return exchange({ url, method: "GET", policy: "monitor", maxBodyBytes, signal, steps }, opened);
 
   async function openAddress(
     name: string,

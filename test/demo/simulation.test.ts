@@ -121,7 +121,7 @@ describe("the simulation of the demo", () => {
       await egress.connect({ host, port: 9, policy, signal }),
       await egress.socket({ host, port: 9, policy, signal }),
       await egress.query({ name: "example.com", type: "A", policy, signal }),
-      await egress.inspectContainer({ host: "local", container: "web", signal }),
+      await egress.askDocker({ host: "local", container: "web", signal }),
       await egress.request({ url, method: "GET", policy, signal }),
     ]) {
       expect(outcome).toBeInstanceOf(Fault);

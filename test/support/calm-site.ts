@@ -236,7 +236,7 @@ function egressTo(
     connect: unreachable,
     socket: unreachable,
     query: unreachable,
-    inspectContainer: unreachable,
+    askDocker: unreachable,
     async request({ url, headers = {}, body = "" }: HttpRequest) {
       const receiver = receivers[Number(/^receiver-(\d+)\.test$/.exec(url.hostname)?.[1])];
       if (!receiver || !isAlive() || receiver.behaviour === "breaks") return unreachable();

@@ -66,7 +66,7 @@ async function checkDocker(
 ): Promise<ProbeResult> {
   const startedAt = context.clock.monotonic();
   const { signal, steps } = context;
-  const answer = await context.egress.inspectContainer({ host, container, signal, steps });
+  const answer = await context.egress.askDocker({ host, container, signal, steps });
   if (answer instanceof Fault) return failed(answer);
   const body = await readBody(answer);
   if (body instanceof Fault) return failed(body);

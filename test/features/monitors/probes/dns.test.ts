@@ -19,7 +19,7 @@ function knows(records: string[]) {
     ping: unexpected,
     socket: unexpected,
     request: unexpected,
-    inspectContainer: unexpected,
+    askDocker: unexpected,
   };
   return { egress, queries };
 }

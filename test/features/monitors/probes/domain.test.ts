@@ -54,7 +54,7 @@ function createRegistries(answers: Record<string, Answer | Promise<Answer>>) {
     ping: unexpected,
     socket: unexpected,
     query: unexpected,
-    inspectContainer: unexpected,
+    askDocker: unexpected,
     async request({ url, policy, method }: HttpRequest) {
       expect([policy, method]).toEqual(["monitor", "GET"]);
       asked.push(url.href);

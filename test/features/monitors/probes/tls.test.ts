@@ -17,7 +17,7 @@ function shows(expiresAt: number): Egress {
     ping: unexpected,
     socket: unexpected,
     request: unexpected,
-    inspectContainer: unexpected,
+    askDocker: unexpected,
     query: unexpected,
   };
 }
