@@ -26,6 +26,7 @@ import {
 } from "./features/metrics/families";
 import type { MetricFamily } from "./features/metrics/metrics";
 import { createMonitoring } from "./features/monitors/engine/engine";
+import type { DockerLabels, LabelReport } from "./features/docker-labels/docker-labels";
 import type { FindProbe } from "./features/monitors/engine/prober";
 import { createIdleMonitoring, type Monitoring } from "./features/monitors/monitoring";
 import { startRollUps } from "./features/monitors/rollup";
@@ -57,6 +58,8 @@ export interface Background {
   imports: ImportJobs;
   /** Outgoing connections of the process. */
   egress: Egress;
+  /** Outcome of the labels of containers; undefined without a Docker host whose labels are read. */
+  labels?: (() => LabelReport | undefined) | undefined;
   /** Alarms, and the parts for more than one machine that are set up; absent without a server. */
   fleet?: Fleet | undefined;
 }
@@ -132,10 +135,12 @@ export function startBackground(
   const signUps = startSignUps(ctx);
   const mailings = startMailings(ctx);
   monitoring.start();
+  const labels = watchDockerLabels(ctx, egress);
   const timers = [
     startHousekeeping(ctx),
     startMaintenanceClock(ctx),
     startRollUps(ctx, monitoring),
+    ...(labels ? [labels] : []),
     signUps,
     startUserMails(ctx),
   ];
@@ -144,6 +149,7 @@ export function startBackground(
     backups,
     imports,
     egress,
+    labels: labels && (() => labels.report()),
     alarms,
     metrics: [
       ...alarmFamilies(alarms),
@@ -168,6 +174,27 @@ export function startBackground(
       ]);
       await monitoring.stop();
       if (!observed.alarms) await alarms.stop();
+    },
+  };
+}
+
+/** Reads labels of containers if there are Docker hosts. Their code is loaded then, which shortens all other starts. */
+function watchDockerLabels(
+  ctx: Ctx,
+  egress: Egress,
+): (Timer & { report(): LabelReport | undefined }) | undefined {
+  const { dockerHosts, dockerLabels } = ctx.config;
+  if (dockerHosts.size === 0 || dockerLabels === "off") return undefined;
+  let isCancelled = false;
+  let started: DockerLabels | undefined;
+  void import("./features/docker-labels/docker-labels").then(({ startDockerLabels }) => {
+    if (!isCancelled) started = startDockerLabels(ctx, egress);
+  });
+  return {
+    report: () => started?.report(),
+    cancel() {
+      isCancelled = true;
+      started?.cancel();
     },
   };
 }

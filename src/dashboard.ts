@@ -16,6 +16,7 @@ import { signInAdminRoutes } from "./features/auth/screens/sign-in-routes";
 import type { Sessions } from "./features/auth/sessions";
 import { createLoginThrottle } from "./features/auth/throttle";
 import type { Backups } from "./features/backups/backups";
+import type { LabelReport } from "./features/docker-labels/docker-labels";
 import { groupAdminRoutes } from "./features/components/screens/groups";
 import { componentAdminRoutes } from "./features/components/screens/list";
 import { incidentTemplateAdminRoutes } from "./features/incident-templates/screens/list";
@@ -66,6 +67,7 @@ interface DashboardDependencies {
   backups: Backups;
   imports: ImportJobs;
   egress: Egress;
+  labels?: (() => LabelReport | undefined) | undefined;
   fleet?: Fleet | undefined;
   /** Visits of private pages. */
   visits: Visits;

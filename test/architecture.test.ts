@@ -64,6 +64,7 @@ const DEPENDENCIES: Record<string, readonly string[]> = {
   "pages/file.ts": ["auth"],
   "pages/visits.ts": ["auth", "settings"],
   apply: ["pages", "components", "incident-templates", "maintenance", "monitors", "webhooks"],
+  "docker-labels": ["apply", "monitors"],
   imports: [
     "settings",
     "pages",
@@ -245,7 +246,7 @@ describe("the architecture", () => {
     }
     // http/changes runs the handlers of routes that create or change one object, http/identity-proxy begins sessions.
     const allowed =
-      /^(cli|demo)\/|(routes|api)\.tsx?$|\/screens\/|^first-run\.ts$|^fleet\/(usage|primary\/primaryship)\.ts$|^imports\/history\/write\.ts$|^background\.ts$|^ui\/frame\/changes\.ts$|^public\/(mail|subscribe)\.tsx$|^http\/(changes|identity-proxy)\.ts$|^features\/(alarms\/alarms|backups\/scheduler|keys\/usage|auth\/sessions|maintenance\/clock|mailings\/mailings|mail\/settings|pages\/visits|monitors\/(engine\/(alerts|incidents|network|results)|rollup|via)|sending\/(results|loop|waiting-rows)|users\/(mails|letters))\.ts$/;
+      /^(cli|demo)\/|(routes|api)\.tsx?$|\/screens\/|^first-run\.ts$|^fleet\/(usage|primary\/primaryship)\.ts$|^imports\/history\/write\.ts$|^background\.ts$|^ui\/frame\/changes\.ts$|^public\/(mail|subscribe)\.tsx$|^http\/(changes|identity-proxy)\.ts$|^features\/(alarms\/alarms|backups\/scheduler|docker-labels\/docker-labels|keys\/usage|auth\/sessions|maintenance\/clock|mailings\/mailings|mail\/settings|pages\/visits|monitors\/(engine\/(alerts|incidents|network|results)|rollup|via)|sending\/(results|loop|waiting-rows)|users\/(mails|letters))\.ts$/;
     expect(openers.filter((file) => !allowed.test(file))).toEqual([]);
   });
 

@@ -3,6 +3,7 @@ import { startBackground } from "../src/background";
 import { SECOND_MS } from "../src/base/time";
 import { createTestApp } from "./support/app";
 import { settle } from "./support/clock";
+import { startLabelledDocker } from "./support/docker";
 import { createTestEgress } from "./support/egress";
 import { startRawServer } from "./support/raw-server";
 import { until } from "./support/until";
@@ -33,5 +34,42 @@ test("a stop breaks off a hanging delivery within a second, and the next start r
     await clock.advance(SECOND_MS);
     await until(() => isStopped);
     await stopped;
+  }
+});
+
+/** Starts the work without requests of an application that may read the labels of a Docker host. */
+async function startWithDocker(path: string, env: Record<string, string | undefined>) {
+  const app = await createTestApp({
+    env: { ALLCLEAR_DOCKER_HOSTS: `local=unix://${path}`, ...env },
+  });
+  const background = startBackground(
+    app.ctx,
+    { holdOpen: () => () => {} },
+    { requests: () => 0, lastUnreachableAt: () => Number.NEGATIVE_INFINITY },
+  );
+  return { ...app, background };
+}
+
+test("labels of containers are read with a Docker host, until the stop", async () => {
+  using docker = startLabelledDocker();
+  await using app = await startWithDocker(docker.path, {});
+  const { background, clock } = app;
+  await until(() => background.labels?.() !== undefined);
+  await clock.advance(2 * SECOND_MS);
+  await until(() => background.labels?.()?.readAt === clock.now());
+  expect(docker.requests).toEqual(["GET /containers/json?all=true"]);
+  await background.stop(Promise.resolve());
+  await clock.advance(60 * SECOND_MS);
+  expect(docker.requests).toHaveLength(1);
+});
+
+test("labels of containers are not read with --docker-labels off, nor without a Docker host", async () => {
+  using docker = startLabelledDocker();
+  for (const env of [{ ALLCLEAR_DOCKER_LABELS: "off" }, { ALLCLEAR_DOCKER_HOSTS: "" }]) {
+    await using app = await startWithDocker(docker.path, env);
+    expect(app.background.labels).toBeUndefined();
+    await app.clock.advance(60 * SECOND_MS);
+    expect(docker.requests).toEqual([]);
+    await app.background.stop(Promise.resolve());
   }
 });

@@ -110,8 +110,8 @@ function millisecondOf(id: string | undefined): number {
   return Number(value >> 80n);
 }
 
-/** Creator of an object, which keeps it up to date: a configuration file or an import. */
-export type Manager = "apply" | "import";
+/** Creator of an object, which keeps it up to date: a configuration file, an import, or labels of containers. */
+export type Manager = "apply" | "import" | "docker";
 
 /** Identity and manager of an object that `apply` creates. */
 export interface ApplyMetadata {

@@ -8,7 +8,7 @@ import { monitorsIn, omitForeignRefs, readApplyFile, type ReadFile } from "../fe
 import { ApplyFileError, type ApplyOutcome, describeChange } from "../features/apply/run";
 import { type ApplyFile, configFileSchema } from "../features/apply/schema";
 import { createPasswords } from "../features/auth/passwords";
-import { listUndeclarableRefs } from "../features/monitors/declared";
+import { listRefsLeftOut } from "../features/monitors/declared";
 import { preparePasswords } from "../features/pages/file";
 import { followSettings, readPublicAddress } from "../features/settings/settings";
 import { describeQuestion } from "../features/webhooks/alerts/confirmation";
@@ -220,6 +220,8 @@ const ofSecrets = (things: string) =>
   `Secrets and tokens of ${things} are not included either: null keeps a stored one. On another server, set each as \${NAME}.`;
 const ofUnsupported = (refs: readonly string[]) =>
   `Monitors of types that this version cannot check are not included either: ${refs.join(", ")}.`;
+const ofLabels = (refs: readonly string[]) =>
+  `Monitors that labels of containers declare are not included either: ${refs.join(", ")}.`;
 const NOT_ALL =
   "This file is not complete: `allclear apply --prune` with it removes all other objects that apply created.";
 const OMITTED =
@@ -243,12 +245,13 @@ async function runExport(invocation: Invocation): Promise<ExitCode> {
       ].join(" and ");
       const address = config.baseUrl ?? readPublicAddress(tx);
       const schema = address === undefined ? SCHEMA_FILE : `${address}/schema/config.json`;
-      const unsupported = listUndeclarableRefs(tx, page?.id);
+      const { undeclarable, labelled } = listRefsLeftOut(tx, page?.id);
       return writeApplyFile(file, [
         `yaml-language-server: $schema=${schema}`,
         ...HEAD,
         ...(address === undefined ? [SCHEMA_HELP] : []),
-        ...(unsupported.length === 0 ? [] : [ofUnsupported(unsupported)]),
+        ...(undeclarable.length === 0 ? [] : [ofUnsupported(undeclarable)]),
+        ...(labelled.length === 0 ? [] : [ofLabels(labelled)]),
         ...(withSecrets === "" ? [] : [ofSecrets(withSecrets)]),
         ...(isAll ? [] : [NOT_ALL]),
         ...(omitted.length > 0 ? [OMITTED, ...omitted.map((line) => `  ${line}`)] : []),

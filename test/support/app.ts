@@ -14,6 +14,7 @@ import { type ErrorCode, ERRORS } from "../../src/base/errors";
 import { schemaErrors } from "../../src/base/validation";
 import { createEgress, type Egress } from "../../src/egress/egress";
 import type { Fleet } from "../../src/features/alarms/fleet";
+import type { LabelReport } from "../../src/features/docker-labels/docker-labels";
 import type { Backups } from "../../src/features/backups/backups";
 import type { ImportJobs } from "../../src/imports/jobs";
 import { type RevealedKey } from "../../src/features/keys/keys";
@@ -152,6 +153,8 @@ export async function createTestApp(
     imports?: (ctx: Ctx) => ImportJobs;
     /** Creates the outgoing connections of the dashboard. */
     egress?: (ctx: Ctx) => Egress;
+    /** Outcome of the labels of containers, as the dashboard shows it; by default no labels are read. */
+    labels?: (ctx: Ctx) => () => LabelReport;
     /** Parts for more than one machine; by default none. */
     fleet?: (ctx: Ctx) => Fleet;
     /** Returns what runs in place of handlers, as on the primary of a fleet. */
@@ -177,7 +180,8 @@ export async function createTestApp(
   const fleet = options.fleet?.(ctx);
   const ownImports = createTestImports(ctx);
   const imports = options.imports?.(ctx) ?? ownImports.imports;
-  const background = async () => ({ monitoring, backups, imports, egress, fleet });
+  const labels = options.labels?.(ctx);
+  const background = async () => ({ monitoring, backups, imports, egress, labels, fleet });
   const wrap = options.wrap?.(ctx);
   const { passwords, visitorPasswords } = options;
   const app = createApp(ctx, { background, passwords, visitorPasswords, wrap });

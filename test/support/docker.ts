@@ -22,8 +22,8 @@ export function startDocker(answer: (container: string) => Response): TestDocker
   const server = Bun.serve({
     unix: path,
     fetch(request) {
-      const { pathname } = new URL(request.url);
-      requests.push(`${request.method} ${pathname}`);
+      const { pathname, search } = new URL(request.url);
+      requests.push(`${request.method} ${pathname}${search}`);
       return answer(/^\/containers\/([^/]+)\/json$/.exec(pathname)?.[1] ?? "");
     },
   });
@@ -35,6 +35,42 @@ export function startDocker(answer: (container: string) => Response): TestDocker
       folder[Symbol.dispose]();
     },
   };
+}
+
+/** A container of the list of a Docker host. */
+export interface ListedContainer {
+  name: string;
+  labels: Record<string, string>;
+  state?: string;
+  /** Unix seconds. */
+  created?: number;
+}
+
+/** Stand-in for a Docker host with containers that a test adds, stops and removes. */
+interface LabelledDocker extends TestDocker {
+  containers: ListedContainer[];
+  /** Answer in place of the list; undefined for the list. */
+  answer: Response | undefined;
+}
+
+/** Starts a Docker host with labelled containers. */
+export function startLabelledDocker(...containers: ListedContainer[]): LabelledDocker {
+  const docker: Pick<LabelledDocker, "containers" | "answer"> = { containers, answer: undefined };
+  const server = startDocker(
+    () =>
+      docker.answer?.clone() ??
+      Response.json(
+        docker.containers.map(({ name, labels, state = "running", created = 1_700_000_000 }) => ({
+          Id: Bun.SHA256.hash(name, "hex"),
+          Names: [`/${name}`],
+          Image: "app:latest",
+          Created: created,
+          State: state,
+          Labels: { "org.opencontainers.image.title": "app", ...labels },
+        })),
+      ),
+  );
+  return Object.assign(docker, server);
 }
 
 /** Checks a container of the host `local`, with these variables of the operator. */

@@ -110,6 +110,19 @@ export type DockerAddress = { path: string } | ListenAddress;
 /** Docker hosts by the names that monitors give them. */
 export type DockerHosts = ReadonlyMap<string, DockerAddress>;
 
+/** Declares an option of the labels of containers. */
+function mode(flag: string, name: string, usual: "on" | "off", help: string) {
+  return option({
+    flag: `docker-${flag}`,
+    env: `ALLCLEAR_DOCKER_${name}`,
+    parse: parseOneOf(["on", "off"]),
+    default: usual,
+    placeholder: "MODE",
+    help,
+    scope: "serve",
+  });
+}
+
 /** Options of the Docker hosts that monitors may name. Nobody else can name a socket. */
 export const DOCKER_OPTIONS = {
   dockerHosts: option<DockerHosts>({
@@ -121,6 +134,13 @@ export const DOCKER_OPTIONS = {
     help: "Docker hosts whose containers monitors may check, such as local=unix:///var/run/docker.sock,nas=tcp://10.0.0.5:2376.",
     scope: "serve",
   }),
+  dockerLabels: mode("labels", "LABELS", "on", "off: labels of containers declare no monitors."),
+  dockerPrune: mode(
+    "prune",
+    "PRUNE",
+    "off",
+    "on: delete monitors of labels ten minutes after their containers were removed.",
+  ),
   dockerTlsDir: option({
     flag: "docker-tls-dir",
     env: "ALLCLEAR_DOCKER_TLS_DIR",

@@ -5,6 +5,7 @@
 import type { TProperties, TSchema } from "@sinclair/typebox";
 import type { Actor } from "../../base/actor";
 import type { FieldError } from "../../base/errors";
+import type { Manager } from "../../base/ids";
 import { ByTag } from "../../base/schema";
 import {
   concealedSecrets,
@@ -191,15 +192,22 @@ export function isDeclarable(monitor: StoredMonitor): monitor is DeclarableMonit
 }
 
 /**
- * Returns the refs of monitors that no file can describe; with `pageId` only of those with a component of
- * that page.
+ * Returns the refs of monitors that an export leaves out: those that no file can describe, and those that labels of
+ * containers declare. With `pageId` only of those with a component of that page.
  */
-export function listUndeclarableRefs(reader: Reader, pageId: string | undefined): string[] {
+export function listRefsLeftOut(
+  reader: Reader,
+  pageId: string | undefined,
+): { undeclarable: string[]; labelled: string[] } {
   const page = pageId && new Set(listComponentsOfPage(reader, { pageId }).map(({ id }) => id));
-  return listStoredMonitors(reader)
-    .filter((monitor) => !isDeclarable(monitor))
-    .filter(({ componentIds }) => !page || componentIds.some((id) => page.has(id)))
-    .map(({ row }) => row.ref);
+  const stored = listStoredMonitors(reader).filter(
+    ({ componentIds }) => !page || componentIds.some((id) => page.has(id)),
+  );
+  const refsOf = (monitors: StoredMonitor[]) => monitors.map(({ row }) => row.ref);
+  return {
+    undeclarable: refsOf(stored.filter((monitor) => !isDeclarable(monitor))),
+    labelled: refsOf(stored.filter(({ row }) => row.managedBy === "docker")),
+  };
 }
 
 /** Lists all monitors, oldest first. */
@@ -226,6 +234,8 @@ interface MonitorAssignment {
   ref: string;
   /** Id of the monitor, or the one that a new monitor gets. */
   id: string;
+  /** Manager of a new monitor. */
+  managedBy: Manager;
   componentIds: string[];
   /** Not validated: see `findInvalidChain`. */
   parentIds: string[];
@@ -268,8 +278,7 @@ export function planMonitor(monitor: DeclaredMonitor, row: MonitorRow | undefine
     create(ctx, tx, { componentIds, ...identity }, actor) {
       const fields = { name, type, ...settings, paused, config: config.creation };
       const input = { ...fields, component_ids: componentIds };
-      const metadata = { ...identity, managedBy: "apply" } as const;
-      return createMonitor(ctx, tx, validate(CreateMonitorBody, input), actor, metadata).record.row;
+      return createMonitor(ctx, tx, validate(CreateMonitorBody, input), actor, identity).record.row;
     },
     update(ctx, tx, { ref, id, componentIds, parentIds }, actor) {
       const input = { name, ...settings, config: config.change, component_ids: componentIds };

@@ -1,6 +1,7 @@
 /* Monitors in the configuration file: their schema, `applyMonitors` and `exportMonitors`. */
 import { type Static, Type } from "@sinclair/typebox";
 import { invalidFields, pointer } from "../../base/errors";
+import type { Manager } from "../../base/ids";
 import { Text } from "../../base/schema";
 import { RefText } from "../../base/texts";
 import type { Reader, Tx } from "../../db/statements";
@@ -10,6 +11,7 @@ import {
   type Entry,
   type Path,
   PreviousRefs,
+  refOf,
   RowsByRef,
 } from "../apply/run";
 import { listComponentsOfPage } from "../components/store";
@@ -23,7 +25,8 @@ import {
   planMonitor,
 } from "./declared";
 import { findInvalidChain } from "./dependencies";
-import { findMonitor, findMonitorByRef } from "./store";
+import type { MonitorRecord } from "./records";
+import { findMonitor, findMonitorByRef, type MonitorRow } from "./store";
 import { deleteMonitor } from "./monitors";
 import { PARENTS_MAX } from "./wire";
 
@@ -62,6 +65,7 @@ interface MonitorEntry
   extends Entry<FileMonitor, MonitorWithRef>, Pick<MonitorList, "componentId"> {
   /** Id of its row, also of one that is not created yet. */
   id: string;
+  managedBy: Manager;
 }
 
 /** Applies monitors, after the components. */
@@ -73,7 +77,8 @@ export function applyMonitors(run: ApplyRun, monitorLists: readonly MonitorList[
     monitors.map((item, index) => {
       const entry = rows.match(item, [...path, index]);
       // Exports are sorted by id, so new ids are in the order of the file.
-      return { ...entry, componentId, id: entry.row?.row.id ?? ctx.newId("mon") };
+      const id = entry.row?.row.id ?? ctx.newId("mon");
+      return { ...entry, componentId, id, managedBy: "apply" as const };
     }),
   );
   // First, so that entries can take the refs of deleted ones.
@@ -92,6 +97,32 @@ export function applyMonitors(run: ApplyRun, monitorLists: readonly MonitorList[
   const components = readComponentRefs(tx);
   for (const entry of parentsFirst(entries)) applyMonitor(run, entry, { monitors, components });
   requireValidDependencies(run, entries, monitors);
+}
+
+/**
+ * Applies a monitor that is declared alone, by labels of a container, and returns its row. `stored` is the monitor with
+ * its ref. Throws as `applyMonitors` does.
+ */
+export function applyMonitorOfLabels(
+  run: ApplyRun,
+  item: FileMonitor,
+  stored: MonitorRecord | undefined,
+  components: ComponentRefs,
+): MonitorRow {
+  const { ctx, tx } = run;
+  const ref = refOf(item);
+  const row = stored && {
+    ref,
+    row: stored.row,
+    componentIds: stored.components.map(({ id }) => id),
+    parentIds: stored.parents.map(({ id }) => id),
+  };
+  const id = row?.row.id ?? ctx.newId("mon");
+  const entry = { item, ref, path: [], row, componentId: null, id, managedBy: "docker" } as const;
+  const monitors = new MonitorRefs(tx, [entry], row ? [row] : []);
+  const applied = applyMonitor(run, entry, { monitors, components });
+  if (item.depends_on) requireValidDependencies(run, [entry], monitors);
+  return applied;
 }
 
 /**
@@ -157,11 +188,13 @@ class MonitorRefs {
 }
 
 /** Returns the entries in their order, except that those on which others depend come before them. */
-function parentsFirst(entries: readonly MonitorEntry[]): Iterable<MonitorEntry> {
+export function parentsFirst<One extends Pick<MonitorEntry, "ref" | "item">>(
+  entries: readonly One[],
+): Iterable<One> {
   const byRef = new Map(entries.map((entry) => [entry.ref, entry]));
-  const visited = new Set<MonitorEntry>();
-  const ordered = new Set<MonitorEntry>();
-  const visit = (entry: MonitorEntry): void => {
+  const visited = new Set<One>();
+  const ordered = new Set<One>();
+  const visit = (entry: One): void => {
     if (visited.has(entry)) return;
     visited.add(entry);
     for (const ref of entry.item.depends_on ?? []) {
@@ -179,17 +212,18 @@ function applyMonitor(
   run: ApplyRun,
   entry: MonitorEntry,
   refs: { monitors: MonitorRefs; components: ComponentRefs },
-): void {
+): MonitorRow {
   const { ctx, tx, options } = run;
-  const { item, ref, id, path, row: stored } = entry;
+  const { item, ref, id, path, managedBy, row: stored } = entry;
   const [assignment, plan] = run.locatingErrors(path, () => {
+    if (stored && stored.row.managedBy !== managedBy) requireNoLabels(stored.row);
     const componentIds = componentIdsOf(entry, refs.components);
     const parentIds = parentIdsOf(item, refs.monitors);
-    return [{ ref, id, componentIds, parentIds }, planMonitor(item, stored?.row)];
+    return [{ ref, id, managedBy, componentIds, parentIds }, planMonitor(item, stored?.row)];
   });
   const named = (ids: readonly string[]) => ids.map((one) => refs.components.nameOf(one)).sort();
   const refsOf = (ids: readonly string[]) => ids.map((one) => refs.monitors.of(one));
-  run.apply<MonitorWithRef["row"], Record<string, unknown>>({
+  return run.apply<MonitorRow, Record<string, unknown>>({
     noun: "monitor",
     label: stored?.ref ?? ref,
     address: ref,
@@ -210,6 +244,13 @@ function applyMonitor(
     create: () => plan.create(ctx, tx, assignment, options.actor),
     update: () => plan.update(ctx, tx, assignment, options.actor),
   });
+}
+
+/** Throws `validation_failed` for a monitor that labels of a container declare, which would change it back. */
+function requireNoLabels({ managedBy, ref }: MonitorRow): void {
+  if (managedBy !== "docker") return;
+  const detail = `belongs to a monitor that labels of a container declare: ${ref}`;
+  throw invalidFields([{ pointer: pointer("ref"), detail }]);
 }
 
 /**
@@ -239,14 +280,14 @@ function parentIdsOf({ depends_on: parents = [] }: FileMonitor, refs: MonitorRef
  * Names of components in a file, by which monitors list additional ones: `page-slug/component-ref`,
  * or with a colon as in the API.
  */
-interface ComponentRefs {
+export interface ComponentRefs {
   nameOf(id: string): string;
   /** Finds a component by its name, also with an earlier slug of the page. */
   find(name: string): string | undefined;
 }
 
 /** Reads the components of all pages. */
-function readComponentRefs(reader: Reader): ComponentRefs {
+export function readComponentRefs(reader: Reader): ComponentRefs {
   const names = new Map<string, string>();
   const ids = new Map<string, string>();
   for (const page of listAllPages(reader, {})) {
@@ -279,7 +320,7 @@ export interface ExportedMonitors {
  */
 export function exportMonitors(reader: Reader, pages: readonly PageRow[]): ExportedMonitors {
   const stored = listStoredMonitors(reader);
-  const monitors = stored.filter(isDeclarable);
+  const monitors = stored.filter(isDeclarable).filter(({ row }) => row.managedBy !== "docker");
   const refs = monitors.length > 0 ? readComponentRefs(reader) : undefined;
   const refOf = new Map(stored.map(({ row }) => [row.id, row.ref]));
   const { ranks, compare } = componentOrder(reader, pages);

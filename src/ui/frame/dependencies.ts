@@ -8,6 +8,7 @@ import type { SignInPages } from "../../features/auth/screens/sign-in";
 import type { Sessions } from "../../features/auth/sessions";
 import type { LoginThrottle } from "../../features/auth/throttle";
 import type { Backups } from "../../features/backups/backups";
+import type { LabelReport } from "../../features/docker-labels/docker-labels";
 import type { KeyUsage } from "../../features/keys/usage";
 import type { Monitoring } from "../../features/monitors/monitoring";
 import type { Visits } from "../../features/pages/visits";
@@ -40,6 +41,8 @@ export interface AdminDependencies {
   backups: Backups;
   imports: ImportJobs;
   egress: Egress;
+  /** Outcome of the labels of containers; undefined without a Docker host whose labels are read. */
+  labels?: (() => LabelReport | undefined) | undefined;
   /** Parts for more than one machine; undefined without their options. */
   fleet: Fleet | undefined;
   /** Visits of private pages. */

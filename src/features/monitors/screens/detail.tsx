@@ -45,6 +45,7 @@ import { DenseDataTable } from "../../../ui/list";
 import { PageHead, Tabs } from "../../../ui/navigation";
 import { type TimeBand, TimeChart, type TimePoint } from "../../../ui/time-chart";
 import { clockAt, dayAt, RelativeTime, spanAt, useZone, utcDays } from "../../../ui/times";
+import { LabelledContainer } from "../../docker-labels/screens/notices";
 import type { Span } from "../../components/rules";
 import { presetOf, ReportLink } from "../../incidents/screens/list";
 import { webhookName } from "../../webhooks/records";
@@ -368,6 +369,15 @@ function MonitorFacts({ view, now }: { view: MonitorView; now: number }) {
                 {
                   label: "Imported from",
                   value: `${PRODUCTS[view.origin.kind]} (${view.origin.name})`,
+                  isWide: true,
+                },
+              ]),
+          ...(view.container === undefined
+            ? []
+            : [
+                {
+                  label: "Labels of",
+                  value: <LabelledContainer source={view.container} now={now} />,
                   isWide: true,
                 },
               ]),

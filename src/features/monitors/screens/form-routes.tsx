@@ -30,6 +30,8 @@ import type { Area } from "../../../ui/screens/area";
 import { FormScreen, ManagedByFile } from "../../../ui/screens/form-screen";
 import type { At, SentAt } from "../../../ui/screens/routes";
 import { dayAt, useZone, zoneTime } from "../../../ui/times";
+import { ManagedByLabels } from "../../docker-labels/screens/notices";
+import type { DockerMonitorRow } from "../../docker-labels/store";
 import { nextStepLink } from "../../overview/screens/first-steps";
 import { FORMATS } from "../../webhooks/formats/index";
 import {
@@ -73,7 +75,7 @@ import { EMPTY_ROWS, MORE_EMPTY_ROWS, MORE_ROWS } from "./rows";
 import { createTypedSecrets, NO_SECRETS, secretsIn } from "./secrets";
 import { showToken } from "./token";
 import { TYPE_FORMS } from "./types";
-import { listNotified } from "./view";
+import { findContainerOf, listNotified } from "./view";
 import { answerInWords, resultInWords, typeLabel } from "./words";
 
 /** Maximum number of groups that the form offers. Others can be typed. */
@@ -278,7 +280,12 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
       return {
         resource: monitorResource(monitor, selectionOf(reader, monitor.id)),
         version: monitor.version,
-        context: { ...readContext(reader, at, monitor), monitor, isFromFile },
+        context: {
+          ...readContext(reader, at, monitor),
+          monitor,
+          isFromFile,
+          container: findContainerOf(reader, record),
+        },
       };
     },
     show(state, at) {
@@ -412,6 +419,7 @@ interface MonitorFormContext extends MonitorContext {
 interface EditContext extends MonitorFormContext {
   monitor: Monitor;
   isFromFile: boolean;
+  container: DockerMonitorRow | undefined;
 }
 
 const LIST = { href: MONITORS_PATH, label: "Monitors" };
@@ -443,7 +451,7 @@ function NewMonitor(props: { type: SupportedType; state: StateWith<MonitorFormCo
 
 /** Edit form of a monitor. The type cannot be changed. */
 function EditMonitor({ state }: { state: StateWith<EditContext> }) {
-  const { monitor, isFromFile, draft, trial } = state.context;
+  const { monitor, isFromFile, container, draft, trial } = state.context;
   const { id, name, type } = monitor;
   return (
     <>
@@ -451,7 +459,13 @@ function EditMonitor({ state }: { state: StateWith<EditContext> }) {
         title="Edit monitor"
         crumbs={[LIST, { href: monitorPath(id), label: name }]}
         intro={type === "unsupported" ? undefined : typeLabel(type)}
-        above={isFromFile ? <ManagedByFile what="monitor" /> : null}
+        above={
+          isFromFile ? (
+            <ManagedByFile what="monitor" />
+          ) : container ? (
+            <ManagedByLabels source={container} />
+          ) : null
+        }
         form={monitorForm(type)}
         state={{ ...state, hidden: { draft, ...state.hidden } }}
         action={monitorPath(id, "edit")}

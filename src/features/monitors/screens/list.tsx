@@ -46,6 +46,8 @@ import {
   Selects,
 } from "../../../ui/screens/list";
 import { RelativeTime } from "../../../ui/times";
+import type { LabelReport } from "../../docker-labels/docker-labels";
+import { LabelNotices } from "../../docker-labels/screens/notices";
 import {
   countMonitorsMatching,
   listMonitorsInOrder,
@@ -76,14 +78,21 @@ import {
 } from "./words";
 
 /** `/admin/monitors`: monitors with state, last 24 hours and figures, worst first. */
-export function MonitorList(props: { list: MonitorListing; role: Role; now: number }) {
-  const { list, role, now } = props;
+export function MonitorList(props: {
+  list: MonitorListing;
+  /** Outcome of the labels of containers, for those who may change monitors. */
+  labels: LabelReport | undefined;
+  role: Role;
+  now: number;
+}) {
+  const { list, labels, role, now } = props;
   const { records } = list;
   const canChange = roleAllows(role, "admin");
   if (!list.hasAny) {
     return (
       <>
         <PageHead title="Monitors" isList />
+        {labels ? <LabelNotices report={labels} now={now} /> : null}
         <NoMonitors canCreate={canChange} />
       </>
     );
@@ -93,6 +102,7 @@ export function MonitorList(props: { list: MonitorListing; role: Role; now: numb
   return (
     <>
       <PageHead title="Monitors" isList actions={canChange ? <CreateLink /> : undefined} />
+      {labels ? <LabelNotices report={labels} now={now} /> : null}
       <StateTabs list={list} />
       <ListCard>
         <MonitorToolbar list={list} table={table} />

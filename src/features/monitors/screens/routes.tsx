@@ -15,6 +15,7 @@ import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { monitorPath, MONITORS_PATH } from "../../../ui/frame/paths";
 import { createArea } from "../../../ui/screens/area";
 import { screenOperation, ShowInstead } from "../../../ui/screens/routes";
+import { RecreatedByLabels } from "../../docker-labels/screens/notices";
 import { findKey } from "../../keys/store";
 import { listWebhooksOnlyFor } from "../../webhooks/monitors";
 import { listUnmatchedAlerts } from "../alerts/alert-store";
@@ -46,7 +47,7 @@ import { rangeQuery, readRange } from "./range";
 import { addSelectionRoutes } from "./selection";
 import { tokenKindInWords } from "./job";
 import { showToken } from "./token";
-import { readMonitorView } from "./view";
+import { findContainerOf, readMonitorView } from "./view";
 import { isUnacknowledged, resultInWords } from "./words";
 
 /** Form without fields, which is submitted once. */
@@ -81,7 +82,8 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
     const now = ctx.clock.now();
     const list = await runInSlices(readMonitorList(ctx.db, query, now));
     const { role } = sessionOf(requestContext).user;
-    return { title: "Monitors", children: <MonitorList list={list} role={role} now={now} /> };
+    const labels = roleAllows(role, "admin") ? deps.labels?.() : undefined;
+    return { title: "Monitors", children: <MonitorList {...{ list, labels, role, now }} /> };
   });
 
   area.screen("/alerts", ({ requestContext }) => {
@@ -175,16 +177,21 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
     role: "admin",
     find: getMonitorRecord,
     nameOf: ({ row }) => row.name,
-    consequences: ({ row }) => (
-      <>
-        <p>
-          Checks stop, and the results are no longer visible. Statuses set by the monitor end now,
-          and stay in the history of the components. This cannot be undone.
-        </p>
-        <WebhooksLeft webhooks={listWebhooksOnlyFor(ctx.db, new Set([row.id]))} />
-        {row.paused ? null : <p>To stop the monitor for a while, pause it instead.</p>}
-      </>
-    ),
+    consequences: (record) => {
+      const { row } = record;
+      const container = findContainerOf(ctx.db, record);
+      return (
+        <>
+          <p>
+            Checks stop, and the results are no longer visible. Statuses set by the monitor end now,
+            and stay in the history of the components. This cannot be undone.
+          </p>
+          <WebhooksLeft webhooks={listWebhooksOnlyFor(ctx.db, new Set([row.id]))} />
+          {container ? <RecreatedByLabels source={container} /> : null}
+          {row.paused ? null : <p>To stop the monitor for a while, pause it instead.</p>}
+        </>
+      );
+    },
     remove: (tx, { row }, actor) => deleteMonitor(ctx, tx, row.id, actor),
   });
 

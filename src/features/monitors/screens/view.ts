@@ -5,6 +5,7 @@ import type { Reader } from "../../../db/statements";
 import { listOpenCausesOfSource } from "../../components/cause-store";
 import { findComponent } from "../../components/store";
 import { findSourceOf } from "../../../imports/store";
+import { type DockerMonitorRow, findDockerMonitor } from "../../docker-labels/store";
 import { listIncidentsOfOutage } from "../../incidents/outage-store";
 import { receivesKind } from "../../webhooks/monitors";
 import { findPausedUntil } from "../../webhooks/records";
@@ -105,6 +106,8 @@ export interface MonitorView {
   webhooks: readonly (WebhookRow & { pausedUntil: number | null })[];
   /** Source from which the monitor was imported; undefined for others. */
   origin: ReturnType<typeof findSourceOf>;
+  /** Container whose labels declare the monitor; undefined for others. */
+  container: DockerMonitorRow | undefined;
 }
 
 /** Reads a monitor for its screen. Throws `not_found`. */
@@ -163,7 +166,16 @@ export function readMonitorView(
       pausedUntil: findPausedUntil(reader, row, now),
     })),
     origin: record.row.managedBy === "import" ? findSourceOf(reader, { id }) : undefined,
+    container: findContainerOf(reader, record),
   };
+}
+
+/** Returns the container whose labels declare a monitor; undefined for monitors of others. */
+export function findContainerOf(
+  reader: Reader,
+  { row: { id, managedBy } }: MonitorRecord,
+): DockerMonitorRow | undefined {
+  return managedBy === "docker" ? findDockerMonitor(reader, { monitorId: id }) : undefined;
 }
 
 function readJob(reader: Reader, { row, state }: MonitorRecord, now: number): JobView {

@@ -81,6 +81,14 @@ const SETTINGS: Readonly<Record<OptionName, Setting>> = {
     label: "Docker hosts",
     show: ({ config }) => listOf([...config.dockerHosts.keys()]),
   },
+  dockerLabels: {
+    label: "Monitors of container labels",
+    show: ({ config }) => (config.dockerLabels === "on" ? "On" : "Off"),
+  },
+  dockerPrune: {
+    label: "Deletion of monitors of removed containers",
+    show: ({ config }) => (config.dockerPrune === "on" ? "On" : "Off"),
+  },
   dockerTlsDir: {
     label: "Certificates of Docker hosts",
     isCode: true,
