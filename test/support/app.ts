@@ -154,7 +154,7 @@ export async function createTestApp(
     /** Creates the outgoing connections of the dashboard. */
     egress?: (ctx: Ctx) => Egress;
     /** Outcome of the labels of containers, as the dashboard shows it; by default no labels are read. */
-    labels?: (ctx: Ctx) => () => LabelReport;
+    labels?: (ctx: Ctx) => () => LabelReport | undefined;
     /** Parts for more than one machine; by default none. */
     fleet?: (ctx: Ctx) => Fleet;
     /** Returns what runs in place of handlers, as on the primary of a fleet. */

@@ -1,5 +1,6 @@
 import type { Browser } from "playwright-core";
 import { startSession } from "../../src/features/auth/sessions";
+import type { LabelReport } from "../../src/features/docker-labels/docker-labels";
 import { setPublicAddress } from "../../src/features/settings/settings";
 import { createUser } from "../../src/features/users/users";
 import { issueSetUpLink } from "../../src/features/users/invitations";
@@ -20,7 +21,12 @@ export interface DemoSites extends AsyncDisposable {
   empty: BrowserSite & { session: string };
   demoData: BrowserSite & DemoData;
   storm: BrowserSite & { session: string; viewer: string; open: Storm; over: Storm };
-  failing: BrowserSite & { session: string; fleet: TestFleet };
+  failing: BrowserSite & { session: string; fleet: TestFleet; labels: TestLabels };
+}
+
+/** Outcome of labels of containers that a test sets; undefined without a Docker host. */
+interface TestLabels {
+  report: LabelReport | undefined;
 }
 
 /**
@@ -31,9 +37,10 @@ export async function openDemoSites(
   prepare: (site: BrowserSite) => void = () => {},
 ): Promise<DemoSites> {
   const fleet = createTestFleet();
+  const labels: TestLabels = { report: undefined };
   const [bare, empty, demoData, storm, failing] = await Promise.all(
     [undefined, undefined, undefined, undefined, fleet].map((own) =>
-      openSite(browser, { clock: demoClock(), fleet: own }),
+      openSite(browser, { clock: demoClock(), fleet: own, labels: own && (() => labels.report) }),
     ),
   );
   if (!bare || !empty || !demoData || !storm || !failing) throw new Error("five were opened");
@@ -44,7 +51,7 @@ export async function openDemoSites(
     empty: { ...empty, session: await enterAlone(empty.app) },
     demoData: { ...demoData, ...(await fillDemoData(demoData.app)) },
     storm: { ...storm, ...(await fillStorm(storm.app)) },
-    failing: { ...failing, session: await enterAlone(failing.app), fleet },
+    failing: { ...failing, session: await enterAlone(failing.app), fleet, labels },
     async [Symbol.asyncDispose]() {
       await Promise.all(sites.map((site) => site[Symbol.asyncDispose]()));
     },

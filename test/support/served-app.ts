@@ -1,5 +1,6 @@
 import type { Ctx } from "../../src/context";
 import type { Fleet } from "../../src/features/alarms/fleet";
+import type { LabelReport } from "../../src/features/docker-labels/docker-labels";
 import type { ImportJobs } from "../../src/imports/jobs";
 import type { Monitoring } from "../../src/features/monitors/monitoring";
 import { RUNTIME_BODY_MAX_BYTES } from "../../src/http/body";
@@ -17,6 +18,8 @@ export interface ServeOptions {
   imports?: ((ctx: Ctx) => ImportJobs) | undefined;
   /** Parts for more than one machine; by default none. */
   fleet?: Fleet | undefined;
+  /** Outcome of the labels of containers; by default no labels are read. */
+  labels?: (() => LabelReport | undefined) | undefined;
   /** True to serve over HTTPS, with a certificate that no browser trusts. */
   isSecure?: boolean | undefined;
   /** Variables of the installation. */
@@ -39,6 +42,7 @@ export async function serveApp({
   monitoring = calmMonitoring,
   imports,
   fleet,
+  labels,
   isSecure = false,
   env = {},
   routes = {},
@@ -48,6 +52,7 @@ export async function serveApp({
     env: { ...NO_BASE_URL, ...env },
     monitoring,
     ...(fleet && { fleet: () => fleet }),
+    ...(labels && { labels: () => labels }),
   };
   const app = await createTestApp({ ...options, ...(imports && { imports }) });
   const { ctx } = app;

@@ -7,7 +7,6 @@ import type { Actor } from "../../base/actor";
 import type { Timer } from "../../base/clock";
 import { conflict, Problem } from "../../base/errors";
 import { sha256Hex } from "../../base/hash";
-import { oneLine } from "../../base/text";
 import { MINUTE_MS, SECOND_MS } from "../../base/time";
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
@@ -32,13 +31,14 @@ import {
   declarationsIn,
   groupsIn,
   type LabelProblem,
+  problemOf,
   readContainers,
   readDeclaration,
 } from "./rules";
 import { findDockerMonitor, listDockerMonitors, saveDockerMonitor, setRemoved } from "./store";
 
 /** Maximum number of monitors that labels have declared, with those whose containers were removed. */
-export const MONITORS_MAX = 200;
+const MONITORS_MAX = 200;
 
 /** Time between two reads of the containers, and after the start, which should not compete with the first requests. */
 const POLL_MS = 15 * SECOND_MS;
@@ -167,13 +167,9 @@ export function startDockerLabels(ctx: Ctx, egress: Egress): DockerLabels {
           log.info({ host, container: name, monitor, kind, fields: names }, "applied labels");
         }
       } catch (error) {
-        problems.push(
-          ...sentencesOf(error).map((sentence) => ({
-            host,
-            container: name,
-            detail: oneLine(`${prefix}: ${sentence}`),
-          })),
-        );
+        for (const sentence of sentencesOf(error)) {
+          problems.push(problemOf(container, `${prefix}: ${sentence}`));
+        }
       }
     }
     await handleRemoved(byRef, answered);
@@ -242,8 +238,7 @@ async function listContainers(
     const body = await readBody(answer, ANSWER_MAX_BYTES);
     if (body instanceof Fault) return body.message;
     if (body.isTruncated) return "The list of containers is longer than 4 MiB, or was cut off.";
-    const containers = readContainers(host, new TextDecoder().decode(body.bytes));
-    return containers ?? "Docker's answer could not be read.";
+    return readContainers(host, new TextDecoder().decode(body.bytes));
   } finally {
     timer.cancel();
   }
@@ -265,11 +260,14 @@ function withinLimit(
   const room = Math.max(0, MONITORS_MAX - stored.size);
   return {
     chosen: [...old, ...fresh.slice(0, room)],
-    tooMany: fresh.slice(room).map(({ container: { host, name }, prefix }) => ({
-      host,
-      container: name,
-      detail: `${prefix} declares a monitor more than the ${MONITORS_MAX} of labels. Delete those whose containers were removed.`,
-    })),
+    tooMany: fresh
+      .slice(room)
+      .map(({ container, prefix }) =>
+        problemOf(
+          container,
+          `${prefix} declares a monitor more than the ${MONITORS_MAX} of labels. Delete those whose containers were removed.`,
+        ),
+      ),
   };
 }
 

@@ -5,7 +5,7 @@
 import type { TObject, TSchema } from "@sinclair/typebox";
 import { isSecret, secretsIn } from "../../base/secrets";
 import { shapeOf } from "../../base/schema";
-import { isObject, parseJson, toRef } from "../../base/text";
+import { isObject, oneLine, parseJson, toRef } from "../../base/text";
 import { schemaErrors } from "../../base/validation";
 import { validateDeclaredMonitor } from "../monitors/declared";
 import { FileMonitor } from "../monitors/file";
@@ -15,6 +15,9 @@ import { type Field, isKumaMonitor, kumaGroupsOf, readKumaSettings } from "./kum
 /** Label of a container's own monitor, and the beginning of all others. */
 const LABEL = "allclear.monitor";
 const KUMA = "kuma";
+
+const COMPOSE_PROJECT = "com.docker.compose.project";
+const COMPOSE_SERVICE = "com.docker.compose.service";
 
 /** Types that labels can declare. The others reach into databases, other products or this machine. */
 export const LABEL_TYPES = ["http", "tcp", "tls", "ping", "push"] as const;
@@ -39,35 +42,44 @@ export interface Container {
 /** States of containers that were started and not stopped. */
 const RUNNING: ReadonlySet<unknown> = new Set(["running", "restarting", "paused"]);
 
-/** Reads Docker's list of containers; undefined for another text. Containers without a label for monitors are left out. */
-export function readContainers(host: string, text: string): Container[] | undefined {
+/** Maximum number of labels for monitors on one host. */
+const LABELS_MAX = 5_000;
+
+/**
+ * Reads Docker's list of containers, without those that have no label for monitors, and without other labels. Returns a
+ * sentence about a list that cannot be read.
+ */
+export function readContainers(host: string, text: string): Container[] | string {
   const list = parseJson(text);
-  if (!Array.isArray(list)) return undefined;
-  return list.flatMap((each: unknown) => {
-    if (!isObject(each)) return [];
-    const { Id, Names, Labels, State, Created } = each as Readonly<Record<string, unknown>>;
-    const labels = new Map(
-      Object.entries(isObject(Labels) ? Labels : {}).filter(
-        (entry): entry is [string, string] => typeof entry[1] === "string",
-      ),
-    );
-    if (![...labels.keys()].some((label) => isOurs(label) || isKuma(label))) return [];
+  if (!Array.isArray(list)) return "Docker's answer could not be read.";
+  const containers: Container[] = [];
+  let count = 0;
+  for (const each of list as unknown[]) {
+    if (!isObject(each) || !isObject(each["Labels"])) continue;
+    const { Id, Names, Labels: all, State, Created } = each;
+    const labels = new Map<string, string>();
+    for (const [label, value] of Object.entries(all)) {
+      if (typeof value === "string" && (isOurs(label) || isKuma(label))) labels.set(label, value);
+    }
+    if (labels.size === 0) continue;
+    count += labels.size;
+    if (count > LABELS_MAX) {
+      return `Its containers have more than ${LABELS_MAX.toLocaleString("en")} labels for monitors.`;
+    }
     const first: unknown = Array.isArray(Names) ? Names[0] : undefined;
-    const name = String(first ?? Id ?? "").replace(/^\//, "");
-    const [project, service] = ["project", "service"].map((part) =>
-      labels.get(`com.docker.compose.${part}`),
-    );
-    return [
-      {
-        host,
-        name,
-        identity: project && service ? `${project}-${service}` : name,
-        labels,
-        isRunning: RUNNING.has(State),
-        createdAt: typeof Created === "number" ? Created : 0,
-      },
-    ];
-  });
+    const name = oneLine(String(first ?? Id ?? "")).replace(/^\//, "");
+    const { [COMPOSE_PROJECT]: project, [COMPOSE_SERVICE]: service } = all;
+    const isOfService = typeof project === "string" && typeof service === "string";
+    containers.push({
+      host,
+      name,
+      identity: isOfService ? `${project}-${service}` : name,
+      labels,
+      isRunning: RUNNING.has(State),
+      createdAt: typeof Created === "number" ? Created : 0,
+    });
+  }
+  return containers;
 }
 
 function isOurs(label: string): boolean {
@@ -144,8 +156,9 @@ function isOther(first: Declaration, second: Declaration): boolean {
   return second.container.isRunning && textOf(first) !== textOf(second);
 }
 
-function problemOf({ host, name: container }: Container, detail: string): LabelProblem {
-  return { host, container, detail };
+/** Returns a problem with a container in one sentence. */
+export function problemOf({ host, name: container }: Container, detail: string): LabelProblem {
+  return { host, container, detail: oneLine(detail) };
 }
 
 /** Groups the labels of a container by the monitors that they declare. */

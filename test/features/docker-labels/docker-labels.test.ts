@@ -315,6 +315,17 @@ describe("Docker hosts with labels", () => {
     [new Response("<html>"), "Docker's answer could not be read."],
     [Response.json({ message: "no" }), "Docker's answer could not be read."],
     [
+      Response.json([
+        {
+          Names: ["/web"],
+          Labels: Object.fromEntries(
+            Array.from({ length: 5_001 }, (_, index) => [`allclear.monitor.m${index}.url`, "x"]),
+          ),
+        },
+      ]),
+      "Its containers have more than 5,000 labels for monitors.",
+    ],
+    [
       new Response(`[${" ".repeat(4 * 1024 * 1024)}]`),
       "The list of containers is longer than 4 MiB, or was cut off.",
     ],

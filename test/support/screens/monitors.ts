@@ -12,6 +12,26 @@ const NEW = "/admin/monitors/new";
 /** Monitors. */
 export const MONITOR_SCREENS: readonly Screen[] = [
   { name: "monitors-empty", open: ({ empty }) => inEmpty(empty, "/admin/monitors") },
+  {
+    name: "monitors-labels",
+    open({ failing }) {
+      const problem = (label: string, detail: string) => ({
+        host: "local",
+        container: "shop-web-1",
+        detail: `allclear.monitor.checkout.${label} ${detail}.`,
+      });
+      const problems = [
+        problem("url", "must be an address such as https://example.com/health"),
+        problem("interval", "must be a whole number from 5 to 86,400"),
+      ];
+      const silent = [
+        { host: "nas", detail: "There is no socket at the path of the Docker host." },
+      ];
+      const readAt = failing.app.clock.now();
+      failing.labels.report = { silent, problems, more: 5, readAt };
+      return { site: failing, path: "/admin/monitors", session: failing.session };
+    },
+  },
   { name: "monitors", open: inDemoData(() => "/admin/monitors") },
   { name: "monitors-down", open: inDemoData(() => "/admin/monitors?state=down", "viewer") },
   { name: "monitors-nothing-found", open: inDemoData(() => "/admin/monitors?q=mainframe") },

@@ -11,7 +11,7 @@ const SHOWN = 5;
 /** Docker hosts that cannot be read, and labels that are not applied; nothing without one. */
 export function LabelNotices({ report, now }: { report: LabelReport; now: number }) {
   const { silent, problems, more, readAt } = report;
-  const rest = problems.length - SHOWN + more;
+  const rest = Math.max(0, problems.length - SHOWN) + more;
   return (
     <div class="alarms" id="label-notices" data-live="">
       {silent.length === 0 ? null : (
