@@ -211,14 +211,14 @@ function declarationsOf(container: Container, problems: LabelProblem[]): Declara
 
 /** Fills in the template of AutoKuma that most labels with templates use: the name of the container. */
 function filled(text: string, { name }: Container): string {
-  return text.replace(/\{\{\s*container_name\s*\}\}/g, name);
+  return text.replace(/\{\{\s*container_name\s*\}\}/g, () => name);
 }
 
 /** Short names of fields. */
-const ALIASES: Readonly<Record<string, string>> = {
-  interval: "interval_seconds",
-  component: "components",
-};
+const ALIASES: ReadonlyMap<string, string> = new Map([
+  ["interval", "interval_seconds"],
+  ["component", "components"],
+]);
 
 /** Fields of a file that are not those of a label: the name of the label is the ref. */
 const NOT_BY_LABEL: ReadonlySet<string> = new Set(["ref", "previous_refs", "config"]);
@@ -294,7 +294,7 @@ function fieldsOf(
     return { found: new Map(read.fields.map((each) => [each.field, each])), details };
   }
   const found = [...settings].map(([name, label]): [string, LabelledField] => {
-    const field = ALIASES[name] ?? name;
+    const field = ALIASES.get(name) ?? name;
     return [field, { field, ...label }];
   });
   return { found: new Map(found), details };

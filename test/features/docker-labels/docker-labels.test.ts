@@ -428,6 +428,11 @@ describe("labels that are not applied", () => {
       "allclear.monitor.web.colour is not a field of monitors of the type http.",
     ],
     [
+      "allclear.monitor.web.__proto__",
+      "{}",
+      "allclear.monitor.web.__proto__ is not a field of monitors of the type http.",
+    ],
+    [
       "allclear.monitor.web.constructor",
       "red",
       "allclear.monitor.web.constructor is not a field of monitors of the type http.",
