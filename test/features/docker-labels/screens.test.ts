@@ -24,6 +24,9 @@ test("the screens of a monitor of labels name its container, and say that the la
   docker.containers = [];
   await site.read();
   expect(await open(id)).toContain("Labels ofweb-1 on local, removed");
+  expect(await open(`${id}/edit`)).toContain(
+    "The container web-1 was removed. Once it is made again, its labels reset this monitor.",
+  );
   expect(await open(`${id}/delete`)).not.toContain("which create it again");
 });
 
@@ -53,7 +56,7 @@ test("the list of monitors shows admins the hosts that are silent and the labels
   await site.read();
   const shown = await list("admin");
   expect(shown).toContain(
-    "Docker host nas: There is no socket at the path of the Docker host.The monitors of its labels stay as they are.",
+    "Docker host nas: There is no socket at the path of the Docker host.Meanwhile, the monitors of their labels stay as they are.",
   );
   expect(shown).toContain(
     "bad on local: allclear.monitor.m0.url must be an address such as https://example.com/health.",

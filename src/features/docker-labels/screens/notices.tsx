@@ -24,8 +24,8 @@ export function LabelNotices({ report, now }: { report: LabelReport; now: number
             ))}
           </ul>
           <p>
-            The monitors of its labels stay as they are. <code>ALLCLEAR_DOCKER_LABELS=off</code>{" "}
-            ends the reading.
+            Meanwhile, the monitors of their labels stay as they are.{" "}
+            <code>ALLCLEAR_DOCKER_LABELS=off</code> ends the reading.
           </p>
         </Notice>
       )}
@@ -59,8 +59,10 @@ export function LabelNotices({ report, now }: { report: LabelReport; now: number
 export function ManagedByLabels({ source }: { source: DockerMonitorRow }) {
   return (
     <Notice tone="maint" title="Managed by labels of a container">
-      The labels of {source.container} reset this monitor within a minute. To keep a change, make it
-      in the labels. Secrets stay, and so does pausing.
+      {source.removedAt === null
+        ? `The labels of ${source.container} reset this monitor within a minute.`
+        : `The container ${source.container} was removed. Once it is made again, its labels reset this monitor.`}{" "}
+      To keep a change, make it in the labels. Secrets stay, and so does pausing.
     </Notice>
   );
 }
