@@ -53,21 +53,26 @@ interface LabelledDocker extends TestDocker {
   answer: Response | undefined;
 }
 
-/** Starts a Docker host with labelled containers. */
+/** Container without labels, such as a proxy, so that a host without labelled ones does not list nothing. */
+const OTHER: ListedContainer = { name: "proxy", labels: {} };
+
+/** Starts a Docker host with labelled containers, and another one. */
 export function startLabelledDocker(...containers: ListedContainer[]): LabelledDocker {
   const docker: Pick<LabelledDocker, "containers" | "answer"> = { containers, answer: undefined };
   const server = startDocker(
     () =>
       docker.answer?.clone() ??
       Response.json(
-        docker.containers.map(({ name, labels, state = "running", created = 1_700_000_000 }) => ({
-          Id: Bun.SHA256.hash(name, "hex"),
-          Names: [`/${name}`],
-          Image: "app:latest",
-          Created: created,
-          State: state,
-          Labels: { "org.opencontainers.image.title": "app", ...labels },
-        })),
+        [OTHER, ...docker.containers].map(
+          ({ name, labels, state = "running", created = 1_700_000_000 }) => ({
+            Id: Bun.SHA256.hash(name, "hex"),
+            Names: [`/${name}`],
+            Image: "app:latest",
+            Created: created,
+            State: state,
+            Labels: { "org.opencontainers.image.title": "app", ...labels },
+          }),
+        ),
       ),
   );
   return Object.assign(docker, server);

@@ -7,6 +7,7 @@ import type { Actor } from "../../base/actor";
 import type { Timer } from "../../base/clock";
 import { conflict, Problem } from "../../base/errors";
 import { sha256Hex } from "../../base/hash";
+import { runInSlices } from "../../base/in-slices";
 import { MINUTE_MS, SECOND_MS } from "../../base/time";
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
@@ -31,6 +32,7 @@ import {
   declarationsIn,
   groupsIn,
   type LabelProblem,
+  type ListedContainers,
   problemOf,
   readContainers,
   readDeclaration,
@@ -50,6 +52,17 @@ const ANSWER_MAX_BYTES = 4 * 1024 * 1024;
 
 /** Time after the removal of a container in which it may be made again, before its monitor is deleted. */
 const PRUNE_AFTER_MS = 10 * MINUTE_MS;
+
+/** Time for which a host must list no container at all until its containers count as removed. */
+const EMPTY_MS = 10 * MINUTE_MS;
+
+/**
+ * Changes that labels make without a pause, enough to create, pause and resume all monitors, and the time after which
+ * they may make one more. Labels that change all the time would fill the audit log otherwise.
+ */
+const CHANGES_MAX = 3 * MONITORS_MAX;
+const CHANGE_EVERY_MS = 15 * SECOND_MS;
+const WAITS = `Labels have changed monitors ${CHANGES_MAX} times in a short time. This change waits.`;
 
 /** Maximum number of problems that a report lists. */
 const PROBLEMS_MAX = 50;
@@ -72,19 +85,24 @@ export interface DockerLabels extends Timer {
   report(): LabelReport;
 }
 
+const NOTHING_READ: LabelReport = { silent: [], problems: [], more: 0, readAt: undefined };
+
 /** Starts to read the labels of all Docker hosts, on the primary alone. */
 export function startDockerLabels(ctx: Ctx, egress: Egress): DockerLabels {
   const { clock, config, log, signals } = ctx;
   const stopped = new AbortController();
   /** Containers by host, as last read. */
   const known = new Map<string, readonly Container[]>();
-  let report: LabelReport = { silent: [], problems: [], more: 0, readAt: undefined };
+  /** Times at which hosts began to list no container at all, in unix ms. */
+  const emptySince = new Map<string, number>();
+  const changes = createAllowance(ctx);
+  let report = NOTHING_READ;
   let timer = clock.after(FIRST_READ_MS, () => void run());
   /** Digest of the containers whose labels were applied; undefined if they must be applied again. */
   let applied: string | undefined;
   /** Time at which a monitor is to be deleted, in unix ms. */
   let pruneAt = Number.POSITIVE_INFINITY;
-  const forgotten = [
+  const subscriptions = [
     // Somebody may have edited or deleted a monitor of a label.
     signals.monitorsChanged.on(() => (applied = undefined)),
     // A component that a label names may exist now.
@@ -96,6 +114,7 @@ export function startDockerLabels(ctx: Ctx, egress: Egress): DockerLabels {
   async function run(): Promise<void> {
     try {
       if (ctx.isPrimary()) await readAll();
+      else forget();
     } catch (error) {
       applied = undefined;
       if (!stopped.signal.aborted) {
@@ -103,6 +122,31 @@ export function startDockerLabels(ctx: Ctx, egress: Egress): DockerLabels {
       }
     }
     if (!stopped.signal.aborted) timer = clock.after(POLL_MS, () => void run());
+  }
+
+  /** Forgets what was read: another node is the primary, and changes the monitors. */
+  function forget(): void {
+    known.clear();
+    emptySince.clear();
+    applied = undefined;
+    report = NOTHING_READ;
+  }
+
+  /** Returns true for a list that may be that of a failing proxy, or of a daemon that has lost its directory. */
+  function isDoubtful(host: string, { total }: ListedContainers): boolean {
+    if (total > 0) {
+      emptySince.delete(host);
+      return false;
+    }
+    const now = clock.now();
+    const since = emptySince.get(host) ?? now;
+    emptySince.set(host, since);
+    return (
+      now - since < EMPTY_MS &&
+      listDockerMonitors(ctx.db, {}).some(
+        ({ source }) => source.host === host && source.removedAt === null,
+      )
+    );
   }
 
   async function readAll(): Promise<void> {
@@ -115,9 +159,13 @@ export function startDockerLabels(ctx: Ctx, egress: Egress): DockerLabels {
     const answered = new Set<string>();
     for (const [index, host] of hosts.entries()) {
       const list = lists[index];
-      if (typeof list === "string") silent.push({ host, detail: list });
-      else if (list) {
-        known.set(host, list);
+      if (list === undefined) continue;
+      if (typeof list === "string") {
+        emptySince.delete(host);
+        silent.push({ host, detail: list });
+      } else if (isDoubtful(host, list)) silent.push({ host, detail: LISTS_NOTHING });
+      else {
+        known.set(host, list.containers);
         answered.add(host);
       }
     }
@@ -125,6 +173,7 @@ export function startDockerLabels(ctx: Ctx, egress: Egress): DockerLabels {
     const digest = sha256Hex(
       JSON.stringify([
         [...answered].sort(),
+        [...emptySince.keys()].sort(),
         containers.map((each) => ({ ...each, labels: [...each.labels].sort() })),
       ]),
     );
@@ -135,7 +184,7 @@ export function startDockerLabels(ctx: Ctx, egress: Egress): DockerLabels {
     // Before the work, since the signals of its own changes and of others may arrive meanwhile.
     applied = digest;
     const problems = await applyAll(containers, answered);
-    const listed = problems.slice(0, PROBLEMS_MAX);
+    const listed = inTurns(problems).slice(0, PROBLEMS_MAX);
     const more = problems.length - listed.length;
     report = noted({ silent, problems: listed, more, readAt: clock.now() });
   }
@@ -146,23 +195,33 @@ export function startDockerLabels(ctx: Ctx, egress: Egress): DockerLabels {
     answered: ReadonlySet<string>,
   ): Promise<LabelProblem[]> {
     const { byRef, problems } = declarationsIn(containers);
-    const { chosen, tooMany } = withinLimit(ctx, byRef);
-    problems.push(...tooMany);
+    const stored = new Set(listDockerMonitors(ctx.db, {}).map(({ ref }) => ref));
     const groups = groupsIn(containers);
-    const entries = chosen.flatMap((declaration) => {
-      const read = readDeclaration(declaration, groups);
-      if ("monitor" in read) return [{ ...declaration, item: read.monitor }];
-      problems.push(...read.problems);
-      return [];
-    });
+    const entries = await runInSlices(readInOrder(byRef, stored, groups, problems));
     const components = readComponentRefs(ctx.db);
+    let room = MONITORS_MAX - stored.size;
     for (const entry of parentsFirst(entries)) {
       if (stopped.signal.aborted) break;
-      const { container, prefix, item } = entry;
+      const { container, prefix, item, ref } = entry;
       const { host, name } = container;
+      const isNew = !stored.has(ref);
+      if (isNew && room <= 0) {
+        problems.push(problemOf(container, `${prefix} ${IS_ONE_MORE}`));
+        continue;
+      }
       try {
-        const changes = await ctx.db.write((tx) => applyOne(ctx, tx, entry, item, components));
-        for (const { kind, label: monitor, fields } of changes) {
+        const made = await ctx.db.write((tx) => {
+          const outcome = applyOne(ctx, tx, entry, item, components);
+          if (outcome.length > 0 && changes.left() < 1) {
+            applied = undefined;
+            throw conflict(WAITS);
+          }
+          return outcome;
+        });
+        changes.take(made.length);
+        // Only a monitor that was made takes room, so that wrong labels of one container do not keep others out.
+        if (isNew) room -= 1;
+        for (const { kind, label: monitor, fields } of made) {
           const names = fields.map(({ field }) => field);
           log.info({ host, container: name, monitor, kind, fields: names }, "applied labels");
         }
@@ -172,7 +231,7 @@ export function startDockerLabels(ctx: Ctx, egress: Egress): DockerLabels {
         }
       }
     }
-    await handleRemoved(byRef, answered);
+    await handleRemoved(byRef, answered, problems);
     return problems;
   }
 
@@ -180,6 +239,7 @@ export function startDockerLabels(ctx: Ctx, egress: Egress): DockerLabels {
   async function handleRemoved(
     byRef: Declarations["byRef"],
     answered: ReadonlySet<string>,
+    problems: LabelProblem[],
   ): Promise<void> {
     const prunes = config.dockerPrune === "on";
     pruneAt = Number.POSITIVE_INFINITY;
@@ -187,15 +247,24 @@ export function startDockerLabels(ctx: Ctx, egress: Egress): DockerLabels {
       const { monitorId, host, removedAt } = source;
       if (byRef.has(ref) || !answered.has(host) || stopped.signal.aborted) continue;
       const now = clock.now();
+      // A host without any container may have lost them, and their monitors should then have their history.
+      const isPruned = prunes && !emptySince.has(host);
       const endsAt = (removedAt ?? now) + PRUNE_AFTER_MS;
-      if (removedAt === null) {
+      if (removedAt === null || (isPruned && now >= endsAt)) {
+        if (changes.left() < 1) {
+          applied = undefined;
+          problems.push({ host, container: source.container, detail: `${ref}: ${WAITS}` });
+          continue;
+        }
+        changes.take(1);
+        if (removedAt !== null) {
+          await ctx.db.write((tx) => deleteMonitor(ctx, tx, monitorId, ACTOR));
+          continue;
+        }
         await ctx.db.write((tx) => pauseRemoved(ctx, tx, monitorId));
         log.info({ host, container: source.container, monitor: ref }, "a container was removed");
-      } else if (prunes && now >= endsAt) {
-        await ctx.db.write((tx) => deleteMonitor(ctx, tx, monitorId, ACTOR));
-        continue;
       }
-      if (prunes) pruneAt = Math.min(pruneAt, endsAt);
+      if (isPruned) pruneAt = Math.min(pruneAt, endsAt);
     }
   }
 
@@ -215,7 +284,7 @@ export function startDockerLabels(ctx: Ctx, egress: Egress): DockerLabels {
     cancel() {
       stopped.abort();
       timer.cancel();
-      for (const forget of forgotten) forget();
+      for (const unsubscribe of subscriptions) unsubscribe();
     },
   };
 }
@@ -226,7 +295,7 @@ async function listContainers(
   egress: Egress,
   host: string,
   stopped: AbortController,
-): Promise<Container[] | string> {
+): Promise<ListedContainers | string> {
   const limit = new AbortController();
   const timer = clock.after(ANSWER_MS, () => limit.abort());
   try {
@@ -244,31 +313,61 @@ async function listContainers(
   }
 }
 
-/** Returns the declarations of stored monitors, and of as many new ones as there is room for, oldest container first. */
-function withinLimit(
-  { db }: Ctx,
-  byRef: Declarations["byRef"],
-): { chosen: Declaration[]; tooMany: LabelProblem[] } {
-  const stored = new Set(listDockerMonitors(db, {}).map(({ ref }) => ref));
-  const [old, others] = [true, false].map((isStored) =>
-    [...byRef.values()].filter(({ ref }) => stored.has(ref) === isStored),
-  ) as [Declaration[], Declaration[]];
-  // A container that is not running makes no monitor. One that has stopped keeps its own.
-  const fresh = others
-    .filter(({ container }) => container.isRunning)
-    .sort((a, b) => a.container.createdAt - b.container.createdAt);
-  const room = Math.max(0, MONITORS_MAX - stored.size);
+const LISTS_NOTHING =
+  "Docker lists no container at all. If that lasts for ten minutes, the monitors are paused.";
+
+const IS_ONE_MORE = `declares a monitor more than the ${MONITORS_MAX} of labels. Delete those whose containers were removed.`;
+
+/** Returns the first problem of each container, then the second ones, so that no container hides the others. */
+function inTurns(problems: readonly LabelProblem[]): LabelProblem[] {
+  const counts = new Map<string, number>();
+  const turns = problems.map((problem) => {
+    const container = `${problem.host} ${problem.container}`;
+    const turn = counts.get(container) ?? 0;
+    counts.set(container, turn + 1);
+    return { problem, turn };
+  });
+  return turns.sort((a, b) => a.turn - b.turn).map(({ problem }) => problem);
+}
+
+/** Counts the changes of labels: see `CHANGES_MAX`. */
+function createAllowance({ clock }: Ctx) {
+  let spent = 0;
+  let countedAt = clock.monotonic();
   return {
-    chosen: [...old, ...fresh.slice(0, room)],
-    tooMany: fresh
-      .slice(room)
-      .map(({ container, prefix }) =>
-        problemOf(
-          container,
-          `${prefix} declares a monitor more than the ${MONITORS_MAX} of labels. Delete those whose containers were removed.`,
-        ),
-      ),
+    /** Returns the number of changes that may be made. */
+    left(): number {
+      const now = clock.monotonic();
+      spent = Math.max(0, spent - (now - countedAt) / CHANGE_EVERY_MS);
+      countedAt = now;
+      return CHANGES_MAX - spent;
+    },
+    take(count: number): void {
+      spent += count;
+    },
   };
+}
+
+/** Reads the declarations of stored monitors, and then those of new ones, oldest container first. */
+function* readInOrder(
+  byRef: Declarations["byRef"],
+  stored: ReadonlySet<string>,
+  groups: ReadonlyMap<string, string>,
+  problems: LabelProblem[],
+): Generator<number, (Declaration & { item: FileMonitor })[]> {
+  const all = [...byRef.values()];
+  // A container that is not running makes no monitor. One that has stopped keeps its own.
+  const fresh = all
+    .filter(({ container, ref }) => container.isRunning && !stored.has(ref))
+    .sort((a, b) => a.container.createdAt - b.container.createdAt);
+  const entries: (Declaration & { item: FileMonitor })[] = [];
+  for (const declaration of [...all.filter(({ ref }) => stored.has(ref)), ...fresh]) {
+    const read = readDeclaration(declaration, groups);
+    if ("monitor" in read) entries.push({ ...declaration, item: read.monitor });
+    else problems.push(...read.problems);
+    yield 1;
+  }
+  return entries;
 }
 
 /** Creates or changes the monitor of a declaration. Throws as `applyMonitorOfLabels` does. */

@@ -18,6 +18,7 @@ const KUMA = "kuma";
 
 const COMPOSE_PROJECT = "com.docker.compose.project";
 const COMPOSE_SERVICE = "com.docker.compose.service";
+const SWARM_SERVICE = "com.docker.swarm.service.name";
 
 /** Types that labels can declare. The others reach into databases, other products or this machine. */
 export const LABEL_TYPES = ["http", "tcp", "tls", "ping", "push"] as const;
@@ -30,7 +31,7 @@ export interface Container {
   /** Name of the Docker host. */
   host: string;
   name: string;
-  /** Name that stays when the container is made again, and that all containers of a Compose service share. */
+  /** Name that stays when the container is made again, and that all containers of a service of Compose or Swarm share. */
   identity: string;
   labels: ReadonlyMap<string, string>;
   /** False while it is stopped, or was never started. */
@@ -45,41 +46,64 @@ const RUNNING: ReadonlySet<unknown> = new Set(["running", "restarting", "paused"
 /** Maximum number of labels for monitors on one host. */
 const LABELS_MAX = 5_000;
 
-/**
- * Reads Docker's list of containers, without those that have no label for monitors, and without other labels. Returns a
- * sentence about a list that cannot be read.
- */
-export function readContainers(host: string, text: string): Container[] | string {
+/** Containers of a Docker host. */
+export interface ListedContainers {
+  /** Those with labels for monitors, and without their other labels. */
+  containers: Container[];
+  /** Number of all. */
+  total: number;
+}
+
+const UNREADABLE = "Docker's answer could not be read.";
+
+/** Reads Docker's list of containers. Returns a sentence about a list that cannot be read. */
+export function readContainers(host: string, text: string): ListedContainers | string {
   const list = parseJson(text);
-  if (!Array.isArray(list)) return "Docker's answer could not be read.";
+  if (!Array.isArray(list)) return UNREADABLE;
   const containers: Container[] = [];
   let count = 0;
   for (const each of list as unknown[]) {
-    if (!isObject(each) || !isObject(each["Labels"])) continue;
+    // What is no list of containers must not look like one from which they were removed.
+    if (!isObject(each) || typeof each["Id"] !== "string") return UNREADABLE;
     const { Id, Names, Labels: all, State, Created } = each;
+    if (!isObject(all)) continue;
     const labels = new Map<string, string>();
     for (const [label, value] of Object.entries(all)) {
-      if (typeof value === "string" && (isOurs(label) || isKuma(label))) labels.set(label, value);
+      // A container sets a label of its image to nothing to be rid of it.
+      const isSet = typeof value === "string" && value !== "";
+      if (isSet && (isOurs(label) || isKuma(label))) labels.set(label, value);
     }
     if (labels.size === 0) continue;
     count += labels.size;
     if (count > LABELS_MAX) {
       return `Its containers have more than ${LABELS_MAX.toLocaleString("en")} labels for monitors.`;
     }
-    const first: unknown = Array.isArray(Names) ? Names[0] : undefined;
-    const name = oneLine(String(first ?? Id ?? "")).replace(/^\//, "");
-    const { [COMPOSE_PROJECT]: project, [COMPOSE_SERVICE]: service } = all;
-    const isOfService = typeof project === "string" && typeof service === "string";
+    const name = oneLine(nameIn(Names) ?? Id).replace(/^\//, "");
     containers.push({
       host,
       name,
-      identity: isOfService ? `${project}-${service}` : name,
+      identity: serviceIn(all) ?? name,
       labels,
       isRunning: RUNNING.has(State),
       createdAt: typeof Created === "number" ? Created : 0,
     });
   }
-  return containers;
+  return { containers, total: list.length };
+}
+
+/** Returns the own name of a container. Those with a further slash are the names of others for it. */
+function nameIn(names: unknown): string | undefined {
+  if (!Array.isArray(names)) return undefined;
+  const texts = names.filter((each) => typeof each === "string");
+  return texts.find((each) => !each.includes("/", 1)) ?? texts[0];
+}
+
+/** Returns the name of the service to which a container belongs. */
+function serviceIn(labels: Record<string, unknown>): string | undefined {
+  const { [COMPOSE_PROJECT]: project, [COMPOSE_SERVICE]: service } = labels;
+  if (typeof project === "string" && typeof service === "string") return `${project}-${service}`;
+  const swarm = labels[SWARM_SERVICE];
+  return typeof swarm === "string" ? swarm : undefined;
 }
 
 function isOurs(label: string): boolean {
@@ -130,6 +154,16 @@ export interface Declarations {
 export function declarationsIn(containers: readonly Container[]): Declarations {
   const problems: LabelProblem[] = [];
   const byRef = new Map<string, Declaration>();
+  /** Fields as a text, which is made once for each: thousands of declarations may have the ref of a long one. */
+  const texts = new Map<Declaration, string>();
+  const textOf = (declaration: Declaration) => {
+    const { kumaType, fields } = declaration;
+    const text =
+      texts.get(declaration) ??
+      JSON.stringify([kumaType, [...fields].map(([field, { value }]) => [field, value]).sort()]);
+    texts.set(declaration, text);
+    return text;
+  };
   const inOrder = containers.toSorted(
     (a, b) =>
       Number(b.isRunning) - Number(a.isRunning) ||
@@ -140,20 +174,13 @@ export function declarationsIn(containers: readonly Container[]): Declarations {
     for (const declaration of declarationsOf(container, problems)) {
       const first = byRef.get(declaration.ref);
       if (!first) byRef.set(declaration.ref, declaration);
-      else if (isOther(first, declaration)) {
+      else if (container.isRunning && textOf(first) !== textOf(declaration)) {
         const detail = `${declaration.prefix} is also declared by the container ${first.container.name}, with other labels. Those count.`;
         problems.push(problemOf(container, detail));
       }
     }
   }
   return { byRef, problems };
-}
-
-/** Returns true for a declaration that a person should look at: of a running container, with other fields. */
-function isOther(first: Declaration, second: Declaration): boolean {
-  const textOf = ({ kumaType, fields }: Declaration) =>
-    JSON.stringify([kumaType, [...fields].map(([field, { value }]) => [field, value]).sort()]);
-  return second.container.isRunning && textOf(first) !== textOf(second);
 }
 
 /** Returns a problem with a container in one sentence. */
@@ -254,7 +281,11 @@ export function readDeclaration(
     if (ofConfig && isSecret(ofConfig)) details.push(`${label} ${IS_SECRET}`);
     else if (ofConfig) config[field] = converted(ofConfig, value);
     else if (ofMonitor) monitor[field] = converted(ofMonitor, value);
-    else details.push(`${label} is not a field of monitors of the type ${type}.`);
+    else {
+      const isName = label === `${LABEL}.${field}`;
+      const hint = isName ? ` A monitor with this name is declared by ${label}.url.` : "";
+      details.push(`${label} is not a field of monitors of the type ${type}.${hint}`);
+    }
   }
   for (const { path } of secretsIn(own, config)) {
     details.push(`${labelOf(path[0] ?? "")} ${IS_SECRET}`);

@@ -4,6 +4,7 @@ import { startDockerLabels } from "../../../src/features/docker-labels/docker-la
 import { type ListedContainer, startLabelledDocker } from "../../support/docker";
 import { startLabelSite } from "../../support/docker-labels";
 import { usePingProgram } from "../../support/ping-program";
+import { until } from "../../support/until";
 
 const WEB: ListedContainer = {
   name: "web",
@@ -253,6 +254,31 @@ describe("containers of monitors", () => {
     expect((await site.monitor("shop-web")).paused).toBe(true);
   });
 
+  test("containers of one service of Swarm share a monitor, whatever their own names are", async () => {
+    const task = (name: string): ListedContainer => ({
+      name,
+      labels: { ...WEB.labels, "com.docker.swarm.service.name": "shop_web" },
+    });
+    using docker = startLabelledDocker(task("shop_web.1.x8hq"), task("shop_web.2.k2vd"));
+    await using site = await startLabelSite({ local: docker.path });
+    expect(await site.read()).toMatchObject({ problems: [] });
+    docker.containers = [task("shop_web.1.z0zz")];
+    await site.read();
+    expect(await site.refs()).toEqual(["shop-web"]);
+    expect(await site.monitor("shop-web")).toMatchObject({ name: "shop_web", paused: false });
+  });
+
+  test("a container has its own name, not one that another container has for it", async () => {
+    using docker = startLabelledDocker();
+    await using site = await startLabelSite({ local: docker.path });
+    const Labels = { "allclear.monitor": "tcp://db.example.com:5432" };
+    docker.answer = Response.json([
+      { Id: "5f", Names: ["/shop/database", "/db"], State: "running", Created: 1, Labels },
+    ]);
+    await site.read();
+    expect(await site.refs()).toEqual(["db"]);
+  });
+
   test("of containers that declare a monitor differently the newest running one counts, and the other is reported", async () => {
     const old = { ...named("shop", { url: "https://old.example.com" }), created: 1_000 };
     const recent = {
@@ -309,14 +335,109 @@ describe("containers of monitors", () => {
   });
 });
 
+describe("labels of a hostile image", () => {
+  test("labels that are not applied leave the room to those of others", async () => {
+    const wrong = Array.from({ length: 250 }, (_, index) => [
+      [`allclear.monitor.a${index}.url`, "nonsense"],
+      [`allclear.monitor.b${index}.url`, "https://b.example.com"],
+      [`allclear.monitor.b${index}.component`, "no/such"],
+    ]);
+    using docker = startLabelledDocker(
+      { name: "hostile", labels: Object.fromEntries(wrong.flat()), created: 1 },
+      WEB,
+    );
+    await using site = await startLabelSite({ local: docker.path });
+    expect(await site.read()).toMatchObject({ more: 450 });
+    expect(await site.refs()).toEqual(["web"]);
+  });
+
+  test("labels that change all the time change monitors 600 times, and then once in 15 seconds", async () => {
+    const flapping = (round: number): ListedContainer[] =>
+      Array.from({ length: 100 }, (_, index) =>
+        named(`m${index}`, { url: `tcp://m${index}.example.com:${8_000 + round}` }),
+      );
+    using docker = startLabelledDocker(...flapping(0));
+    await using site = await startLabelSite({ local: docker.path });
+    const audits = () => site.audit().length;
+    const before = audits();
+    for (let round = 1; round < 6; round += 1) {
+      await site.read();
+      docker.containers = flapping(round);
+    }
+    await site.read();
+    const written = audits() - before;
+    expect(written).toBeGreaterThanOrEqual(600);
+    for (let round = 6; round < 10; round += 1) {
+      docker.containers = flapping(round);
+      await site.read();
+    }
+    expect(audits() - before - written).toBeLessThanOrEqual(10);
+    const waits = "Labels have changed monitors 600 times in a short time. This change waits.";
+    expect(site.problems().at(-1)).toMatch(/^allclear\.monitor\.m\d+: /);
+    expect(site.problems().at(-1)).toEndWith(`: ${waits}`);
+    // Removed containers wait as well, and what waited follows.
+    docker.containers = [];
+    await site.read();
+    expect(site.problems().at(-1)).toMatch(/^m\d+: /);
+    expect(site.problems().at(-1)).toEndWith(`: ${waits}`);
+    await site.read(110);
+    expect(site.problems()).toEqual([]);
+    expect(await site.monitor("m99")).toMatchObject({ paused: true });
+  });
+
+  test("thousands of monitors with the ref of a long one cost little more than a few", async () => {
+    /** Returns the CPU time of a read in which further labels have the ref of a monitor with 700 long labels. */
+    async function costOf(count: number): Promise<number> {
+      const long = Array.from({ length: 700 }, (_, index) => [
+        `allclear.monitor.web.f${index}`,
+        "x".repeat(4_000),
+      ]);
+      const same = Array.from({ length: count }, (_, index) => [
+        `allclear.monitor.web${"-".repeat(1 + (index % 60))}${"_".repeat(index / 60)}.url`,
+        "x",
+      ]);
+      using docker = startLabelledDocker(
+        { name: "long", labels: Object.fromEntries(long), created: 2 },
+        { name: "same", labels: Object.fromEntries(same), created: 1 },
+      );
+      await using site = await startLabelSite({ local: docker.path });
+      const before = process.cpuUsage().user;
+      expect(await site.read()).toMatchObject({ silent: [], more: 700 + count - 50 });
+      return process.cpuUsage().user - before;
+    }
+    await costOf(40);
+    expect(await costOf(4_000)).toBeLessThan(20 * (await costOf(40)));
+  });
+
+  test("a container with many wrong labels does not hide those of another one", async () => {
+    const wrong = Array.from({ length: 60 }, (_, index) => [`allclear.monitor.a${index}.url`, "x"]);
+    using docker = startLabelledDocker(
+      { name: "hostile", labels: Object.fromEntries(wrong), created: 1 },
+      { ...named("shop", { url: "nonsense" }), created: 2 },
+      { ...named("db", { url: "nonsense" }), created: 3 },
+    );
+    await using site = await startLabelSite({ local: docker.path });
+    const { problems, more } = await site.read();
+    expect(problems.slice(0, 3).map(({ container }) => container)).toEqual([
+      "hostile",
+      "shop",
+      "db",
+    ]);
+    expect([problems.length, more]).toEqual([50, 12]);
+  });
+});
+
 describe("Docker hosts with labels", () => {
   const brokenAnswers: [Response, string][] = [
     [new Response("", { status: 500 }), "Docker answered with status 500."],
     [new Response("<html>"), "Docker's answer could not be read."],
     [Response.json({ message: "no" }), "Docker's answer could not be read."],
+    [Response.json([{ error: "no" }]), "Docker's answer could not be read."],
+    [Response.json([null]), "Docker's answer could not be read."],
     [
       Response.json([
         {
+          Id: "5f",
           Names: ["/web"],
           Labels: Object.fromEntries(
             Array.from({ length: 5_001 }, (_, index) => [`allclear.monitor.m${index}.url`, "x"]),
@@ -347,6 +468,85 @@ describe("Docker hosts with labels", () => {
       expect((await site.monitor("web")).paused).toBe(true);
     });
   }
+
+  test("a host that does not end its answer is given up after ten seconds, and asked again", async () => {
+    using docker = startLabelledDocker(WEB);
+    await using site = await startLabelSite({ local: docker.path });
+    docker.answer = new Response(new ReadableStream({ start: (body) => body.enqueue("[") }));
+    await site.clock.advance(2_000);
+    await until(() => docker.requests.length === 1);
+    await site.clock.advance(9_000);
+    expect(site.labels.report().readAt).toBeUndefined();
+    await site.clock.advance(1_000);
+    await until(() => site.labels.report().readAt !== undefined);
+    expect(site.labels.report().silent).toMatchObject([{ host: "local" }]);
+    docker.answer = undefined;
+    expect(await site.read()).toMatchObject({ silent: [] });
+    expect(await site.refs()).toEqual(["web"]);
+  });
+
+  test("a host that lists no container at all pauses its monitors after ten minutes, and deletes none", async () => {
+    using docker = startLabelledDocker(WEB);
+    using other = startLabelledDocker(named("db", { url: "tcp://db.example.com:5432" }));
+    const env = { ALLCLEAR_DOCKER_PRUNE: "on" };
+    await using site = await startLabelSite({ local: docker.path, nas: other.path }, env);
+    const isPaused = async () => (await site.monitor("web")).paused;
+    await site.read();
+    docker.answer = Response.json([]);
+    const detail =
+      "Docker lists no container at all. If that lasts for ten minutes, the monitors are paused.";
+    expect(await site.read(40)).toMatchObject({ silent: [{ host: "local", detail }] });
+    expect(await isPaused()).toBe(false);
+    // A failure in between begins the ten minutes again.
+    docker.answer = new Response("", { status: 502 });
+    await site.read();
+    docker.answer = Response.json([]);
+    await site.read(40);
+    expect(await isPaused()).toBe(false);
+    expect(await site.read()).toMatchObject({ silent: [] });
+    expect(await isPaused()).toBe(true);
+    await site.read(60);
+    expect(await isPaused()).toBe(true);
+    expect((await site.monitor("db")).paused).toBe(false);
+    docker.answer = undefined;
+    await site.read();
+    expect(await isPaused()).toBe(false);
+    docker.containers = [];
+    await site.read(41);
+    expect(await site.refs()).toEqual(["db"]);
+  });
+
+  test("a host that lists a container again deletes the monitors of those that are gone", async () => {
+    using docker = startLabelledDocker(WEB);
+    const env = { ALLCLEAR_DOCKER_PRUNE: "on" };
+    await using site = await startLabelSite({ local: docker.path }, env);
+    await site.read();
+    docker.answer = Response.json([]);
+    await site.read(100);
+    expect(await site.refs()).toEqual(["web"]);
+    docker.containers = [];
+    docker.answer = undefined;
+    await site.read();
+    expect(await site.refs()).toEqual([]);
+  });
+
+  test("a node that is the primary again has forgotten the containers of a host that is silent", async () => {
+    using docker = startLabelledDocker(WEB);
+    await using site = await startLabelSite({ local: docker.path });
+    const key = await site.keyWith("manage:monitors");
+    await site.read();
+    const { isPrimary } = site.ctx;
+    site.ctx.isPrimary = () => false;
+    await site.clock.advance(15_000);
+    expect(site.labels.report()).toEqual({ silent: [], problems: [], more: 0, readAt: undefined });
+    await site.call("/api/v1/monitors/web", { key, method: "DELETE" });
+    site.ctx.isPrimary = isPrimary;
+    docker.answer = new Response("", { status: 502 });
+    await site.clock.advance(13_000);
+    await site.read();
+    expect(site.labels.report().silent).toHaveLength(1);
+    expect(await site.refs()).toEqual([]);
+  });
 
   test("a host that is away changes nothing, also not after a start, while the others are read", async () => {
     const docker = startLabelledDocker(WEB);
@@ -469,6 +669,16 @@ describe("labels that are not applied", () => {
     });
   }
 
+  test("an empty label declares nothing, since a container rids itself so of a label of its image", async () => {
+    expect(await problemsOf({ "allclear.monitor": "", "kuma.web.http.url": "" })).toEqual([]);
+  });
+
+  test("a label with a name in place of a field says how a monitor of that name is declared", async () => {
+    expect(await problemsOf({ "allclear.monitor.shop": "https://shop.example.com" })).toEqual([
+      "allclear.monitor.shop is not a field of monitors of the type http. A monitor with this name is declared by allclear.monitor.shop.url.",
+    ]);
+  });
+
   test("values of wrong types are rejected as in a configuration file", async () => {
     const prefix = "allclear.monitor.web";
     const labels = {
@@ -588,10 +798,8 @@ describe("labels that are not applied", () => {
     using docker = startLabelledDocker({ name: "other", labels: { "allclear.monitoring": "x" } });
     await using site = await startLabelSite({ local: docker.path });
     docker.answer = Response.json([
-      null,
-      7,
-      {},
-      { Names: "x", Labels: { "allclear.monitor": 7 } },
+      { Id: "5f" },
+      { Names: "x", Id: "5f", Labels: { "allclear.monitor": 7 } },
       { Names: null, Id: "5f", Labels: null },
       {
         Names: [null],
