@@ -243,8 +243,12 @@ export function startDockerLabels(ctx: Ctx, egress: Egress): DockerLabels {
   ): Promise<void> {
     const prunes = config.dockerPrune === "on";
     pruneAt = Number.POSITIVE_INFINITY;
-    for (const { source, ref } of listDockerMonitors(ctx.db, {})) {
+    for (const { source, ref, paused } of listDockerMonitors(ctx.db, {})) {
       const { monitorId, host, removedAt } = source;
+      // Somebody has resumed it, and who pauses it afterwards does so for longer.
+      if (source.isPausedByRemoval && !paused) {
+        await ctx.db.write((tx) => setRemoved(tx, { ...source, isPausedByRemoval: false }));
+      }
       if (byRef.has(ref) || !answered.has(host) || stopped.signal.aborted) continue;
       const now = clock.now();
       // A host without any container may have lost them, and their monitors should then have their history.

@@ -209,6 +209,21 @@ describe("containers of monitors", () => {
     expect((await site.monitor("web")).paused).toBe(false);
   });
 
+  test("a monitor that somebody resumes and pauses without its container stays paused", async () => {
+    using docker = startLabelledDocker(WEB);
+    await using site = await startLabelSite({ local: docker.path });
+    const key = await site.keyWith("manage:monitors");
+    await site.read();
+    docker.containers = [];
+    await site.read();
+    await site.call("/api/v1/monitors/web/resume", { key, method: "POST" });
+    await site.read();
+    await site.call("/api/v1/monitors/web/pause", { key, method: "POST" });
+    docker.containers = [WEB];
+    await site.read();
+    expect((await site.monitor("web")).paused).toBe(true);
+  });
+
   test("pruning deletes a monitor ten minutes after its container was removed", async () => {
     using docker = startLabelledDocker(WEB, named("db", { url: "tcp://db.example.com:5432" }));
     const env = { ALLCLEAR_DOCKER_PRUNE: "on" };
