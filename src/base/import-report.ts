@@ -7,6 +7,9 @@ export const PRODUCTS = {
   gatus: "Gatus",
   statuspage: "Statuspage",
   healthchecks: "Healthchecks",
+  uptimerobot: "UptimeRobot",
+  "better-stack": "Better Stack",
+  csv: "CSV",
 } as const;
 
 export type ImportKind = keyof typeof PRODUCTS;

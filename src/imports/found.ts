@@ -80,6 +80,8 @@ export interface FoundMonitor
     Switchable {
   /** Components that it watches, which may be none. `internal`: it gets one on the internal page. */
   components: readonly ForeignKey[] | "internal";
+  /** Components of this installation that it watches besides, such as `acme:checkout-api`. */
+  watches?: readonly string[];
   dependsOn?: readonly ForeignKey[];
   tokens?: readonly ImportedToken[];
   /** Reason, in one sentence, for which a monitor has the type `unsupported`. */

@@ -128,8 +128,13 @@ export function basicAuthorization({ user, password }: { user: string; password:
   return `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
 }
 
-/** Reads a file or a pipe, up to a number of MiB. Throws an OperatorError. */
+/** Reads a text in UTF-8 from a file or a pipe, up to a number of MiB. Throws an OperatorError. */
 export async function readText(path: string, mebibytesMax = 64): Promise<string> {
+  return new TextDecoder().decode(await readBytes(path, mebibytesMax));
+}
+
+/** Reads a file or a pipe, up to a number of MiB. Throws an OperatorError. */
+export async function readBytes(path: string, mebibytesMax: number): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let length = 0;
   try {
@@ -147,7 +152,7 @@ export async function readText(path: string, mebibytesMax = 64): Promise<string>
     if (code === "EISDIR") throw new OperatorError(`${path} is a directory; import needs a file.`);
     throw new OperatorError(`${path} cannot be read: ${message}`);
   }
-  return new TextDecoder().decode(Buffer.concat(pieces));
+  return Buffer.concat(pieces);
 }
 
 /** Deepest nesting of JSON that is read, and maximum number of its values. Those of real sources are at most 6 deep. */

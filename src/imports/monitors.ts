@@ -2,6 +2,8 @@ import { conflict, type FieldError, Problem } from "../base/errors";
 import { redactText } from "../base/redaction";
 import { oneLine } from "../base/text";
 import { getComponentRow, updateComponent } from "../features/components/components";
+import { resolveComponentId } from "../features/components/references";
+import { findComponent } from "../features/components/store";
 import { PartialComponentInput } from "../features/components/wire";
 import { addImportedTokens, findTokenOwner, isShortToken } from "../features/monitors/tokens";
 import { createMonitor } from "../features/monitors/monitors";
@@ -55,11 +57,12 @@ export function monitorWriter(
     find: (id) => findMonitor(tx, { id }),
     markOf: ({ version }) => version,
     // Tokens are added, and never removed, so they are no settings.
-    settingsOf: ({ body, disabled, held, components, dependsOn = [] }) => ({
+    settingsOf: ({ body, disabled, held, components, watches, dependsOn = [] }) => ({
       body,
       disabled,
       held,
       components: components === "internal" ? components : knownOf(run, components),
+      ...(watches && { watches }),
       dependsOn,
     }),
     create(source, notes) {
@@ -70,7 +73,7 @@ export function monitorWriter(
       const known = found.components === "internal" ? [] : idsOf(run, found.components);
       const depends_on = parentsOf(run, notes, found, { ...input, component_ids: known });
       const own = found.components === "internal" ? page.addComponent(body.name) : undefined;
-      const component_ids = own === undefined ? known : [own];
+      const component_ids = [...(own === undefined ? known : [own]), ...watchedHere(found, notes)];
       const whole = { ...input, component_ids, depends_on };
       const ref = refs.next(body.name, body.type);
       const metadata = { ref, managedBy: "import", tokens } as const;
@@ -93,7 +96,8 @@ export function monitorWriter(
       const isWaiting = canWait && !isSwitchedOff && body.type !== "unsupported";
       const { id } = before;
       const watched = getMonitorRecord(tx, id).components.map((component) => component.id);
-      const component_ids = componentsAfter(found, watched);
+      const after = [...componentsAfter(found, watched), ...watchedHere(found, notes)];
+      const component_ids = [...new Set(after)];
       const input = { ...body, paused: isSwitchedOff || isWaiting, component_ids };
       const depends_on = parentsOf(run, notes, found, input, id);
       const { row } = replaceMonitor(
@@ -121,6 +125,16 @@ export function monitorWriter(
       return { row, verdict: "updated", reason: "Jobs can call another address of it." };
     },
   };
+
+  /** Returns the components of this installation that a monitor watches, and notes those that do not exist. */
+  function watchedHere({ watches = [] }: FoundMonitor, notes: Notes): string[] {
+    const ids = watches.flatMap((reference) => {
+      const row = findComponent(tx, { id: resolveComponentId(tx, reference) });
+      if (!row) notes.change("component", reference, null, "There is no such component here.");
+      return row?.id ?? [];
+    });
+    return [...new Set(ids)];
+  }
 
   /** Returns the components of a monitor after a change: those that are no longer in the source stay. */
   function componentsAfter(found: FoundMonitor, watched: readonly string[]): string[] {

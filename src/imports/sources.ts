@@ -66,6 +66,18 @@ interface SourceDeclaration {
   read(place: string, values: OptionValues, context: ReadContext): Promise<Found>;
 }
 
+/** Key of the API of a product. */
+const API_KEY: SourceOption = {
+  name: "api_key",
+  type: "secret",
+  label: "API key",
+  help: "Read everything by the API with this key; it may be one that only reads.",
+  placeholder: "FILE",
+  isInFile: true,
+  pattern: /^[!-~]{1,200}$/,
+  invalid: "is no key",
+};
+
 const DECLARATIONS: Readonly<Record<ImportKind, SourceDeclaration>> = {
   statuspage: {
     takes: ["url", "file", "folder"],
@@ -101,11 +113,7 @@ const DECLARATIONS: Readonly<Record<ImportKind, SourceDeclaration>> = {
     ],
     async read(place, { api_key: apiKey, page_id: pageId, subscribers: file }, context) {
       const { readStatuspage } = await import("./statuspage/read");
-      const { createEgress } = await import("../egress/egress");
-      const { clock, progress = () => {} } = context;
-      // Unlike a timer of the clock, it keeps the process of a command alive.
-      const wait = (ms: number) => Bun.sleep(ms);
-      const deps = { egress: createEgress(context), clock, progress, wait };
+      const deps = await fetching(context);
       return readStatuspage(place, { apiKey, pageId, subscribersFile: file }, deps);
     },
   },
@@ -176,7 +184,67 @@ const DECLARATIONS: Readonly<Record<ImportKind, SourceDeclaration>> = {
       });
     },
   },
+  uptimerobot: {
+    takes: ["url", "file"],
+    content: "https://api.uptimerobot.com with an API key, a saved answer of it, or a CSV file",
+    accept: [".csv", ".json", "text/csv", "application/json"],
+    options: [
+      API_KEY,
+      {
+        name: "time_zone",
+        type: "text",
+        label: "Time zone",
+        help: "Time zone of the account, in which its maintenance windows are.",
+        placeholder: "ZONE",
+        pattern: /^[A-Za-z0-9_+/-]{1,64}$/,
+        invalid: "is no time zone, such as Europe/Berlin",
+      },
+    ],
+    async read(place, { api_key: apiKey, time_zone: timeZone }, context) {
+      const { readUptimeRobot } = await import("./uptimerobot/read");
+      return readUptimeRobot(place, { apiKey, timeZone }, await fetching(context));
+    },
+  },
+  "better-stack": {
+    takes: ["url", "file"],
+    content: "https://uptime.betterstack.com with an API token, or a saved answer of it",
+    accept: [".json", "application/json"],
+    options: [API_KEY],
+    async read(place, { api_key: apiKey }, context) {
+      const { readBetterStack } = await import("./better-stack/read");
+      return readBetterStack(place, { apiKey }, await fetching(context));
+    },
+  },
+  csv: {
+    takes: ["file"],
+    content: "a list with the columns name, type, url, interval, component and tags",
+    accept: [".csv", "text/csv"],
+    options: [
+      {
+        name: "page_name",
+        type: "text",
+        label: "Page",
+        help: "Name of the private page for components that the list names; default: Services.",
+        placeholder: "NAME",
+        pattern: /^[^\p{C}]{1,255}$/u,
+        invalid: "is no name",
+      },
+    ],
+    async read(path, { page_name: pageName }) {
+      const { readList } = await import("./csv/read");
+      return readList(path, { pageName });
+    },
+  },
 };
+
+/** Returns what an importer fetches documents with. */
+async function fetching(context: ReadContext) {
+  const { createEgress } = await import("../egress/egress");
+  const { clock, progress = () => {} } = context;
+  // Unlike a timer of the clock, it keeps the process of a command alive.
+  const wait = (ms: number) => Bun.sleep(ms);
+  return { egress: createEgress(context), clock, progress, wait };
+}
 
 /** A product from which this version imports. */
 export interface ImportSource extends Omit<SourceDeclaration, "read"> {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { ImportReport } from "../../src/base/import-report";
 import type { Found } from "../../src/imports/found";
 import { readStatuspage } from "../../src/imports/statuspage/read";
-import { RAILS_TIME_ZONES } from "../../src/imports/statuspage/page";
+import { RAILS_TIME_ZONES } from "../../src/imports/rails-time-zones";
 import { isTimeZone } from "../../src/base/zones";
 import { sha256Hex } from "../../src/base/hash";
 import {
