@@ -1,5 +1,7 @@
 /* Parts of the documentation for people who come from another product. Texts may have `code`, and no other markup. */
 import { type ImportKind, PRODUCTS } from "../base/import-report";
+import { HEARTBEAT_FIELDS, MONITOR_FIELDS, STACK_TYPES } from "./better-stack/read";
+import { LIST_COLUMNS, LIST_TYPES } from "./csv/read";
 import { CONDITIONS } from "./gatus/conditions";
 import { TYPES } from "./gatus/endpoints";
 import { OTHER_PROVIDERS, PROVIDERS } from "./gatus/receivers";
@@ -19,6 +21,7 @@ import { COMPONENT_FIELDS, INCIDENT_FIELDS, NOT_MOVED, PAGE_FIELDS } from "./sta
 import { type Mapping, SETTINGS, TABLES } from "./uptime-kuma/tables";
 import { MONITOR_TYPES } from "./uptime-kuma/types";
 import { NOTIFICATION_TYPES } from "./uptime-kuma/notifications";
+import { ROBOT_FIELDS, ROBOT_TYPES } from "./uptimerobot/read";
 
 /** A name there, and what it is here. */
 type Row = readonly [there: string, here: string];
@@ -52,9 +55,10 @@ interface Chapter {
   canPause: boolean;
   /** Sentences about what to compare before the move. */
   compare: string;
-  /** Step that leads clients to this server, with lines for Caddy. */
-  move: Step;
-  stop: string;
+  /** Step that leads clients to this server, with lines for Caddy; absent if no client calls the product. */
+  move?: Step;
+  /** Sentences about the end of the product; absent for a source that does not run. */
+  stop?: string;
   differences: readonly string[];
   tables: readonly MappingTable[];
 }
@@ -111,8 +115,8 @@ function stepsOf({ copy, command, canPause, compare, move, stop }: Chapter, prod
       code: canPause ? `${command} --paused` : command,
     },
     { text: `Compare. ${compare}` },
-    { text: `Move the name. ${move.text}`, code: move.code },
-    { text: `Stop ${product}. ${stop}` },
+    ...(move ? [{ text: `Move the name. ${move.text}`, code: move.code }] : []),
+    ...(stop === undefined ? [] : [{ text: `Stop ${product}. ${stop}` }]),
   ];
 }
 
@@ -393,5 +397,127 @@ const healthchecks: Chapter = {
   ],
 };
 
+const codeRowsOf = (fields: Readonly<Record<string, string>>): Row[] => merged(rowsOf(fields));
+
+const uptimeRobot: Chapter = {
+  kind: "uptimerobot",
+  summary:
+    "Monitors move with their requests, tags and maintenance windows, by the API with a key that may be one that only reads, from a saved answer of it, or from a CSV file. History, status pages and alert contacts are not moved.",
+  concepts: [
+    ["Monitor", "Monitor, and a component on a private page"],
+    ["Heartbeat or cron monitor", "Monitor of the type `push`"],
+    ["Keyword", "Assertion on the body"],
+    ["Maintenance window", "Maintenance schedule"],
+    ["Alert contact, integration", "Webhook"],
+    ["Public status page", "Status page"],
+  ],
+  copy: {
+    text: "Nothing has to be copied. Put an API key, from Integrations, API, into a file.",
+  },
+  command:
+    "allclear import uptimerobot https://api.uptimerobot.com --api-key-file key.txt --time-zone Europe/Berlin",
+  canPause: true,
+  compare:
+    "Look at the monitors and their states on both sides. Enter the passwords that the answer does not have. Rotate the token of each heartbeat on its screen, and let the job call the new address. Then publish the private page.",
+  stop: "Pause its monitors first, so that nobody is notified twice.",
+  differences: [
+    "The private page “UptimeRobot” has a component for each monitor, so that they have bars and uptime, and maintenance windows have a place.",
+    "Slow responses are degraded, and no outage.",
+    "Certificates are verified as they are there: only if the monitor checks them.",
+    "Monitors of types that do not exist here are kept with their settings, and not checked.",
+    "The interval of a CSV file is in seconds; below 30, the shortest of UptimeRobot, it is in minutes.",
+    "Monitors are known by their ids, those of a CSV file without ids by their names. So import them in one way each time.",
+  ],
+  tables: [
+    {
+      title: "Types of monitors of UptimeRobot",
+      rows: [
+        ...codeRowsOf(ROBOT_TYPES),
+        ["Others, such as `UDP` and `API`", "Kept with their settings, and not checked"],
+      ],
+    },
+    { title: "Fields of a monitor of UptimeRobot", rows: codeRowsOf(ROBOT_FIELDS) },
+  ],
+};
+
+const betterStack: Chapter = {
+  kind: "better-stack",
+  summary:
+    "Monitors and heartbeats move with their requests, waits and maintenance windows, by the API or from a saved answer of it. History, status pages, on-call calendars and escalation policies are not moved.",
+  concepts: [
+    ["Monitor", "Monitor, and a component on a private page"],
+    ["Heartbeat", "Monitor of the type `push`"],
+    ["Confirmation period, recovery period", "`failure_threshold`, `success_threshold`"],
+    ["Maintenance window", "Maintenance schedule"],
+    ["Escalation policy, integration", "Webhook"],
+    ["Status page", "Status page"],
+  ],
+  copy: { text: "Nothing has to be copied. Put an API token of the team into a file." },
+  command: "allclear import better-stack https://uptime.betterstack.com --api-key-file key.txt",
+  canPause: true,
+  compare:
+    "Look at the monitors and their states on both sides. Rotate the token of each heartbeat on its screen, and let the job call the new address. Then publish the private page.",
+  stop: "Pause its monitors first, so that nobody is notified twice.",
+  differences: [
+    "The private page “Better Stack” has a component for each monitor and heartbeat, so that they have bars and uptime, and maintenance windows have a place.",
+    "Instead of waiting for a time, checks in a row are counted that take about as long.",
+    "Checks come from this server alone, not from regions.",
+    "Monitors of types that do not exist here are kept with their settings, and not checked.",
+  ],
+  tables: [
+    {
+      title: "Types of monitors of Better Stack",
+      rows: [
+        ...codeRowsOf(STACK_TYPES),
+        ["Others, such as `udp` and `playwright`", "Kept with their settings, and not checked"],
+      ],
+    },
+    { title: "Fields of a monitor of Better Stack", rows: codeRowsOf(MONITOR_FIELDS) },
+    { title: "Fields of a heartbeat of Better Stack", rows: codeRowsOf(HEARTBEAT_FIELDS) },
+  ],
+};
+
+const csv: Chapter = {
+  kind: "csv",
+  summary:
+    "A list of services that is kept in a spreadsheet becomes monitors, with a line for each. Cells are separated by commas, semicolons or tabs, in UTF-8 or UTF-16, as spreadsheets write them.",
+  concepts: [
+    ["Line", "Monitor"],
+    ["Name in the column `component`", "Component, which several lines can share"],
+  ],
+  copy: {
+    text: "Save the spreadsheet as CSV, with the names of the columns in its first line.",
+    code: `name,type,url,interval,component,tags
+Shop,http,https://shop.example.com/health,30 s,shop:checkout,"production, web"
+Database,tcp,db.example.com:5432,1 min,Backend,production`,
+  },
+  command: "allclear import csv services.csv",
+  canPause: false,
+  compare: "The report names the lines that were left out, with their numbers and the reasons.",
+  differences: [
+    "A line whose name is gone from the list stays as a monitor.",
+    "Components that are named without a page are on a private page, `--page-name`.",
+  ],
+  tables: [
+    { title: "Columns of a list", head: ["column", "here"], rows: rowsOf(LIST_COLUMNS) },
+    {
+      title: "Types of a list",
+      head: ["type", "other words for it"],
+      rows: Object.entries(LIST_TYPES).map(([type, words]): Row => [
+        `\`${type}\``,
+        words.map((word) => `\`${word}\``).join(", "),
+      ]),
+    },
+  ],
+};
+
 /** Chapters about the products from which this version imports. */
-const CHAPTERS: readonly Chapter[] = [uptimeKuma, gatus, statuspage, healthchecks];
+const CHAPTERS: readonly Chapter[] = [
+  uptimeKuma,
+  gatus,
+  statuspage,
+  healthchecks,
+  uptimeRobot,
+  betterStack,
+  csv,
+];

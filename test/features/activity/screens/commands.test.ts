@@ -28,6 +28,9 @@ pages:
 `;
 const CHANGED = FILE.replace("name: Acme", "name: Acme 2").replace("name: API", "name: Web");
 
+/** Saved answers of other products. */
+const FIXTURES = join(import.meta.dir, "../../../imports/fixtures");
+
 /** A data directory, the commands on it, and what they left in the log, the first entry first. */
 function installation() {
   const folder = temporaryFolder();
@@ -157,6 +160,19 @@ const CHANGES: Record<
   "import statuspage": {
     before: (_run, folder) => Bun.write(join(folder, "saved.json"), JSON.stringify(documentsOf())),
     args: (_, folder) => [join(folder, "saved.json"), "--yes"],
+    leaves: ["import.run"],
+  },
+  "import uptimerobot": {
+    args: () => [join(FIXTURES, "uptimerobot/monitors-2.json"), "--yes"],
+    leaves: ["import.run"],
+  },
+  "import better-stack": {
+    args: () => [join(FIXTURES, "better-stack/heartbeats.json"), "--yes"],
+    leaves: ["import.run"],
+  },
+  "import csv": {
+    before: (_run, folder) => Bun.write(join(folder, "list.csv"), "url\nshop.example.com\n"),
+    args: (_, folder) => [join(folder, "list.csv"), "--yes"],
     leaves: ["import.run"],
   },
   "import gatus": {
