@@ -172,7 +172,7 @@ describe("a monitor of Better Stack", () => {
     [{ maintenance_timezone: "Mars" }, "time zone"],
     [{ maintenance_days: [] }, "no day"],
   ])("with a window of %j leaves it out and says why", async (fields, word) => {
-    const [row] = FIRST?.["data"] as { attributes: object }[];
+    const [row] = (FIRST?.["data"] ?? []) as { attributes: object }[];
     const data = [{ ...row, attributes: { ...row?.attributes, ...fields } }];
     const found = await readFileWith(JSON.stringify({ data }));
     expect(found.schedules).toEqual([]);

@@ -139,8 +139,8 @@ describe("a monitor of UptimeRobot", () => {
       },
     });
     expect(wanted?.changes).toMatchObject([{ field: "timeout", from: 90, to: 60 }]);
-    const { assertions } = unwanted?.body.config as { assertions: unknown[] };
-    expect(assertions.at(-1)).toEqual({ source: "body", op: "not_contains", value: "Error" });
+    const { assertions } = (unwanted?.body.config ?? {}) as { assertions?: unknown[] };
+    expect(assertions?.at(-1)).toEqual({ source: "body", op: "not_contains", value: "Error" });
     expect(unwanted?.changes).toMatchObject([{ field: "keywordCaseType" }]);
   });
 

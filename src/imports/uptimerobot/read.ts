@@ -8,7 +8,7 @@ import { firstShown, isTimeZone } from "../../base/zones";
 import { OperatorError } from "../../db/errors";
 import type { Assertion } from "../../features/monitors/assertions/assertions";
 import { type FetchDependencies, fetchDocument } from "../fetch";
-import { emptyFound, type ForeignKey, type Found, keyOf } from "../found";
+import { emptyFound, type ForeignKey, type Found } from "../found";
 import {
   basicAuthorization,
   cutName,
@@ -67,9 +67,15 @@ export async function readUptimeRobot(
   requireFew(monitors.length, "monitor");
   const found = emptyFound("uptimerobot");
   const page = new OwnPage(found, "UptimeRobot");
+  const planned = {
+    timeZone,
+    now: deps.clock.now(),
+    once: new Map<string, ForeignKey[]>(),
+    leftOut: new Set<string>(),
+  };
   const unknown = new Set<string>();
   for (const monitor of monitors) {
-    addMonitor(found, page, monitor, { timeZone, now: deps.clock.now() });
+    addMonitor(found, page, monitor, planned);
     for (const field of monitor.unknown) unknown.add(field);
   }
   found.notRead.push(...listUnknown([...unknown].sort()));
@@ -440,6 +446,10 @@ interface Planned {
   timeZone: string | undefined;
   /** Unix ms. */
   now: number;
+  /** Components of the single windows that were found, by their ids. */
+  once: Map<string, ForeignKey[]>;
+  /** Ids of the windows that were left out. */
+  leftOut: Set<string>;
 }
 
 function addMonitor(found: Found, page: OwnPage, monitor: RobotMonitor, planned: Planned): void {
@@ -634,16 +644,15 @@ function addWindow(
   page: OwnPage,
   window: Fields,
   component: ForeignKey,
-  { timeZone, now }: Planned,
+  planned: Planned,
 ): void {
+  const { timeZone } = planned;
   const name = cutName(unescaped(textOf(window["name"])), "Maintenance window");
   const id = textOf(window["id"]) || idOfText(JSON.stringify(window));
   const foreign = { type: "maintenance_window", id, name };
   const leaveOut = (reason: string) => {
-    const isListed = found.leftOut.some(({ foreign: { type, id: own } }) => {
-      return type === foreign.type && own === id;
-    });
-    if (!isListed) found.leftOut.push({ foreign, reason });
+    if (!planned.leftOut.has(id)) found.leftOut.push({ foreign, reason });
+    planned.leftOut.add(id);
   };
   const minutes = Math.ceil(numberOf(window["duration"]) ?? 0);
   const [, hour, minute] = /^(\d{1,2}):(\d{2})/.exec(textOf(window["time"])) ?? [];
@@ -672,7 +681,7 @@ function addWindow(
       hour,
       minute,
       zone,
-      now,
+      planned,
       component,
       leaveOut,
     });
@@ -717,15 +726,15 @@ function addOnce(
     hour: string;
     minute: string;
     zone: string;
-    now: number;
+    planned: Planned;
     component: ForeignKey;
     leaveOut: (reason: string) => void;
   },
 ): void {
-  const { window, foreign, minutes, hour, minute, zone, now, component, leaveOut } = once;
-  const known = found.maintenance.find((each) => keyOf(each.foreign) === keyOf(foreign));
+  const { window, foreign, minutes, hour, minute, zone, planned, component, leaveOut } = once;
+  const known = planned.once.get(foreign.id);
   if (known) {
-    known.components = [...new Set([...known.components, component])];
+    if (!known.includes(component)) known.push(component);
     return;
   }
   const shown = Date.parse(
@@ -736,6 +745,8 @@ function addOnce(
     return;
   }
   const start = firstShown(shown, zone);
+  const components = [component];
+  planned.once.set(foreign.id, components);
   found.maintenance.push({
     foreign,
     body: {
@@ -746,12 +757,12 @@ function addOnce(
         {
           status: "scheduled",
           body: foreign.name,
-          display_at: toIso(Math.min(start, now)),
+          display_at: toIso(Math.min(start, planned.now)),
         },
       ],
     },
     changes: [],
     page: page.page,
-    components: [component],
+    components,
   });
 }

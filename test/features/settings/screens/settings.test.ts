@@ -74,7 +74,7 @@ test("a row says what its screen holds now", async () => {
     Webhooks: "No webhook yet",
     Mail: "Not set up",
     General: "status.test, check results kept for 48 hours",
-    Import: "From Uptime Kuma, Gatus, Statuspage and Healthchecks",
+    Import: "From Uptime Kuma, Gatus, Statuspage, Healthchecks, UptimeRobot, Better Stack and CSV",
     Backups: "None from the dashboard or the command line yet",
   });
   await app.keyWith("read:status");
