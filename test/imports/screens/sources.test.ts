@@ -18,6 +18,8 @@ const STATUSPAGE = JSON.stringify({
 });
 
 /** Creates an application whose folder of offered files the test sees. */
+const FIXTURES = join(import.meta.dir, "../fixtures");
+
 async function createSite() {
   let own: ReturnType<typeof createTestImports> | undefined;
   const app = await createTestApp({ imports: (ctx) => (own = createTestImports(ctx)).imports });
@@ -49,6 +51,9 @@ describe("the dashboard imports", () => {
     ["Uptime Kuma", "uptime-kuma", "kuma"],
     ["Gatus", "gatus", "config.yaml"],
     ["Statuspage", "statuspage", "summary.json"],
+    ["UptimeRobot", "uptimerobot", "monitors.json"],
+    ["Better Stack", "better-stack", "heartbeats.json"],
+    ["CSV", "csv", "list.csv"],
   ])("from %s what lies in the folder", async (product, kind, offered) => {
     await using site = await createSite();
     const { app, session, folder } = site;
@@ -56,6 +61,9 @@ describe("the dashboard imports", () => {
     cpSync(kuma.path, join(folder, "kuma"), { recursive: true });
     writeFileSync(join(folder, "config.yaml"), GATUS);
     writeFileSync(join(folder, "summary.json"), STATUSPAGE);
+    cpSync(join(FIXTURES, "uptimerobot/monitors-2.json"), join(folder, "monitors.json"));
+    cpSync(join(FIXTURES, "better-stack/heartbeats.json"), join(folder, "heartbeats.json"));
+    writeFileSync(join(folder, "list.csv"), "name;url\nShop;shop.example.com\n");
     const sent = await site.send(kind, { offered });
     expect(sent.status).toBe(303);
     const plan = sent.headers.get("location") ?? "";
