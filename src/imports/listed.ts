@@ -2,6 +2,7 @@
  * What importers of lists of monitors share: values of any type, targets as people write them, tables of CSV, the page of
  * a source that has none, and its maintenance windows.
  */
+import { domainToASCII } from "node:url";
 import { unguarded } from "../base/csv";
 import { Problem } from "../base/errors";
 import { sha256Hex } from "../base/hash";
@@ -10,7 +11,7 @@ import { isObject, plural, toRef } from "../base/text";
 import { readCsv } from "../base/read-csv";
 import { OperatorError } from "../db/errors";
 import { type Found, type ForeignKey, keyOf } from "./found";
-import { cutName } from "./kit";
+import { cutName, decoded } from "./kit";
 
 /** An object of a JSON document. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -64,14 +65,23 @@ export interface Target {
   port: number | undefined;
 }
 
+/** Maximum length of a target, in UTF-16 units. */
+const TARGET_MAX = 4_000;
+
 /** Reads `host`, `host:port`, an IPv6 address, or a URL of any scheme; undefined for any other text. */
 export function readTarget(text: string): Target | undefined {
+  if (text.length > TARGET_MAX) return undefined;
   const trimmed = text.trim();
   const isBareIpv6 = /^[0-9a-f]*:[0-9a-f]*:[0-9a-f:.]*$/i.test(trimmed);
   const [, rest = trimmed] = /^[a-z][a-z0-9+.-]*:\/\/(.*)$/is.exec(trimmed) ?? [];
   const url = URL.parse(`tcp://${isBareIpv6 ? `[${trimmed}]` : rest}`);
-  if (!url || url.hostname === "") return undefined;
-  const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
+  if (!url) return undefined;
+  const { hostname } = url;
+  // Of a scheme that is not of the web, the host is percent-encoded: `müller.example` is `m%C3%BCller.example`.
+  const host = hostname.includes("%")
+    ? domainToASCII(decoded(hostname))
+    : hostname.replace(/^\[(.*)\]$/, "$1");
+  if (host === "") return undefined;
   return { host, port: url.port === "" ? undefined : Number(url.port) };
 }
 
@@ -98,9 +108,10 @@ export function thresholdsFor({ intervalSeconds, confirmSeconds, recoverSeconds 
   };
 }
 
-/** Bytes of a list, in MiB, and number of its lines. */
+/** Bytes of a list, in MiB, and numbers of its lines and columns. */
 export const LIST_MEBIBYTES_MAX = 16;
 const LINES_MAX = 10_000;
+const COLUMNS_MAX = 200;
 
 /** A line of a table. */
 export interface TableRow {
@@ -120,6 +131,7 @@ export async function readTable(
   let columns: string[] | undefined;
   const rows: TableRow[] = [];
   let count = 0;
+  const tooMany = () => columns !== undefined && columns.length > COLUMNS_MAX;
   try {
     await readCsv([bytes], ({ line, cells }) => {
       if (!columns) {
@@ -128,7 +140,7 @@ export async function readTable(
       }
       const names = columns;
       count += 1;
-      if (count > LINES_MAX) return;
+      if (count > LINES_MAX || tooMany()) return;
       rows.push({
         line,
         isTooLong: cells.slice(names.length).some((cell) => cell !== ""),
@@ -144,6 +156,9 @@ export async function readTable(
     throw new OperatorError(`${path} cannot be read: ${field?.detail ?? error.message}.`);
   }
   if (!columns) throw new OperatorError(`${path} is empty.`);
+  if (tooMany()) {
+    throw new OperatorError(`${path} has more than ${COLUMNS_MAX} columns, which is the most.`);
+  }
   if (count > LINES_MAX) {
     throw new OperatorError(
       `${path} has more than ${LINES_MAX.toLocaleString("en")} lines, which is the most.`,
@@ -228,6 +243,27 @@ export class OwnPage {
 /** Returns an id for an object that a source does not give one. */
 export function idOfText(text: string): string {
   return sha256Hex(text).slice(0, 12);
+}
+
+/**
+ * Returns the id of an object by the value that a source gives as such. Of a long or unusual one it is a digest, since
+ * reports show ids as they are, and without one that of `otherwise`.
+ */
+export function idOfValue(value: unknown, otherwise: string): string {
+  const id = textOf(value);
+  if (/^[\w.-]{1,100}$/.test(id)) return id;
+  return idOfText(id === "" ? otherwise : id);
+}
+
+/** Bytes that an API answers to all requests of an import together, in MiB. */
+const ANSWERS_MEBIBYTES_MAX = 64;
+
+/** Throws an OperatorError if the answers of an API are larger together than is read. */
+export function requireModest(bytes: number, { origin }: URL): void {
+  if (bytes <= ANSWERS_MEBIBYTES_MAX * 1024 * 1024) return;
+  throw new OperatorError(
+    `${origin} answered more than ${ANSWERS_MEBIBYTES_MAX} MiB, which is the most.`,
+  );
 }
 
 /** Throws an OperatorError for a list of more monitors than are read. */

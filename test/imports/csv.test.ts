@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { findPageBySlug } from "../../src/features/pages/store";
 import { getMonitorRecord } from "../../src/features/monitors/records";
 import { readList } from "../../src/imports/csv/read";
+import { keyOf } from "../../src/imports/found";
 import { createImportSite } from "../support/import-site";
 import { temporaryFolder } from "../support/temporary-folder";
 
@@ -24,6 +25,8 @@ async function readLine(line: string) {
   return monitors[0] ?? leftOut[0]?.reason;
 }
 
+const NO_COMPONENT = { type: "component", id: "none" };
+
 const LIST = `Name;Type;URL;Interval;Component;Tags
 Shöp;http;https://shop.example.com/;5 min;Front;"production; web"
 Database;;db.example.com:5432;30 s;Front;
@@ -37,14 +40,14 @@ describe("a list of monitors", () => {
     expect(components.map(({ body }) => body.name)).toEqual(["Front"]);
     expect(monitors).toMatchObject([
       {
-        foreign: { type: "monitor", id: "Shöp", name: "Shöp" },
+        foreign: { type: "monitor", name: "Shöp" },
         body: {
           type: "http",
           config: { url: "https://shop.example.com/" },
           interval_seconds: 300,
           tags: ["production", "web"],
         },
-        components: ["component:Front"],
+        components: [keyOf(components[0]?.foreign ?? NO_COMPONENT)],
         changes: [],
       },
       {
@@ -53,7 +56,7 @@ describe("a list of monitors", () => {
           config: { host: "db.example.com", port: 5432 },
           interval_seconds: 30,
         },
-        components: ["component:Front"],
+        components: [keyOf(components[0]?.foreign ?? NO_COMPONENT)],
       },
     ]);
   });
@@ -82,6 +85,8 @@ describe("a list of monitors", () => {
     ["a,,tcp://a.example:25", "tcp", { host: "a.example", port: 25 }],
     ["a,Port,[2001:db8::1]:443", "tcp", { host: "2001:db8::1", port: 443 }],
     ["a,ICMP,2001:db8::1", "ping", { host: "2001:db8::1" }],
+    ["a,tcp,müller.example:25", "tcp", { host: "xn--mller-kva.example", port: 25 }],
+    ["a,domain,https://日本.example/", "domain", { domain: "xn--wgv71a.example" }],
     ["a,ping,https://a.example/x", "ping", { host: "a.example" }],
     ["a,SSL,a.example:8443", "tls", { host: "a.example", port: 8443 }],
     ["a,dns,a.example", "dns", { name: "a.example" }],
@@ -135,6 +140,7 @@ describe("a list of monitors", () => {
     ["a,tcp,a.example", "has a url without a port"],
     ["a,http,", "has no url"],
     ["a,ping,not a host", "has a url that is no host"],
+    [`a,ping,${"a".repeat(5_000)}`, "has a url that is no host"],
     [",push,", "has no name"],
     ["a,http,a.example,soon", "has an interval that is no time"],
     ["a,http,a.example,60,,,more", "has more cells than the first line"],
@@ -154,6 +160,18 @@ describe("a list of monitors", () => {
     ]);
   });
 
+  test("a component with a colon that is no reference is a name", async () => {
+    const { components } = await readLines("a,,a.example,,API: checkout,");
+    expect(components.map(({ body }) => body.name)).toEqual(["API: checkout"]);
+  });
+
+  test("ids do not repeat the names of monitors and components, which can hold secrets", async () => {
+    const found = await readLines("https://a.example/?token=hidden,,a.example,,token=hidden,");
+    const keys = [...found.monitors, ...found.components].map(({ foreign }) => foreign.id);
+    expect(keys).toHaveLength(2);
+    expect(keys.join()).not.toContain("hidden");
+  });
+
   test("columns that are not known are named", async () => {
     const { notRead } = await readWith("url,Owner\na.example,Ada\n");
     expect(notRead).toEqual(["column owner"]);
@@ -166,6 +184,7 @@ describe("a list of monitors", () => {
     ['url\n"a.example\n', "the last quote is not closed"],
     [new Uint8Array([0x75, 0x72, 0x6c, 0x0a, 0xff, 0xfe, 0x80]), "is neither UTF-8 nor UTF-16"],
     [`url\n${"a.example\n".repeat(10_001)}`, "has more than 10,000 lines"],
+    [`url${",a".repeat(200)}\na.example\n`, "has more than 200 columns"],
   ])("a file with %j is an error", async (content, message) => {
     expect(readWith(content)).rejects.toThrow(message);
   });

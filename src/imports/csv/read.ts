@@ -16,7 +16,14 @@ import {
   TAGS_REASON,
   withoutCredentials,
 } from "../kit";
-import { LIST_MEBIBYTES_MAX, OwnPage, readTable, readTarget, type TableRow } from "../listed";
+import {
+  idOfText,
+  LIST_MEBIBYTES_MAX,
+  OwnPage,
+  readTable,
+  readTarget,
+  type TableRow,
+} from "../listed";
 
 /** Columns of a list, and what becomes of each, for the documentation. */
 export const LIST_COLUMNS = {
@@ -139,9 +146,10 @@ function monitorOf(row: TableRow, page: OwnPage): FoundMonitor | LineError {
     );
   }
   const component = row.cell("component");
-  const isHere = component.includes(":");
+  const isHere = /^[a-z0-9-]+:[a-z0-9-]+$/.test(component);
   return {
-    foreign: { type: "monitor", id: name, name },
+    // Of a digest, since reports leave secrets out of names only.
+    foreign: { type: "monitor", id: idOfText(name), name },
     body: { type, name, config, tags, ...interval },
     changes: notes.changes,
     disabled: notes.disabled,
@@ -149,7 +157,7 @@ function monitorOf(row: TableRow, page: OwnPage): FoundMonitor | LineError {
       ? { components: "internal" }
       : isHere
         ? { components: [], watches: [component] }
-        : { components: [page.component(component, component)] }),
+        : { components: [page.component(idOfText(component), component)] }),
   };
 }
 
