@@ -34,8 +34,8 @@ export interface FetchDependencies {
   progress(line: string): void;
 }
 
-/** A fetched document; undefined where the server has none (404). */
-export type Fetched = { document: unknown } | undefined;
+/** A fetched document with its decompressed size; undefined where the server has none (404). */
+export type Fetched = { document: unknown; bytes: number } | undefined;
 
 interface FetchOptions {
   /** Value of the header `Authorization`, which is a secret. With it, no redirect is followed. */
@@ -77,7 +77,7 @@ export async function fetchDocument(
       throw failure(url, `does not accept the API key (status ${status})`);
     }
     if (status !== 200) throw failure(url, `answered with status ${status}`);
-    return { document: await documentOf(answer, url) };
+    return documentOf(answer, url);
   }
 }
 
@@ -108,11 +108,12 @@ async function requestOnce(
   }
 }
 
-async function documentOf(answer: HttpAnswer, url: URL): Promise<unknown> {
+async function documentOf(answer: HttpAnswer, url: URL): Promise<NonNullable<Fetched>> {
   const body = await readBody(answer, BYTES_MAX);
   if (body instanceof Fault) throw failure(url, `cannot be read: ${body.message}`);
   if (body.isTruncated) throw failure(url, `is larger than ${MEBIBYTES_MAX} MiB`);
-  return parseDocument(new TextDecoder().decode(body.bytes), shown(url));
+  const document = parseDocument(new TextDecoder().decode(body.bytes), shown(url));
+  return { document, bytes: body.bytes.byteLength };
 }
 
 /** Returns the time to wait, in ms: the one that the server names, in seconds or as a date. */

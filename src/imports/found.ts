@@ -111,7 +111,8 @@ export interface FoundMaintenance
         updates: readonly {
           status: MaintenanceStatus;
           body: string;
-          display_at: string;
+          /** Without it, the time of the import, or the planned start if that is earlier. */
+          display_at?: string;
         }[];
       }
     >,

@@ -7,6 +7,7 @@ import {
   PRODUCTS,
   verdictsInWords,
 } from "../base/import-report";
+import { toIso } from "../base/time";
 import { validate } from "../base/validation";
 import { parseWebUrl } from "../base/web-url";
 import { ANY_MONITOR } from "../base/webhook";
@@ -384,7 +385,11 @@ function maintenanceWriter(run: ImportRun): Writer<FoundMaintenance, Maintenance
     id?: string,
   ) => {
     const name = fitName(notes, body.name, foreign.type);
-    const updates = fitUpdates(notes, body.updates, name);
+    const updates = fitUpdates(notes, body.updates, name).map((update) => ({
+      ...update,
+      display_at:
+        update.display_at ?? toIso(Math.min(Date.parse(body.scheduled_for), ctx.clock.now())),
+    }));
     const input = { ...body, name, updates, components: idsOf(run, found.components) };
     const { id: pageId } = requirePage(run, page);
     const valid = validate(ImportMaintenanceBody, input);

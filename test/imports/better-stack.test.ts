@@ -60,10 +60,24 @@ describe("the API of Better Stack", () => {
     [{ status: 403 }, "does not accept the API key (status 403)"],
     [{ status: 404 }, "answered no list"],
     [{ document: { data: {} } }, "answered no list"],
+    [{ status: 307, headers: { location: "https://elsewhere.example/" } }, "with status 307"],
   ])("that answers %j is an error without the token", async (reply, message) => {
     const failed = await readByKey(statuspageServer(() => reply)).catch(({ message: it }) => it);
     expect(failed).toContain(message);
     expect(failed).not.toContain(KEY);
+  });
+
+  test.each([
+    [4_000, "", "10,000 is the most", 3],
+    [1, "a".repeat(8_000_000), "more than 64 MiB", 9],
+  ])("with answers of %d rows without an end is left", async (rows, padding, message, count) => {
+    const server = statuspageServer((_url, nth) => {
+      const data = Array.from({ length: rows }, (_, i) => ({ id: nth * rows + i }));
+      return { document: { data, pagination: { next: "https://a.example" }, padding } };
+    });
+    const failed = await readByKey(server).catch((error: Error) => error.message);
+    expect(failed).toContain(message);
+    expect(server.requests).toHaveLength(count);
   });
 
   test("that names a next page without end is read until nothing new comes", async () => {

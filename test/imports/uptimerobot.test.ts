@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { redactText } from "../../src/base/redaction";
+import { DAY_MS } from "../../src/base/time";
 import { readUptimeRobot, type UptimeRobotOptions } from "../../src/imports/uptimerobot/read";
 import { createImportSite } from "../support/import-site";
 import { statuspageServer } from "../support/statuspage";
@@ -74,6 +75,7 @@ describe("the API of UptimeRobot", () => {
     [{ status: 404 }, "answered no list of monitors"],
     [{ document: { stat: "fail" } }, "answered no list of monitors"],
     [{ document: { data: [], nextCursorId: 7 } }, "repeats its answers without an end"],
+    [{ status: 302, headers: { location: "https://elsewhere.example/" } }, "with status 302"],
   ])("that answers %j is an error without the key", async (reply, message) => {
     const failed = await readByKey(statuspageServer(() => reply)).catch(({ message: it }) => it);
     expect(failed).toContain(message);
@@ -90,6 +92,24 @@ describe("the API of UptimeRobot", () => {
     expect(read).rejects.toThrow(message);
     await read.catch(() => {});
     expect(server.requests).toEqual([]);
+  });
+});
+
+describe("an API of UptimeRobot without an end", () => {
+  /** A server whose answers each lead to another one. */
+  const endlessServer = (rows: number, padding: string) =>
+    statuspageServer((_url, nth) => {
+      const data = Array.from({ length: rows }, (_, i) => ({ id: nth * rows + i }));
+      return { document: { data, nextCursorId: nth, padding } };
+    });
+
+  test.each([
+    ["with many monitors", endlessServer(3_000, ""), "10,000 is the most", 4],
+    ["with large answers", endlessServer(1, "a".repeat(8_000_000)), "more than 64 MiB", 9],
+  ])("%s is left as soon as there is more than is read", async (_name, server, message, count) => {
+    const failed = await readByKey(server).catch((error: Error) => error.message);
+    expect(failed).toContain(message);
+    expect(server.requests).toHaveLength(count);
   });
 });
 
@@ -198,6 +218,45 @@ describe("a monitor of UptimeRobot", () => {
   });
 });
 
+describe("a hostile answer of UptimeRobot", () => {
+  test.each(["constructor", "toString", "__proto__"])("with the type %s is held", async (type) => {
+    const saved = JSON.stringify({ monitors: [{ id: 1, friendly_name: "a", url: "b", type }] });
+    const { monitors } = await readFileWith("saved.json", saved);
+    expect(monitors).toMatchObject([{ body: { config: { type: type.toLowerCase() } } }]);
+    const table = await readFileWith("a.csv", `Friendly Name,URL,Type\na,b,${type}\n`);
+    expect(table.monitors).toMatchObject([{ body: { type: "unsupported" } }]);
+  });
+
+  test("with a window of countless minutes leaves it out", async () => {
+    const maintenanceWindows = ["once", "daily"].map((interval) => ({
+      id: interval,
+      interval,
+      date: "2030-12-15",
+      time: "01:00:00",
+      duration: 1e300,
+    }));
+    const data = [{ id: 1, type: "PING", url: "a.example", maintenanceWindows }];
+    const found = await readFileWith("saved.json", JSON.stringify({ data }));
+    expect(found.leftOut).toMatchObject([
+      { foreign: { id: "once" }, reason: "Its time or its duration cannot be read." },
+      { foreign: { id: "daily" }, reason: "Its time or its duration cannot be read." },
+    ]);
+  });
+
+  test("with long and unusual ids gets short ones, which stay the same", async () => {
+    const ids = ["a".repeat(1_000_000), "\u001b[31m", "?token=hidden"];
+    const data = ids.map((id) => ({ id, friendlyName: "a", type: "PING", url: "a.example" }));
+    const read = async () => {
+      const { monitors } = await readFileWith("saved.json", JSON.stringify({ data }));
+      return monitors.map(({ foreign }) => foreign.id);
+    };
+    const first = await read();
+    expect(new Set(first).size).toBe(3);
+    for (const id of first) expect(id).toMatch(/^[0-9a-f]{12}$/);
+    expect(await read()).toEqual(first);
+  });
+});
+
 describe("files of UptimeRobot", () => {
   test("an answer of version 2 has the same monitors, with its numbers for types", async () => {
     const { monitors, notRead } = await readSaved("get-monitors.json");
@@ -288,6 +347,10 @@ test("monitors of UptimeRobot are created on a private page, and a second import
     "Game server",
     "Intranet",
   ]);
-  const again = await site.importFound(found);
+  // A single window that is still to come is the same one later, too.
+  await site.app.clock.advance(DAY_MS);
+  const later = robotServer();
+  await later.clock.advance(DAY_MS);
+  const again = await site.importFound({ ...(await readByKey(later)), kind: "uptimerobot" });
   expect(Object.keys(again.counts).toSorted()).toEqual(["not_moved", "unchanged"]);
 });

@@ -20,6 +20,7 @@ import {
 import {
   type Fields,
   idOfText,
+  idOfValue,
   LIST_MEBIBYTES_MAX,
   listOf,
   numberOf,
@@ -27,6 +28,7 @@ import {
   OwnPage,
   readTarget,
   requireFew,
+  requireModest,
   textOf,
   thresholdsFor,
   withHeader,
@@ -62,10 +64,11 @@ export async function readBetterStack(
     const isHeartbeat = row["type"] === "heartbeat";
     const known: object = isHeartbeat ? HEARTBEAT_FIELDS : MONITOR_FIELDS;
     for (const field of Object.keys(attributes)) {
-      if (!(field in known) && !IGNORED.has(field)) unknown.add(`${textOf(row["type"])}.${field}`);
+      if (!Object.hasOwn(known, field) && !IGNORED.has(field))
+        unknown.add(`${textOf(row["type"])}.${field}`);
     }
-    if (isHeartbeat) addHeartbeat(found, page, textOf(row["id"]), attributes);
-    else addMonitor(found, page, textOf(row["id"]), attributes);
+    if (isHeartbeat) addHeartbeat(found, page, row["id"], attributes);
+    else addMonitor(found, page, row["id"], attributes);
   }
   found.notRead.push(...listUnknown([...unknown].sort()));
   if (rows.length > 0) {
@@ -76,9 +79,9 @@ export async function readBetterStack(
 
 export const API_URL = "https://uptime.betterstack.com/api/v2/";
 
-const LISTS = ["monitors", "heartbeats"] as const;
-/** Answers of one list: 100,000 monitors. */
-const ANSWERS_MAX = 2_000;
+const LISTS = ["monitor", "heartbeat"] as const;
+/** Answers of one list, which have 50 rows each. */
+const ANSWERS_MAX = 1_000;
 
 /** Reads the lists of a team by the API, in numbered answers. Throws an OperatorError. */
 async function readAll(deps: FetchDependencies, address: URL, apiKey: string): Promise<Fields[]> {
@@ -90,12 +93,19 @@ async function readAll(deps: FetchDependencies, address: URL, apiKey: string): P
   const base = new URL(address.pathname === "/" ? "/api/v2/" : `${address.pathname}/`, address);
   base.pathname = base.pathname.replace(/\/+$/, "/");
   const rows: Fields[] = [];
-  for (const name of LISTS) rows.push(...(await readPages(deps, new URL(name, base), apiKey)));
+  for (const name of LISTS)
+    rows.push(...(await readPages(deps, new URL(`${name}s`, base), name, apiKey)));
   return rows;
 }
 
-async function readPages(deps: FetchDependencies, list: URL, apiKey: string): Promise<Fields[]> {
+async function readPages(
+  deps: FetchDependencies,
+  list: URL,
+  name: (typeof LISTS)[number],
+  apiKey: string,
+): Promise<Fields[]> {
   const rows = new Map<string, Fields>();
+  let bytes = 0;
   for (let number = 1; number <= ANSWERS_MAX; number += 1) {
     const url = new URL(list);
     if (number > 1) url.searchParams.set("page", String(number));
@@ -104,14 +114,17 @@ async function readPages(deps: FetchDependencies, list: URL, apiKey: string): Pr
     if (!Array.isArray(document["data"])) {
       throw new OperatorError(`${url.origin}${url.pathname} answered no list.`);
     }
+    bytes += fetched?.bytes ?? 0;
+    requireModest(bytes, url);
     const before = rows.size;
     for (const row of objectsOf(document["data"])) {
-      rows.set(textOf(row["id"]) || `${rows.size}`, row);
+      rows.set(idOfValue(row["id"], `without id ${rows.size}`), row);
     }
+    requireFew(rows.size, name);
     const { next = null } = isObject(document["pagination"]) ? document["pagination"] : {};
     // The link itself is not followed, since the key is sent to this address alone.
     if (next === null || rows.size === before) return [...rows.values()];
-    deps.progress(`${list.pathname.split("/").at(-1)}: ${rows.size.toLocaleString("en")} read.`);
+    deps.progress(`${plural(rows.size, name)} read.`);
   }
   throw new OperatorError("The team has more monitors than are read.");
 }
@@ -205,13 +218,13 @@ const IGNORED: ReadonlySet<string> = new Set(
     .split(" "),
 );
 
-function addMonitor(found: Found, page: OwnPage, id: string, fields: Fields): void {
+function addMonitor(found: Found, page: OwnPage, id: unknown, fields: Fields): void {
   const url = textOf(fields["url"]);
   const name = cutName(
     textOf(fields["pronounceable_name"]),
     readTarget(url)?.host ?? "Unnamed monitor",
   );
-  const foreign = { type: "monitor", id: id || idOfText(name), name };
+  const foreign = { type: "monitor", id: idOfValue(id, name), name };
   const component = page.component(`monitor-${foreign.id}`, name);
   const notes = new Notes();
   const type = textOf(fields["monitor_type"]);
@@ -253,9 +266,9 @@ function addMonitor(found: Found, page: OwnPage, id: string, fields: Fields): vo
   addWindow(found, page, { ...foreign, component }, fields);
 }
 
-function addHeartbeat(found: Found, page: OwnPage, id: string, fields: Fields): void {
+function addHeartbeat(found: Found, page: OwnPage, id: unknown, fields: Fields): void {
   const name = cutName(textOf(fields["name"]), "Unnamed heartbeat");
-  const foreign = { type: "heartbeat", id: id || idOfText(name), name };
+  const foreign = { type: "heartbeat", id: idOfValue(id, name), name };
   const component = page.component(`heartbeat-${foreign.id}`, name);
   const grace = numberOf(fields["grace"]);
   found.monitors.push({

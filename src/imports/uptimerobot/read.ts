@@ -22,7 +22,7 @@ import {
 } from "../kit";
 import {
   type Fields,
-  idOfText,
+  idOfValue,
   LIST_MEBIBYTES_MAX,
   listOf,
   numberOf,
@@ -31,6 +31,7 @@ import {
   readTable,
   readTarget,
   requireFew,
+  requireModest,
   type TableRow,
   textOf,
   textsIn,
@@ -69,7 +70,6 @@ export async function readUptimeRobot(
   const page = new OwnPage(found, "UptimeRobot");
   const planned = {
     timeZone,
-    now: deps.clock.now(),
     once: new Map<string, ForeignKey[]>(),
     leftOut: new Set<string>(),
   };
@@ -87,8 +87,8 @@ export async function readUptimeRobot(
 
 export const API_URL = "https://api.uptimerobot.com/v3/";
 
-/** Answers of one list: 100,000 monitors. */
-const ANSWERS_MAX = 2_000;
+/** Answers of one account, which have up to 50 monitors each. */
+const ANSWERS_MAX = 1_000;
 
 /** Reads the monitors of an account by the API, in answers that lead to the next one. Throws an OperatorError. */
 async function readAll(deps: FetchDependencies, address: URL, apiKey: string): Promise<Fields[]> {
@@ -101,6 +101,7 @@ async function readAll(deps: FetchDependencies, address: URL, apiKey: string): P
   base.pathname = base.pathname.replace(/\/+$/, "/");
   const monitors = new Map<string, Fields>();
   const seen = new Set<string>();
+  let bytes = 0;
   let cursor: string | undefined;
   for (let answers = 0; answers < ANSWERS_MAX; answers += 1) {
     const url = new URL("monitors", base);
@@ -110,9 +111,12 @@ async function readAll(deps: FetchDependencies, address: URL, apiKey: string): P
     if (!Array.isArray(document["data"] ?? document["monitors"])) {
       throw new OperatorError(`${url.origin}${url.pathname} answered no list of monitors.`);
     }
+    bytes += fetched?.bytes ?? 0;
+    requireModest(bytes, url);
     for (const row of objectsOf(document["data"] ?? document["monitors"])) {
-      monitors.set(textOf(row["id"]) || `${monitors.size}`, row);
+      monitors.set(idOfValue(row["id"], `without id ${monitors.size}`), row);
     }
+    requireFew(monitors.size, "monitor");
     // Of the link to the next answer only its cursor is taken, since the key is sent to this address alone.
     const link = URL.parse(textOf(document["nextLink"]), base);
     cursor = link?.searchParams.get("cursor") ?? (textOf(document["nextCursorId"]) || undefined);
@@ -293,13 +297,13 @@ function fromVersion3(row: Fields): RobotMonitor {
 }
 
 /** Types by their numbers in version 2. */
-const TYPE_NUMBERS: Readonly<Record<string, string>> = {
-  1: "HTTP",
-  2: "KEYWORD",
-  3: "PING",
-  4: "PORT",
-  5: "HEARTBEAT",
-};
+const TYPE_NUMBERS: ReadonlyMap<string, string> = new Map([
+  ["1", "HTTP"],
+  ["2", "KEYWORD"],
+  ["3", "PING"],
+  ["4", "PORT"],
+  ["5", "HEARTBEAT"],
+]);
 
 const METHOD_NUMBERS = ["", "HEAD", "GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
@@ -322,7 +326,7 @@ function fromVersion2(row: Fields): RobotMonitor {
   return {
     id: textOf(row["id"]),
     name: unescaped(textOf(row["friendly_name"])),
-    type: TYPE_NUMBERS[type] ?? type,
+    type: TYPE_NUMBERS.get(type) ?? type,
     url: unescaped(textOf(row["url"])),
     port: numberOf(row["port"]),
     interval: numberOf(row["interval"]),
@@ -408,9 +412,9 @@ function fromTable(row: TableRow, unknown: readonly string[]): RobotMonitor {
   const name = cell("name");
   return {
     ...fromVersion2({}),
-    id: cell("id") || idOfText(name || `line ${row.line}`),
+    id: idOfValue(cell("id"), name || `line ${row.line}`),
     name,
-    type: TYPE_NUMBERS[typed] ?? words[word] ?? (word || "HTTP"),
+    type: TYPE_NUMBERS.get(typed) ?? words[word] ?? (word || "HTTP"),
     url: cell("url"),
     port: numberOf(cell("port")),
     interval: interval !== undefined && interval < SHORTEST_SECONDS ? interval * 60 : interval,
@@ -444,8 +448,6 @@ export const ROBOT_TYPES = {
 interface Planned {
   /** Time zone of the account; undefined if it is not known. */
   timeZone: string | undefined;
-  /** Unix ms. */
-  now: number;
   /** Components of the single windows that were found, by their ids. */
   once: Map<string, ForeignKey[]>;
   /** Ids of the windows that were left out. */
@@ -455,7 +457,7 @@ interface Planned {
 function addMonitor(found: Found, page: OwnPage, monitor: RobotMonitor, planned: Planned): void {
   const { id, name, tags, windows } = monitor;
   const shown = cutName(name, readTarget(monitor.url)?.host ?? "Unnamed monitor");
-  const foreign = { type: "monitor", id: id || idOfText(shown), name: shown };
+  const foreign = { type: "monitor", id: idOfValue(id, shown), name: shown };
   const component = page.component(foreign.id, shown);
   const notes = new Notes();
   const cut = cutTags(tags, "tag");
@@ -636,6 +638,9 @@ function recordsOf({ records }: RobotMonitor, notes: Notes) {
   return { record_type: first[0], expected: listOf(first[1]).map((value) => textOf(value)) };
 }
 
+/** Longest maintenance window, in minutes: a year. */
+const WINDOW_MAX_MINUTES = 525_600;
+
 const WEEKDAYS = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN"];
 
 /** Adds a maintenance window of a monitor, whose times are in the time zone of the account. */
@@ -648,7 +653,7 @@ function addWindow(
 ): void {
   const { timeZone } = planned;
   const name = cutName(unescaped(textOf(window["name"])), "Maintenance window");
-  const id = textOf(window["id"]) || idOfText(JSON.stringify(window));
+  const id = idOfValue(window["id"], JSON.stringify(window));
   const foreign = { type: "maintenance_window", id, name };
   const leaveOut = (reason: string) => {
     if (!planned.leftOut.has(id)) found.leftOut.push({ foreign, reason });
@@ -656,7 +661,7 @@ function addWindow(
   };
   const minutes = Math.ceil(numberOf(window["duration"]) ?? 0);
   const [, hour, minute] = /^(\d{1,2}):(\d{2})/.exec(textOf(window["time"])) ?? [];
-  if (hour === undefined || minute === undefined || minutes < 1) {
+  if (hour === undefined || minute === undefined || minutes < 1 || minutes > WINDOW_MAX_MINUTES) {
     leaveOut("Its time or its duration cannot be read.");
     return;
   }
@@ -753,13 +758,7 @@ function addOnce(
       name: foreign.name,
       scheduled_for: toIso(start),
       scheduled_until: toIso(start + minutes * 60_000),
-      updates: [
-        {
-          status: "scheduled",
-          body: foreign.name,
-          display_at: toIso(Math.min(start, planned.now)),
-        },
-      ],
+      updates: [{ status: "scheduled", body: foreign.name }],
     },
     changes: [],
     page: page.page,
