@@ -80,7 +80,10 @@ export interface FoundMonitor
     Switchable {
   /** Components that it watches, which may be none. `internal`: it gets one on the internal page. */
   components: readonly ForeignKey[] | "internal";
-  /** Components of this installation that it watches besides, such as `acme:checkout-api`. */
+  /**
+   * References of components of this installation that it watches besides, such as `acme:checkout-api`. Undefined for a
+   * source that does not name any.
+   */
   watches?: readonly string[];
   dependsOn?: readonly ForeignKey[];
   tokens?: readonly ImportedToken[];

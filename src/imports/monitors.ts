@@ -62,7 +62,8 @@ export function monitorWriter(
       disabled,
       held,
       components: components === "internal" ? components : knownOf(run, components),
-      ...(watches && { watches }),
+      // One that is made here after an import is connected by the next one.
+      ...(watches && { watches: watches.filter((each) => componentIdOf(each) !== undefined) }),
       dependsOn,
     }),
     create(source, notes) {
@@ -129,19 +130,29 @@ export function monitorWriter(
   /** Returns the components of this installation that a monitor watches, and notes those that do not exist. */
   function watchedHere({ watches = [] }: FoundMonitor, notes: Notes): string[] {
     const ids = watches.flatMap((reference) => {
-      const row = findComponent(tx, { id: resolveComponentId(tx, reference) });
-      if (!row) notes.change("component", reference, null, "There is no such component here.");
-      return row?.id ?? [];
+      const id = componentIdOf(reference);
+      if (id === undefined) {
+        notes.change("component", reference, null, "There is no such component here.");
+      }
+      return id ?? [];
     });
     return [...new Set(ids)];
   }
 
-  /** Returns the components of a monitor after a change: those that are no longer in the source stay. */
+  /** Finds a component of this installation by a reference. */
+  function componentIdOf(reference: string): string | undefined {
+    return findComponent(tx, { id: resolveComponentId(tx, reference) })?.id;
+  }
+
+  /**
+   * Returns the components of a monitor after a change: those that are no longer in the source stay, unless the source
+   * says which ones of this installation it watches.
+   */
   function componentsAfter(found: FoundMonitor, watched: readonly string[]): string[] {
     if (found.components === "internal") return [...watched];
     const keys = components.map(({ foreign }) => keyOf(foreign));
     inSource ??= new Set(idsOf(run, keys));
-    const staying = watched.filter((id) => !inSource?.has(id));
+    const staying = found.watches ? [] : watched.filter((id) => !inSource?.has(id));
     return [...new Set([...staying, ...idsOf(run, found.components)])];
   }
 }

@@ -226,4 +226,35 @@ describe("an import of a list", () => {
       components["Checkout"] ?? "",
     ]);
   });
+
+  test("connects components that are made after an import, and leaves those that its lines no longer name", async () => {
+    await using site = await createImportSite();
+    const { app } = site;
+    await app.page({ slug: "shop", name: "Shop" }, ["Checkout"]);
+    const watched = async (...components: string[]) => {
+      const lines = components.map((component, i) => `${i},,${i}.example.com,,${component},`);
+      const { counts } = await site.importFound({ ...(await readLines(...lines)), kind: "csv" });
+      const names = site.monitors().map((row) => {
+        const { components: own } = getMonitorRecord(app.ctx.db, row.id);
+        return own.map(({ pageSlug, name }) => `${pageSlug}:${name}`).join();
+      });
+      return { names, counts };
+    };
+    const before = ["wiki:front", "shop:checkout", "Front", "Back"];
+    expect((await watched(...before)).names).toEqual([
+      "",
+      "shop:Checkout",
+      "services:Front",
+      "services:Back",
+    ]);
+    await app.page({ slug: "wiki", name: "Wiki" }, ["Front"]);
+    const names = ["wiki:Front", "shop:Checkout", "services:Front", "services:Back"];
+    expect(await watched(...before)).toMatchObject({ names, counts: { updated: 1 } });
+    expect((await watched("shop:checkout", "wiki:front", "Side", "wiki:front")).names).toEqual([
+      "shop:Checkout",
+      "wiki:Front",
+      "services:Side",
+      "wiki:Front",
+    ]);
+  });
 });

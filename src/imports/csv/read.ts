@@ -157,7 +157,7 @@ function monitorOf(row: TableRow, page: OwnPage): FoundMonitor | LineError {
       ? { components: "internal" }
       : isHere
         ? { components: [], watches: [component] }
-        : { components: [page.component(idOfText(component), component)] }),
+        : { components: [page.component(idOfText(component), component)], watches: [] }),
   };
 }
 
