@@ -11,7 +11,7 @@ import { isObject, plural, toRef } from "../base/text";
 import { readCsv } from "../base/read-csv";
 import { OperatorError } from "../db/errors";
 import { type Found, type ForeignKey, keyOf } from "./found";
-import { cutName, decoded } from "./kit";
+import { cutName, decoded, type Notes } from "./kit";
 
 /** An object of a JSON document. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -83,6 +83,18 @@ export function readTarget(text: string): Target | undefined {
     : hostname.replace(/^\[(.*)\]$/, "$1");
   if (host === "") return undefined;
   return { host, port: url.port === "" ? undefined : Number(url.port) };
+}
+
+/** Statuses in an assertion. */
+const STATUSES_MAX = 50;
+
+/** Returns as many expected statuses as an assertion has, and notes that there are more. */
+export function fewStatuses<Status>(notes: Notes, field: string, all: readonly Status[]): Status[] {
+  if (all.length > STATUSES_MAX) {
+    const reason = `The first ${STATUSES_MAX} of them are kept.`;
+    notes.change(field, all.length, STATUSES_MAX, reason);
+  }
+  return all.slice(0, STATUSES_MAX);
 }
 
 /** Times between checks, for a time within which failures do not count yet, and one that a recovery has to last. */

@@ -218,6 +218,16 @@ describe("a monitor of UptimeRobot", () => {
   });
 });
 
+test("a monitor of UptimeRobot with more statuses than an assertion has says so", async () => {
+  const statuses = Array.from({ length: 60 }, (_, i) => `${200 + i}`);
+  const monitor = { id: 1, type: "HTTP", url: "https://a.example" };
+  const data = [{ ...monitor, successHttpResponseCodes: statuses }];
+  const { monitors } = await readFileWith("saved.json", JSON.stringify({ data }));
+  expect(monitors[0]?.changes).toMatchObject([
+    { field: "successHttpResponseCodes", from: 60, to: 50 },
+  ]);
+});
+
 describe("a hostile answer of UptimeRobot", () => {
   test.each(["constructor", "toString", "__proto__"])("with the type %s is held", async (type) => {
     const saved = JSON.stringify({ monitors: [{ id: 1, friendly_name: "a", url: "b", type }] });

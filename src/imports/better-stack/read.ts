@@ -19,6 +19,7 @@ import {
 } from "../kit";
 import {
   type Fields,
+  fewStatuses,
   idOfText,
   idOfValue,
   LIST_MEBIBYTES_MAX,
@@ -398,15 +399,13 @@ function proxyOf(fields: Fields) {
   };
 }
 
-/** Statuses in an assertion. */
-const STATUSES_MAX = 50;
-
 function assertionsOf(type: string, fields: Fields, notes: Notes): Assertion[] {
   const keyword = textOf(fields["required_keyword"]);
   switch (type) {
     case "expected_status_code": {
       const statuses = listOf(fields["expected_status_codes"]).map((code) => numberOf(code) ?? 0);
-      const value = statuses.filter((code) => code >= 100 && code <= 599).slice(0, STATUSES_MAX);
+      const valid = statuses.filter((code) => code >= 100 && code <= 599);
+      const value = fewStatuses(notes, "expected_status_codes", valid);
       if (value.length > 0) return [{ source: "status", op: "in", value }];
       notes.disable("It expects no status. Give it an assertion, and resume it.");
       return [];

@@ -146,9 +146,9 @@ function monitorOf(row: TableRow, page: OwnPage): FoundMonitor | LineError {
     );
   }
   const component = row.cell("component");
-  const isHere = /^[a-z0-9-]+:[a-z0-9-]+$/.test(component);
+  const isHere = /^[a-z0-9-]{1,100}:[a-z0-9-]{1,100}$/.test(component);
   return {
-    // Of a digest, since reports leave secrets out of names only.
+    // A digest, since reports show ids as they are, and secrets are left out of names alone.
     foreign: { type: "monitor", id: idOfText(name), name },
     body: { type, name, config, tags, ...interval },
     changes: notes.changes,

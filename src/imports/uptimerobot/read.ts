@@ -22,6 +22,7 @@ import {
 } from "../kit";
 import {
   type Fields,
+  fewStatuses,
   idOfValue,
   LIST_MEBIBYTES_MAX,
   listOf,
@@ -444,7 +445,7 @@ export const ROBOT_TYPES = {
   DNS: "`dns`",
 } as const;
 
-/** How the times of maintenance windows are read. */
+/** Time zone of maintenance windows, and those of earlier monitors. */
 interface Planned {
   /** Time zone of the account; undefined if it is not known. */
   timeZone: string | undefined;
@@ -560,7 +561,7 @@ function httpConfig(monitor: RobotMonitor, notes: Notes) {
     }),
     certificate_warning_days:
       monitor.settings["sslExpirationReminder"] === true && monitor.verifiesTls ? 14 : 0,
-    assertions: [statusAssertion(monitor.statuses), ...keywordAssertions(monitor, notes)],
+    assertions: [statusAssertion(monitor, notes), ...keywordAssertions(monitor, notes)],
   };
 }
 
@@ -592,18 +593,15 @@ function bodyOf({ post: { type, data } }: RobotMonitor): { body?: string; conten
   };
 }
 
-/** Statuses in an assertion. */
-const STATUSES_MAX = 50;
-
 /** Returns the assertion for statuses, of which `2xx` is a range. */
-function statusAssertion(statuses: readonly string[]): Assertion {
+function statusAssertion({ statuses }: RobotMonitor, notes: Notes): Assertion {
   const value = statuses.flatMap((status) => {
     const [, hundred] = /^([1-5])xx$/i.exec(status) ?? [];
     if (hundred !== undefined) return [`${hundred}00-${hundred}99`];
     return /^[1-5]\d\d(-[1-5]\d\d)?$/.test(status) ? [status] : [];
   });
-  const all = value.length === 0 ? ["200-399"] : value.slice(0, STATUSES_MAX);
-  return { source: "status", op: "in", value: all };
+  const few = fewStatuses(notes, "successHttpResponseCodes", value);
+  return { source: "status", op: "in", value: few.length === 0 ? ["200-399"] : few };
 }
 
 function keywordAssertions(monitor: RobotMonitor, notes: Notes): Assertion[] {

@@ -17,9 +17,9 @@ const STATUSPAGE = JSON.stringify({
   components: [{ id: "b13yz5g2cw10", name: "API", status: "operational", position: 1 }],
 });
 
-/** Creates an application whose folder of offered files the test sees. */
 const FIXTURES = join(import.meta.dir, "../fixtures");
 
+/** Creates an application whose folder of offered files the test sees. */
 async function createSite() {
   let own: ReturnType<typeof createTestImports> | undefined;
   const app = await createTestApp({ imports: (ctx) => (own = createTestImports(ctx)).imports });
