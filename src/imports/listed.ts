@@ -150,6 +150,8 @@ export async function readTable(
   const tooMany = () => columns !== undefined && columns.length > COLUMNS_MAX;
   try {
     await readCsv([bytes], ({ line, cells }) => {
+      // Spreadsheets write lines of separators alone below a table.
+      if (cells.every((cell) => cell.trim() === "")) return;
       if (!columns) {
         columns = cells.map((cell) => unguarded(cell).trim().toLowerCase());
         return;

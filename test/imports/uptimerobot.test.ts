@@ -305,6 +305,11 @@ describe("files of UptimeRobot", () => {
     expect(notRead).toEqual([]);
   });
 
+  test("lines of a table without content are no monitors", async () => {
+    const table = "Friendly Name,URL\nShop,https://shop.example.com\n,\n , \n";
+    expect((await readFileWith("a.csv", table)).monitors).toHaveLength(1);
+  });
+
   test("a table in UTF-16 with semicolons is the same one", async () => {
     const text = await Bun.file(join(FIXTURES, "import.csv")).text();
     const semicolons = `\ufeff${text.replaceAll(",", ";")}`;
