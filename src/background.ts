@@ -31,6 +31,8 @@ import type { FindProbe } from "./features/monitors/engine/prober";
 import { createIdleMonitoring, type Monitoring } from "./features/monitors/monitoring";
 import { startRollUps } from "./features/monitors/rollup";
 import { sweepAnswers, sweepSubmissions } from "./features/repeats/store";
+import { REPORT_TEMPLATES } from "./features/reports/letters";
+import { startReportMails } from "./features/reports/mails";
 import { createLoadThrottle } from "./features/sending/throttle";
 import { readHeadline } from "./features/status/snapshots";
 import { SIGN_UP_TEMPLATES } from "./features/subscribers/mails";
@@ -129,6 +131,7 @@ export function startBackground(
     ...SIGN_UP_TEMPLATES,
     ...USER_TEMPLATES,
     ...ALERT_TEMPLATES,
+    ...REPORT_TEMPLATES,
     [MAILING_TEMPLATE]: createMailingTemplate(),
   };
   const sender = startSending(ctx, egress, { templates, throttle });
@@ -143,6 +146,7 @@ export function startBackground(
     ...(labels ? [labels] : []),
     signUps,
     startUserMails(ctx),
+    startReportMails(ctx),
   ];
   return {
     monitoring,

@@ -34,6 +34,7 @@ import languages from "../../migrations/0031_languages.sql" with { type: "text" 
 import alerts from "../../migrations/0032_alerts.sql" with { type: "text" };
 import acknowledgements from "../../migrations/0033_acknowledgements.sql" with { type: "text" };
 import dockerMonitors from "../../migrations/0034_docker_monitors.sql" with { type: "text" };
+import reports from "../../migrations/0035_reports.sql" with { type: "text" };
 import { sha256Hex } from "../base/hash";
 import { PROGRAM } from "../version";
 import { type DataDirectory, shellWord } from "./data-directory";
@@ -89,6 +90,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 32, name: "alerts", sql: alerts, readableFrom: 20 },
   { number: 33, name: "acknowledgements", sql: acknowledgements, readableFrom: 20 },
   { number: 34, name: "docker_monitors", sql: dockerMonitors, readableFrom: 20 },
+  { number: 35, name: "reports", sql: reports, readableFrom: 20 },
 ];
 
 /** Schema version of this build. */

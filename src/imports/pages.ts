@@ -439,11 +439,14 @@ export class InternalPage {
 /** Returns a checksum of the settings of a page, which is the default page or not without having been edited. */
 export function pageMark(row: PageRow): number {
   const { slug, name, description, timeZone, locale, visibility, theme, accent } = row;
-  const { historyDays, customDomains, logo, compat, mail, joinMinutes, languages } = row;
+  const { historyDays, customDomains, logo, compat, mail, joinMinutes, languages, report } = row;
   const texts = [slug, name, description, timeZone, locale, visibility, theme, accent, logo];
   // Checksums of earlier versions do not have these settings.
   const join = joinMinutes === JOIN_MINUTES ? [] : [joinMinutes];
-  const more = languages.length === 0 ? [] : [languages];
+  const more = [
+    ...(languages.length === 0 ? [] : [languages]),
+    ...(report === "team" ? [] : [report]),
+  ];
   return crc32(JSON.stringify([texts, historyDays, customDomains, compat, mail, ...join, ...more]));
 }
 
@@ -459,5 +462,6 @@ function groupMark({ ref, name, description, collapse }: GroupRow): number {
 function componentMark(row: ComponentRow): number {
   const { ref, name, description, groupId, showcase, onlyShowIfDegraded, showLatency, tags } = row;
   const flags = [showcase, onlyShowIfDegraded, showLatency];
-  return crc32(JSON.stringify([ref, name, description, groupId, flags, tags]));
+  const goal = row.uptimeGoal === null ? [] : [row.uptimeGoal];
+  return crc32(JSON.stringify([ref, name, description, groupId, flags, tags, ...goal]));
 }

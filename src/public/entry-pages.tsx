@@ -198,7 +198,7 @@ export interface EntriesPart {
 /** Renders one page of the entries that started in a month, newest first. */
 export function renderHistoryPage(
   document: StatusDocument,
-  month: Month,
+  month: Month & { hasReport?: boolean },
   { entries, before, next }: EntriesPart,
   rendering?: Rendering,
 ): HtmlDocument {
@@ -231,6 +231,11 @@ export function renderHistoryPage(
             </a>
           ) : null}
         </nav>
+        {month.hasReport ? (
+          <p class="more">
+            <a href={paths.report(month.name)}>{say("report.title", { month: title })}</a>
+          </p>
+        ) : null}
         {entries.length === 0 ? (
           <p class="card empty">{say("history.none", { month: title })}</p>
         ) : (

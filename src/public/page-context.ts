@@ -119,6 +119,8 @@ export interface PagePaths {
   history: string;
   /** Path of a month of the history: its newest entries, or those after the cursor `before`. */
   month(month: string, before?: string): string;
+  /** Path of the report of a month. */
+  report(month: string): string;
   /** Path of the list of open incidents: the newest, or those after the cursor `before`. */
   open(before?: string): string;
   /** Path of an incident: its newest updates, or those before the update with this id. */
@@ -146,6 +148,7 @@ export function pathsOf(slug: string, language?: string): PagePaths {
     page: below(""),
     history: below("/history"),
     month: (month, before) => below(`/history?month=${month}${before ? `&before=${before}` : ""}`),
+    report: (month) => below(`/report/${month}`),
     open: (before) => below(`/incidents${beforeQuery(before)}`),
     incident: (id, before) => below(`/incidents/${id}${beforeQuery(before)}`),
     maintenance: (id, before) => below(`/maintenance/${id}${beforeQuery(before)}`),
@@ -172,6 +175,7 @@ function pathsOfCopy(paths: PagePaths, origin: string, copy: StaticCopy): PagePa
       const isFirstPart = month === copy.month && before === undefined;
       return isFirstPart ? paths.history : origin + paths.month(month, before);
     },
+    report: (month) => origin + paths.report(month),
     open: (before) => (before === undefined ? paths.open() : origin + paths.open(before)),
     incident: (id, before) => (isCopied(id, before) ? "" : origin) + paths.incident(id, before),
     maintenance: (id, before) =>

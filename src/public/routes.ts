@@ -2,18 +2,26 @@ import { Type } from "@sinclair/typebox";
 import { notFound } from "../base/errors";
 import { OneOf, Text } from "../base/schema";
 import type { Ctx } from "../context";
+import {
+  forVisitors,
+  getReportMonth,
+  type Report,
+  type ReportMonth,
+  reportSteps,
+} from "../features/reports/report";
 import { createEntryNamesCache } from "../features/status/entries";
 import type { Snapshot, Snapshots } from "../features/status/snapshots";
 import type { SentPage } from "../http/answers";
 import { declareRoutes } from "../http/elysia";
 import { operation } from "../http/operation";
 import { splitUrl } from "../http/request-context";
-import { languageRendering } from "./chosen-language";
+import { languageRendering, originalOf } from "./chosen-language";
 import { createRowCache, findListedGroup } from "./component-list";
 import { EMBED_THEMES } from "./embed";
 import { CURSOR_PATTERN, MONTH_PATTERN, type Rendering } from "./page-context";
 import { createTimesCache } from "./page-times";
 import { PASSWORD_FORM } from "./password-page";
+import { renderReportPage } from "./report";
 import {
   createDocuments,
   createSite,
@@ -68,6 +76,8 @@ const MonthQuery = Type.Object(
   ANY_PARAMETERS,
 );
 
+const isMonth = new RegExp(MONTH_PATTERN);
+
 const EmbedQuery = Type.Object({ theme: Type.Optional(OneOf(EMBED_THEMES)) }, ANY_PARAMETERS);
 
 /** The pages that people read: `/` and `/status/{slug}` with what is below it. */
@@ -118,6 +128,45 @@ export function publicRoutes(ctx: Ctx, snapshots: Snapshots, visitors: Visitors)
     const group = getGroup(snapshot, id);
     const steps = { ...stepsRendering, ...languageRendering(snapshot) };
     return groupPageSteps(ctx.db, snapshot, group, timeOf(snapshot), steps);
+  }
+
+  /** Reports by the original snapshot of their page, and by month. */
+  const reports = new WeakMap<Snapshot, Map<string, Report>>();
+
+  /** Throws `not_found` for a month without a report. */
+  function monthOfReport(name: string, { document }: Snapshot, now: number): ReportMonth {
+    if (!isMonth.test(name)) throw notFound("report");
+    const { id, created_at: createdAt } = document.page;
+    return getReportMonth(ctx.db, { id, createdAt: Date.parse(createdAt) }, name, now);
+  }
+
+  function* reportPageSteps(name: string, snapshot: Snapshot): Generator<number, Report> {
+    const now = ctx.clock.now();
+    const month = monthOfReport(name, snapshot, now);
+    const { id, created_at: createdAt } = snapshot.document.page;
+    const page = { id, createdAt: Date.parse(createdAt) };
+    const report = yield* reportSteps(ctx.db, page, month, now);
+    const original = originalOf(snapshot);
+    const kept = reports.get(original) ?? new Map<string, Report>();
+    reports.set(original, kept.set(name, report));
+    return report;
+  }
+
+  function reportPage(name: string, snapshot: Snapshot): SentPage {
+    let report = reports.get(originalOf(snapshot))?.get(name);
+    if (!report) {
+      const steps = reportPageSteps(name, snapshot);
+      let step = steps.next();
+      while (!step.done) step = steps.next();
+      report = step.value;
+    }
+    const isForTeam = snapshot.document.page.report === "team";
+    const shown = isForTeam ? report : forVisitors(report);
+    return renderReportPage(snapshot.document, shown, renderingOf(snapshot));
+  }
+
+  function* reportPageStepsOf(name: string, snapshot: Snapshot): Generator<number, void> {
+    yield* reportPageSteps(name, snapshot);
   }
 
   /** Returns functions that render a page, with the version of its content. */
@@ -268,6 +317,27 @@ export function publicRoutes(ctx: Ctx, snapshots: Snapshots, visitors: Visitors)
         id: "showGroup",
         summary: "Show a group of components with their days",
         description: `Those without a group have the id \`other\`. ${PRIVATE}`,
+      }),
+    )
+    .get(
+      "/status/:slug/report/:month",
+      ({ params: { slug, month }, request, requestContext }) =>
+        site.answer(
+          {
+            slug,
+            rest: restOf("report", month, undefined),
+            isReport: true,
+            request,
+            requestContext,
+          },
+          (snapshot) => reportPage(month, snapshot),
+          (snapshot) => reportPageStepsOf(month, snapshot),
+        ),
+      operation({
+        ...PAGE,
+        id: "showReport",
+        summary: "Show the report of a month",
+        description: `The month is in UTC, such as \`2026-11\`. \`report\` of the page decides who sees it. ${PRIVATE}`,
       }),
     )
     .get(

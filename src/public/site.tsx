@@ -5,6 +5,7 @@ import { sha256Hex } from "../base/hash";
 import { makeInSlices, runInSlices } from "../base/in-slices";
 import { MINUTE_MS, SECOND_MS } from "../base/time";
 import type { Ctx } from "../context";
+import { findReportMonth } from "../features/reports/report";
 import { getIncidentPart } from "../features/incidents/records";
 import { presentIncident } from "../features/incidents/wire";
 import { getMaintenancePart } from "../features/maintenance/records";
@@ -61,6 +62,8 @@ interface PageRequest {
   isHome?: true;
   /** True for a document that private pages do not have. */
   isPublicOnly?: true;
+  /** True for a monthly report, which the page may have for signed-in users alone, or not at all. */
+  isReport?: true;
   request: Request;
   requestContext: RequestContext;
 }
@@ -160,11 +163,12 @@ export function createSite(ctx: Ctx, snapshots: Snapshots, visitors: Visitors): 
 
   /** Returns the snapshot that the visitor sees at `now`, else the form for its password. */
   function open(pageRequest: PageRequest, now: number): Snapshot | Response {
-    const { slug, rest, isHome, isPublicOnly, request, requestContext } = pageRequest;
+    const { slug, rest, isHome, isPublicOnly, isReport, request, requestContext } = pageRequest;
     const found = visitors.find(slug, requestContext, now);
     // The answer does not reveal that there is a private page.
     if (!found || (isPublicOnly && !found.isPublic)) throw notFound("status page");
     const { snapshot, isAdmitted } = found;
+    if (isAdmitted && isReport) requireReport(snapshot, requestContext, now);
     if (isAdmitted) return snapshot;
     if (!visitors.hasPassword(snapshot.document.page)) throw notFound("status page");
     const language = languageOfRequest(request, snapshot.document.page);
@@ -188,6 +192,14 @@ export function createSite(ctx: Ctx, snapshots: Snapshots, visitors: Visitors): 
     });
   }
 
+  /** Throws `not_found` if the visitor may not see the reports of a page. Caches then store neither answer. */
+  function requireReport(snapshot: Snapshot, context: RequestContext, now: number): void {
+    const { report } = snapshot.document.page;
+    if (report === "public") return;
+    context.noteShown(undefined);
+    if (report === "off" || !visitors.isUser(context, now)) throw notFound("report");
+  }
+
   /** Returns the redirect from an earlier slug; undefined for the current one. */
   function moveFrom(
     { slug, rest, request }: PageRequest,
@@ -206,8 +218,9 @@ export function createSite(ctx: Ctx, snapshots: Snapshots, visitors: Visitors): 
       const current = snapshots.current(slug, now);
       const held = current && findCached(shownIn(current, request), cacheKey);
       // Pages are cached under their current slug. Who sees a private one is decided at each request.
-      if (held && current.document.page.visibility === "public") {
-        requestContext.shownPageId = current.document.page.id;
+      const { visibility, report } = current?.document.page ?? {};
+      if (held && visibility === "public" && (report === "public" || !pageRequest.isReport)) {
+        requestContext.shownPageId = current?.document.page.id;
         return held.respond(request, requestContext);
       }
       let prepared: Snapshot | undefined;
@@ -301,12 +314,17 @@ export function createDocuments(ctx: Ctx, renderingOf: (snapshot: Snapshot) => R
     const month = monthOf(name, ctx.clock.now(), contextOf(document, rendering).times);
     if (!month) throw notFound("month");
     const { id, created_at: createdAt } = document.page;
-    const first = historyStartOf(ctx.db, { id, createdAt: Date.parse(createdAt) });
+    const page = { id, createdAt: Date.parse(createdAt) };
+    const first = historyStartOf(ctx.db, page);
     const span = { pageId: id, from: month.from, to: month.to, before: parseCursor(before) };
     const { entries, next } = readHistory(ctx.db, span, ENTRIES_MAX);
     const previous = month.from > first ? month.previous : undefined;
+    const hasReport =
+      document.page.report === "public" &&
+      before === undefined &&
+      findReportMonth(ctx.db, page, month.name, ctx.clock.now()) !== undefined;
     const part = { entries, before, next: next && formatCursor(next) };
-    return renderHistoryPage(document, { ...month, previous }, part, rendering);
+    return renderHistoryPage(document, { ...month, previous, hasReport }, part, rendering);
   }
 
   function openPage(before: string | undefined, snapshot: Snapshot) {

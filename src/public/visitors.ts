@@ -32,6 +32,8 @@ export interface Visitors {
    * the addresses of the page contain the link. Throws `not_found`, also for a private page without rules.
    */
   getForPrograms(slug: string, context: RequestContext, now?: number): Snapshot;
+  /** Returns true for a signed-in user, whose answers are sealed. */
+  isUser(context: RequestContext, now: number): boolean;
   /** Like `get`, but throws `not_found` for a private page. */
   getPublic(slug: string, context: RequestContext): Snapshot;
   /**
@@ -56,13 +58,17 @@ export function createVisitors(
 
   /** Returns true if a rule or a session lets the visitor see a private page. Only a session reads the database. */
   function isAdmitted(page: VisitedPage, context: RequestContext, now: number): boolean {
-    const { request, link } = context;
+    const { link } = context;
     if (link !== undefined) return visits.findLink(page, link, now) !== undefined;
     return (
       readGrants(ctx, context, page.id).some((grant) => visits.admitsGrant(page, grant, now)) ||
       isAdmittedByNetwork(page, context) ||
-      findFullSession(ctx, sessions, request, now) !== undefined
+      isUser(context, now)
     );
+  }
+
+  function isUser({ request }: RequestContext, now: number): boolean {
+    return findFullSession(ctx, sessions, request, now) !== undefined;
   }
 
   /** Cookies are those of a host, and an address is not: another name for this server must not show the page. */
@@ -93,6 +99,7 @@ export function createVisitors(
 
   return {
     find,
+    isUser,
     get: (slug, context, now) => getFound(slug, context, now).snapshot,
     getForPrograms(slug, context, now) {
       const { snapshot, isPublic } = getFound(slug, context, now);

@@ -30,6 +30,7 @@ import overview from "./css/overview.css" with { type: "text" };
 import pictures from "./css/pictures.css" with { type: "text" };
 import plain from "./css/plain.css" with { type: "text" };
 import preferences from "./css/preferences.css" with { type: "text" };
+import report from "./css/report.css" with { type: "text" };
 import rows from "./css/rows.css" with { type: "text" };
 import search from "./css/search.css" with { type: "text" };
 import sheet from "./css/sheet.css" with { type: "text" };
@@ -118,6 +119,7 @@ export function dashboardCss(fontPath: string): string {
       search,
       analytics,
       calendar,
+      report,
       preferences,
     ].join("\n"),
   ).replace("FONT_PATH", fontPath);

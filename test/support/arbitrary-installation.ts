@@ -53,6 +53,7 @@ const pageFields = fc.record({
     fc.subarray(["Status.Example.com", "münchen.example", "up.example"]),
   ),
   compat: fc.subarray(["uptime-kuma", "gatus"] as const),
+  report: fc.constantFrom("off" as const, "team" as const, "public" as const),
   mail: fc.record(
     {
       subscriptions: fc.boolean(),
@@ -82,6 +83,7 @@ const componentFields = fc.record({
   start_date: fc.constantFrom(null, "2025-02-28", "1999-12-31"),
   only_show_if_degraded: fc.boolean(),
   show_latency: fc.boolean(),
+  uptime_goal: fc.constantFrom(null, 99.95, 100),
   tags: arbitraryTags,
 });
 

@@ -1,4 +1,4 @@
-import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { integer, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { CauseSource, ComponentStatus } from "../../base/status";
 import type { Manager } from "../../base/ids";
 import { actorColumns } from "./events";
@@ -38,6 +38,7 @@ export const components = sqliteTable("components", {
   deletedAt: integer("deleted_at"),
   showLatency: integer("show_latency", { mode: "boolean" }).notNull().default(false),
   tags: text({ mode: "json" }).$type<string[]>().notNull().default([]),
+  uptimeGoal: real("uptime_goal"),
 });
 
 export const componentCauses = sqliteTable("component_causes", {

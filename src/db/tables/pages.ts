@@ -1,6 +1,6 @@
 import type { PageMailSettings } from "../../base/mail-address";
 import type { CompatProduct } from "../../base/compat";
-import { blob, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { blob, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { Manager } from "../../base/ids";
 
 export const pages = sqliteTable("pages", {
@@ -33,6 +33,7 @@ export const pages = sqliteTable("pages", {
   passwordId: text("password_id"),
   hasLinks: integer("has_links", { mode: "boolean" }).notNull().default(false),
   languages: text({ mode: "json" }).$type<string[]>().notNull().default([]),
+  report: text().$type<"off" | "team" | "public">().notNull().default("team"),
 });
 
 /** The columns that links to a page are built from, to be read with what belongs to it. */
@@ -58,3 +59,14 @@ export const pageLogos = sqliteTable("page_logos", {
   height: integer().notNull(),
   bytes: blob({ mode: "buffer" }).notNull(),
 });
+
+export const mailedReports = sqliteTable(
+  "mailed_reports",
+  {
+    pageId: text("page_id").notNull(),
+    month: text().notNull(),
+    digest: text().notNull(),
+    mailedAt: integer("mailed_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.pageId, table.month] })],
+);

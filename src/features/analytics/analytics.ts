@@ -173,7 +173,8 @@ function lineOfMonitor({ id, name }: MonitorName, times: UptimeTimes, at: Interv
 const NO_TIME: Folded["time"] = addStatusTimes([]);
 const NO_STATES: UptimeTimes = addTimes([]);
 
-function figuresOfTime(time: Folded["time"], length: number): UptimeFigures {
+/** Returns the figures of status times in a time of `length` ms. */
+export function figuresOfTime(time: Folded["time"], length: number): UptimeFigures {
   const counted = countedTime(time);
   return {
     uptime: uptimeOfTime(time),

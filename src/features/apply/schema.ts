@@ -67,6 +67,7 @@ export const DESCRIPTIONS: Readonly<Record<string, Readonly<Record<string, strin
     custom_domains: "Host names on which the page is served, such as status.example.com.",
     default: "True for the page at /. Default: true for the first page.",
     compat: "Products whose clients read this page, too.",
+    report: "People who see the monthly reports: off, team or public. Default: team.",
     mail: "Mail to subscribers.",
     subscriptions: "False for no subscription form on the page.",
     from_name: "Name of the sender. Default: the name of the page.",
@@ -85,6 +86,7 @@ export const DESCRIPTIONS: Readonly<Record<string, Readonly<Record<string, strin
     showcase: "Passed on to clients of Statuspage. Default: true.",
     only_show_if_degraded: "True to show it only while it is not operational. Default: false.",
     show_latency: "True to show the response times of its monitor. Default: false.",
+    uptime_goal: "Uptime that a month should reach, in per cent, such as 99.9.",
     monitors: "Monitors that decide its status.",
   },
   monitor: {

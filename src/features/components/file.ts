@@ -326,6 +326,7 @@ function desiredComponent(component: ComponentInput, ref: string): Required<Comp
     start_date: component.start_date ?? null,
     only_show_if_degraded: component.only_show_if_degraded ?? false,
     show_latency: component.show_latency ?? false,
+    uptime_goal: component.uptime_goal ?? null,
     tags: component.tags ?? [],
   };
 }
@@ -339,6 +340,7 @@ function presentComponentFields(row: ComponentRow): Required<ComponentInput> {
     start_date: row.startDate,
     only_show_if_degraded: row.onlyShowIfDegraded,
     show_latency: row.showLatency,
+    uptime_goal: row.uptimeGoal,
     tags: row.tags,
   };
 }

@@ -18,6 +18,14 @@ export const Status = OneOf(COMPONENT_STATUSES, {
   description: "Best to worst, in this order.",
 });
 
+/** Uptime that a component should reach in a month, in per cent. A share such as 0.999 is refused. */
+const UptimeGoal = Type.Number({
+  minimum: 1,
+  maximum: 100,
+  description: "Uptime that a month should reach, in per cent.",
+  examples: [99.9],
+});
+
 /** Fields of a group. */
 export const GroupInput = Type.Object(
   {
@@ -48,6 +56,7 @@ export const ComponentInput = Type.Object(
     ),
     only_show_if_degraded: Type.Optional(Type.Boolean()),
     show_latency: Type.Optional(Type.Boolean()),
+    uptime_goal: Type.Optional(Nullable(UptimeGoal)),
     tags: Type.Optional(TagsInput),
   },
   { additionalProperties: false },
@@ -118,6 +127,7 @@ export const Component = Type.Object(
     show_latency: Type.Boolean({
       description: "True if its page shows response times, if a monitor measures them.",
     }),
+    uptime_goal: Nullable(UptimeGoal),
     version: Type.Integer({ minimum: 1 }),
     created_at: Instant,
     updated_at: Instant,
@@ -175,6 +185,7 @@ export function presentComponent(
     start_date: row.startDate,
     only_show_if_degraded: row.onlyShowIfDegraded,
     show_latency: row.showLatency,
+    uptime_goal: row.uptimeGoal,
     version: row.version,
     created_at: toIso(row.createdAt),
     updated_at: toIso(row.updatedAt),

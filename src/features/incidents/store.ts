@@ -7,6 +7,7 @@ import {
   getTableColumns,
   gte,
   isNull,
+  lt,
   or,
   type SQL,
   sql,
@@ -37,6 +38,7 @@ import {
   newestStartFirst,
   type SpanParams,
   textSizes,
+  type WithinSpan,
 } from "../timeline/store";
 
 export type IncidentRow = typeof incidents.$inferSelect;
@@ -315,6 +317,23 @@ export const listSummariesBetween = selectMany((orm, $: SpanParams) =>
     .select(SUMMARY)
     .from(incidents)
     .where(and(...isWithin(incidents, $), isPublished))
+    .orderBy(...newestStartFirst(incidents))
+    .limit($.limit),
+);
+
+/** Lists published incidents that were open within a span, newest start first. */
+export const listSummariesWithin = selectMany((orm, $: WithinSpan) =>
+  orm
+    .select(SUMMARY)
+    .from(incidents)
+    .where(
+      and(
+        eq(incidents.pageId, $.pageId),
+        lt(incidents.startedAt, $.to),
+        sql`(${incidents.resolvedAt} IS NULL OR ${incidents.resolvedAt} >= ${$.from})`,
+        isPublished,
+      ),
+    )
     .orderBy(...newestStartFirst(incidents))
     .limit($.limit),
 );

@@ -7,6 +7,7 @@ import {
   getTableColumns,
   isNotNull,
   isNull,
+  lt,
   or,
   sql,
   type SQL,
@@ -43,6 +44,7 @@ import {
   newestStartFirst,
   type SpanParams,
   textSizes,
+  type WithinSpan,
 } from "../timeline/store";
 import { isNextOccurrence } from "./schedules/store";
 
@@ -394,6 +396,23 @@ export const listSummariesBetween = selectMany((orm, $: SpanParams) =>
     .select(SUMMARY)
     .from(maintenances)
     .where(and(...isWithin(maintenances, $), isNull(maintenances.deletedAt)))
+    .orderBy(...newestStartFirst(maintenances))
+    .limit($.limit),
+);
+
+/** Lists maintenances that were in progress within a span, newest start first. */
+export const listSummariesWithin = selectMany((orm, $: WithinSpan) =>
+  orm
+    .select(SUMMARY)
+    .from(maintenances)
+    .where(
+      and(
+        eq(maintenances.pageId, $.pageId),
+        lt(maintenances.startedAt, $.to),
+        sql`coalesce(${SUMMARY.endedAt}, ${$.from}) >= ${$.from}`,
+        isNull(maintenances.deletedAt),
+      ),
+    )
     .orderBy(...newestStartFirst(maintenances))
     .limit($.limit),
 );

@@ -295,6 +295,7 @@ function desiredPage(
     custom_domains: (page.custom_domains ?? []).map((text) => toDomain(text) ?? text),
     default: stored.isDefault || (page.default ?? false),
     compat: compatOf(page.compat ?? []),
+    report: page.report ?? "team",
     mail: fullMailSettings(page.mail),
   };
 }
@@ -316,6 +317,7 @@ function presentPageFields(row: PageRow): Required<PageInput> {
     custom_domains: row.customDomains,
     default: row.isDefault,
     compat: row.compat,
+    report: row.report,
     mail: mailSettingsOf(row),
   };
 }

@@ -19,6 +19,8 @@ const VISIBILITIES = ["public", "private"] as const;
 
 const THEMES = ["system", "light", "dark"] as const;
 
+const REPORTS = ["off", "team", "public"] as const;
+
 const Slug = Text({ maxLength: 63, pattern: SLUG_PATTERN });
 
 const Accent = Text({ maxLength: 7, pattern: "^#[0-9a-fA-F]{6}$" });
@@ -47,6 +49,7 @@ export const PageInput = Type.Object(
     compat: Type.Optional(
       Type.Array(OneOf(COMPAT_PRODUCTS), { maxItems: COMPAT_PRODUCTS.length, uniqueItems: true }),
     ),
+    report: Type.Optional(OneOf(REPORTS)),
     mail: Type.Optional(PageMailInput),
   },
   { additionalProperties: false },
@@ -111,6 +114,10 @@ export const Page = Type.Object(
       description:
         "Minutes after the start of an automatic incident in which outages of other monitors join it; 0 for an incident for each.",
     }),
+    report: OneOf(REPORTS, {
+      description:
+        "People who see the monthly reports: nobody, signed-in users, or everyone who sees the page.",
+    }),
     default: Type.Boolean({ description: "True for the page at `/`." }),
     sample: Type.Boolean({
       description: "True for the sample page of a first start, which the first real page removes.",
@@ -147,6 +154,7 @@ export function presentPage(row: PageRow, baseUrl: string): Page {
     compat: row.compat,
     history_days: row.historyDays,
     join_minutes: row.joinMinutes,
+    report: row.report,
     default: row.isDefault,
     sample: row.isSample,
     version: row.version,

@@ -59,6 +59,9 @@ export interface SpanParams extends Omit<SummarySpan, "before"> {
   beforeId: string;
 }
 
+/** Request for what was not over at some time from `from` until before `to` (unix ms). */
+export type WithinSpan = Omit<SummarySpan, "before">;
+
 /** Returns the parameters for a span. Its end is moved to the cursor, so that an index finds it. */
 export function spanParams({ before, ...span }: SummarySpan): SpanParams {
   const to = Math.min(span.to, before.at + 1);

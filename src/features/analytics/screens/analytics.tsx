@@ -53,12 +53,15 @@ import {
   INCIDENT_FIGURES_PATH,
   lastTwelveMonths,
   periodInput,
+  readMonth,
   readSelection,
+  REPORT_PATH,
   REQUEST_FIGURES_PATH,
   RESPONSE_TIME_PATH,
   type Selection,
   selectionPath,
 } from "./frame";
+import { MonthlyReport, readReport } from "./report";
 import { readUptime, readUptimeCsv, readUptimeOrder, Uptime } from "./uptime";
 
 /** `/admin/analytics`: figures, readable by every role. */
@@ -82,8 +85,12 @@ export function analyticsAdminRoutes(deps: AdminDependencies) {
     "/uptime.csv",
     async ({ request, requestContext, query }) => {
       const selection = readSelection(ctx.db, query);
-      const csv = await readUptimeCsv(ctx.db, selection, ctx.clock.now());
-      const name = ["uptime", selection.page?.slug, selection.span].filter(Boolean).join("-");
+      const now = ctx.clock.now();
+      const month = readMonth(query, now);
+      const input = month?.input ?? periodInput(selection.span, now);
+      const csv = await readUptimeCsv(ctx.db, selection, input, now);
+      const period = month?.name ?? selection.span;
+      const name = ["uptime", selection.page?.slug, period].filter(Boolean).join("-");
       return new Representation(csv, {
         mediaType: "text/csv; charset=utf-8; header=present",
         cacheControl: NO_STORE,
@@ -102,6 +109,17 @@ export function analyticsAdminRoutes(deps: AdminDependencies) {
     const read = () => readCalendar(ctx.db, selection, month, { now, timeZone });
     const view = await figures(request, key, now, read);
     return { title: "Calendar of uptime", children: <Calendar view={view} /> };
+  });
+
+  area.screen("/report", async ({ request, query }) => {
+    const now = ctx.clock.now();
+    const selection = readSelection(ctx.db, query);
+    const { month = "" } = query;
+    const key = selectionPath(REPORT_PATH, selection, { month });
+    const { baseUrl } = ctx;
+    const read = () => readReport(ctx.db, selection, month, { now, baseUrl });
+    const view = await figures(request, key, now, read);
+    return { title: "Monthly report", children: <MonthlyReport view={view} /> };
   });
 
   area.screen("/response-time", async ({ request, query }) => {

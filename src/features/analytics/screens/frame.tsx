@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { DAY_MS, startOfDay, toIso } from "../../../base/time";
 import type { Reader } from "../../../db/statements";
+import { MONTH_PATTERN } from "../../../public/page-context";
 import { HiddenFields } from "../../../ui/form";
 import { choosePage, PageFilter, readPages } from "../../../ui/frame/page-choice";
 import { ANALYTICS_PATH } from "../../../ui/frame/paths";
@@ -10,6 +11,7 @@ import { countFilters } from "../../../ui/screens/list";
 import type { PageRow } from "../../pages/store";
 import type { PeriodInput } from "../period";
 
+export const REPORT_PATH = `${ANALYTICS_PATH}/report`;
 export const RESPONSE_TIME_PATH = `${ANALYTICS_PATH}/response-time`;
 export const CALENDAR_PATH = `${ANALYTICS_PATH}/calendar`;
 export const INCIDENT_FIGURES_PATH = `${ANALYTICS_PATH}/incidents`;
@@ -101,6 +103,17 @@ export function periodInput(name: SpanName, now: number): PeriodInput {
   return { from: toIso(start), ...(to === undefined ? {} : { to: toIso(to) }) };
 }
 
+/** Returns the month that a query names (`month=2026-11`), in UTC; undefined for none, and for one to come. */
+export function readMonth(
+  { month: name = "" }: Readonly<Record<string, string | undefined>>,
+  now: number,
+): { name: string; input: PeriodInput } | undefined {
+  if (!new RegExp(MONTH_PATTERN).test(name)) return undefined;
+  const from = Date.parse(`${name}-01`);
+  if (from < 0 || from >= now) return undefined;
+  return { name, input: { from: toIso(from), to: toIso(month(from, 1)) } };
+}
+
 /** Returns the last twelve months, including the current one. */
 export function lastTwelveMonths(now: number): PeriodInput {
   return { from: toIso(Math.min(month(now, -11), now - 1)), interval: "month" };
@@ -112,6 +125,7 @@ const VIEWS = [
   { path: RESPONSE_TIME_PATH, label: "Response time" },
   { path: INCIDENT_FIGURES_PATH, label: "Incidents" },
   { path: REQUEST_FIGURES_PATH, label: "Requests" },
+  { path: REPORT_PATH, label: "Report" },
 ];
 
 interface AnalyticsFrameProps {

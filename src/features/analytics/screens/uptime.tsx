@@ -36,7 +36,7 @@ import {
   uptimeByMonitor,
   uptimeTogether,
 } from "../analytics";
-import { LINES_MAX, type Period, readPeriod } from "../period";
+import { LINES_MAX, type Period, type PeriodInput, readPeriod } from "../period";
 import { listComponents, listUnattachedMonitors } from "../store";
 import type { ComponentOnPage } from "../subject";
 import { answerToCsv, METHODS, type UptimeFigures, UptimeLine } from "../wire";
@@ -556,10 +556,11 @@ function worstFirst(components: PageUptime["components"]): PageUptime["component
  */
 export async function readUptimeCsv(
   reader: Reader,
-  { page, pages, span }: Selection,
+  { page, pages }: Selection,
+  input: PeriodInput,
   now: number,
 ): Promise<string> {
-  const period = readPeriod(periodInput(span, now), now);
+  const period = readPeriod(input, now);
   const components = page
     ? listComponentsOfPage(reader, { pageId: page.id }).map((row) => ({
         row,

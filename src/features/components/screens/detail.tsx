@@ -222,6 +222,9 @@ function Details({ component, state, role, now }: ComponentDetailProps) {
           },
           { label: "Shown", value: capitalised(shown.join(", ") || "status only") },
           ...(startDate === null ? [] : [{ label: "Uptime from", value: shortDay(startDate) }]),
+          ...(component.uptimeGoal === null
+            ? []
+            : [{ label: "Uptime goal", value: `${component.uptimeGoal} %` }]),
           ...(component.tags.length === 0
             ? []
             : [{ label: "Tags", value: <ComponentTags tags={component.tags} />, isWide: true }]),

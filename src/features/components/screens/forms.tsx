@@ -43,12 +43,31 @@ const COMPONENT_FIELDS = {
     label: "Show response times",
     hint: "A chart of the last 24 hours. Needs a monitor that measures response times.",
   }),
+  uptime_goal: nullable(goalField()),
   only_show_if_degraded: checkboxField({
     label: "Show only while not operational",
     hint: "For components that visitors need to see only when they fail.",
   }),
   tags: tagsField(),
 };
+
+/** Field for a goal in per cent, which may be typed with a comma and with its sign. */
+function goalField(): Field<string, number> {
+  return {
+    ...textField({
+      label: "Uptime goal",
+      hint: "Optional. Per cent of a month, such as 99.9. The monthly report compares the uptime with it.",
+      isShort: true,
+    }),
+    toBody(typed) {
+      const text = typed.trim().replace(/ ?%$/, "").replace(",", ".");
+      if (text === "") return undefined;
+      return /^\d{1,3}(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+    },
+    fromStored: String,
+    showError: () => ({ detail: "must be a number from 1 to 100, such as 99.9" }),
+  };
+}
 
 type ComponentFields = ComponentInput & { group_id?: string | null };
 
@@ -153,6 +172,7 @@ export function componentResource(row: ComponentRow) {
     start_date: row.startDate,
     showcase: row.showcase,
     show_latency: row.showLatency,
+    uptime_goal: row.uptimeGoal,
     tags: row.tags,
     only_show_if_degraded: row.onlyShowIfDegraded,
   };

@@ -253,6 +253,16 @@ function isPattern(detail: string): boolean {
   return /^must match|^is empty|^has more than/.test(detail);
 }
 
+export const REPORT_OPTIONS = [
+  { value: "team", label: "Team", hint: "Users who are signed in." },
+  {
+    value: "public",
+    label: "Public",
+    hint: "Everyone who sees the page, without components and response times that it hides.",
+  },
+  { value: "off", label: "Off", hint: "No reports, and no mails of them." },
+] as const;
+
 export const THEME_OPTIONS = [
   { value: "system", label: "Same as the visitor’s device" },
   { value: "light", label: "Light" },
@@ -307,6 +317,12 @@ const FIELDS = {
     initial: JOIN_MINUTES,
     hint: "Outages that follow an automatic incident within this time become part of it, 0 to 1,440. With 0, each outage has an incident of its own.",
     isRequired: true,
+  }),
+  report: choiceField<NonNullable<PageInput["report"]>>({
+    label: "Monthly report",
+    hint: "Who sees it. It is mailed on the first of each month to the webhooks of the format E-mail that get messages about incidents of the page.",
+    initial: "team",
+    options: REPORT_OPTIONS,
   }),
   theme: selectField<NonNullable<PageInput["theme"]>>({
     label: "Theme",
@@ -364,6 +380,7 @@ export const GENERAL_FORM = defineSettings({
   languages: languagesField(),
   history_days: FIELDS.history_days,
   join_minutes: FIELDS.join_minutes,
+  report: FIELDS.report,
 });
 export const LOOK_FORM = defineSettings({ theme: FIELDS.theme, accent: FIELDS.accent });
 export const VISIBILITY_FORM = defineSettings({ visibility: FIELDS.visibility });
@@ -391,6 +408,7 @@ export function pageResource(page: PageRow) {
     accent: page.accent,
     custom_domains: page.customDomains,
     compat: page.compat,
+    report: page.report,
     default: page.isDefault,
   };
 }

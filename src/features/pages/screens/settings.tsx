@@ -54,6 +54,7 @@ import {
   LOOK_FORM,
   pageResource,
   pageVersion,
+  REPORT_OPTIONS,
   SLUG_FORM,
   THEME_OPTIONS,
   languageName,
@@ -395,6 +396,10 @@ function PageFacts({ page, oldSlugs, now }: PageFactsProps) {
             label: "Outages join",
             value:
               page.joinMinutes === 0 ? "Never" : `Within ${plural(page.joinMinutes, "minute")}`,
+          },
+          {
+            label: "Monthly report",
+            value: REPORT_OPTIONS.find(({ value }) => value === page.report)?.label ?? NONE,
           },
           { label: "Theme", value: theme },
           { label: "Accent colour", value: page.accent ? <Swatch colour={page.accent} /> : NONE },

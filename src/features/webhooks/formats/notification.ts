@@ -460,7 +460,7 @@ function outageOf(data: Data): string | undefined {
 }
 
 /** Writes a duration in one or two whole units: "20 s", "5 min", "1 h 10 min", "2 d 3 h". */
-function duration(ms: number): string {
+export function duration(ms: number): string {
   if (ms < MINUTE_MS) return `${Math.round(ms / SECOND_MS)} s`;
   if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)} min`;
   const [unit, part, names] =
