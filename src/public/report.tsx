@@ -87,10 +87,10 @@ export function ReportContent(props: ReportContentProps) {
       {isOver && changedSince === undefined ? null : (
         <div class="report-lines muted">
           {isOver ? null : (
-            <p>{say("report.so_far", { time: <Moment at={until} times={times} /> })}</p>
+            <p>{say("report.so_far", { time: <UtcTime at={until} times={times} /> })}</p>
           )}
           {changedSince === undefined ? null : (
-            <p>{say("report.changed", { time: <Moment at={changedSince} times={times} /> })}</p>
+            <p>{say("report.changed", { time: <UtcTime at={changedSince} times={times} /> })}</p>
           )}
         </div>
       )}
@@ -137,7 +137,7 @@ function Figure({ label, value }: { label: ComponentChildren; value: ComponentCh
 }
 
 /** Day and time in UTC. */
-function Moment({ at, times }: { at: number; times: PageTimes }) {
+function UtcTime({ at, times }: { at: number; times: PageTimes }) {
   const iso = toIso(at);
   return (
     <time dateTime={iso} lang={times.lang}>
@@ -367,13 +367,13 @@ function Entries({ report, times, pathOf, title, none, entries }: EntriesProps) 
                     </span>
                   </th>
                   <td role="cell" data-label={labels[1]}>
-                    <Moment at={entry.from} times={times} />
+                    <UtcTime at={entry.from} times={times} />
                   </td>
                   <td role="cell" data-label={labels[2]}>
                     {entry.to === null ? (
                       say("past.ongoing")
                     ) : (
-                      <Moment at={entry.to} times={times} />
+                      <UtcTime at={entry.to} times={times} />
                     )}
                   </td>
                   <FigureCell label={t("report.in_month")}>

@@ -337,7 +337,14 @@ export function publicRoutes(ctx: Ctx, snapshots: Snapshots, visitors: Visitors)
         ...PAGE,
         id: "showReport",
         summary: "Show the report of a month",
-        description: `The month is in UTC, such as \`2026-11\`. \`report\` of the page decides who sees it. ${PRIVATE}`,
+        description: `\`report\` of the page decides who sees it. ${PRIVATE}`,
+        path: {
+          month: Type.String({
+            pattern: MONTH_PATTERN,
+            description: "A month in UTC.",
+            examples: ["2026-11"],
+          }),
+        },
       }),
     )
     .get(

@@ -86,7 +86,6 @@ export const DESCRIPTIONS: Readonly<Record<string, Readonly<Record<string, strin
     showcase: "Passed on to clients of Statuspage. Default: true.",
     only_show_if_degraded: "True to show it only while it is not operational. Default: false.",
     show_latency: "True to show the response times of its monitor. Default: false.",
-    uptime_goal: "Uptime that a month should reach, in per cent, such as 99.9.",
     monitors: "Monitors that decide its status.",
   },
   monitor: {

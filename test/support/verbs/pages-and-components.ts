@@ -47,6 +47,7 @@ const GENERAL = {
   locale: "en",
   history_days: "90",
   join_minutes: "10",
+  report: "team",
 };
 
 /** Dashboard requests that change pages, or the arrangement of their components, and the form of visitors. */

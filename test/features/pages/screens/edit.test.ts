@@ -13,6 +13,7 @@ const GENERAL: Fields = {
   locale: "en",
   history_days: "90",
   join_minutes: "10",
+  report: "team",
 };
 
 describe("a page's forms", () => {
@@ -26,6 +27,7 @@ describe("a page's forms", () => {
         locale: "pt-BR",
         history_days: "30",
         join_minutes: "1,440",
+        report: "public",
       },
       flash: "The page was changed.",
       stored: {
@@ -35,6 +37,7 @@ describe("a page's forms", () => {
         locale: "pt-BR",
         historyDays: 30,
         joinMinutes: 1_440,
+        report: "public",
       },
     },
     {
@@ -89,6 +92,7 @@ describe("a page's forms", () => {
       locale: "!",
       history_days: "x",
       join_minutes: "",
+      report: "all",
     };
     const general = await site.change("general", typed);
     expect(general.status).toBe(422);
@@ -97,6 +101,7 @@ describe("a page's forms", () => {
       "join_minutes",
       "locale",
       "name",
+      "report",
       "time_zone",
     ]);
     expect(typedIn(general.text, "time_zone")).toEqual(["Mars"]);

@@ -10,6 +10,7 @@ const GENERAL = {
   locale: "en",
   history_days: "90",
   join_minutes: "10",
+  report: "team",
 };
 
 test("the form of a page offers every language, and keeps one with a region", async () => {
