@@ -151,11 +151,15 @@ function shareOf(share: number | null, { percent }: PageWords): string {
 }
 
 /** Returns the share of the time without data, of which a little is never shown as none. */
-function noDataShare(figures: UptimeFigures, { percent }: PageWords): string {
+function noDataShare(figures: UptimeFigures, words: PageWords): string {
+  const { percent } = words;
   const { counted_ms: counted, maintenance_ms: maintenance, no_data_ms: none } = figures;
   const whole = counted + maintenance + none;
+  if (whole === 0) return "–";
   // Rounded up, since `percent` rounds down.
-  return whole === 0 ? "–" : percent(Math.min(1, Math.ceil((none / whole) * 1e4) / 1e4));
+  return none === 0
+    ? percentOf(0, words)
+    : percent(Math.min(1, Math.ceil((none / whole) * 1e4) / 1e4));
 }
 
 function countOf(
@@ -171,12 +175,12 @@ function timeOf(ms: number | null, { lasting }: PageWords): string {
   return ms === null || ms === 0 ? "" : lasting(toIso(0), toIso(ms));
 }
 
-/** Returns a goal in per cent with all of its digits: "99.95 %". */
-function goalOf(goal: number, { locale, isEnglish }: PageWords): string {
+/** Returns a number of per cent with all of its digits: "99.95 %". */
+function percentOf(value: number, { locale, isEnglish }: PageWords): string {
   const digits = { maximumFractionDigits: 4 };
   return isEnglish
-    ? `${goal.toLocaleString("en", digits)} %`
-    : (goal / 100).toLocaleString(locale, { style: "percent", ...digits });
+    ? `${value.toLocaleString("en", digits)} %`
+    : (value / 100).toLocaleString(locale, { style: "percent", ...digits });
 }
 
 /** Cell of a figure. Its label is shown on narrow screens, where the table has no head. */
@@ -315,7 +319,7 @@ function Goal({ component: { row, isMet } }: { component: ReportedComponent }) {
   if (row.uptimeGoal === null) return null;
   return (
     <span>
-      {goalOf(row.uptimeGoal, words)}
+      {percentOf(row.uptimeGoal, words)}
       {isMet === null ? null : (
         <span class="note">
           <State tone={isMet ? "ok" : "partial"}>

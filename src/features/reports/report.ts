@@ -149,8 +149,9 @@ export function* reportSteps(
 ): Generator<number, Report> {
   const span = { from: month.from, to: Math.min(month.to, now) };
   const pageId = page.id;
-  const rows = listComponentsOfPage(reader, { pageId });
-  const groups = new Map(listGroups(reader, { pageId }).map(({ id, name }) => [id, name]));
+  const groups = listGroups(reader, { pageId });
+  const groupNames = new Map(groups.map(({ id, name }) => [id, name]));
+  const rows = inPageOrder(listComponentsOfPage(reader, { pageId }), groups);
   const days: DayOf[][] = [];
   const spans = daysOf(span);
   for (let first = 0; first < rows.length; first += COMPONENTS_PER_TURN) {
@@ -165,7 +166,7 @@ export function* reportSteps(
   const length = span.to - span.from;
   const components = rows.map((row, index): ReportedComponent => {
     const figures = figuresOfTime(times[index] ?? addTimes([]), length);
-    const group = row.groupId === null ? null : (groups.get(row.groupId) ?? null);
+    const group = row.groupId === null ? null : (groupNames.get(row.groupId) ?? null);
     const isMet = isGoalMet(row.uptimeGoal, figures.uptime);
     const latency = latencies.get(row.id);
     return { row, group, days: days[index] ?? [], figures, isMet, latency };
@@ -198,6 +199,18 @@ export function* reportSteps(
   const mailed = findMailedReport(reader, { pageId, month: month.name });
   const changedSince = mailed && mailed.digest !== digest ? mailed.mailedAt : undefined;
   return { ...read, digest, changedSince };
+}
+
+/** Returns components as the page lists them: those without a group, then those of each group. */
+function inPageOrder(
+  rows: readonly ComponentRow[],
+  groups: readonly { id: string }[],
+): ComponentRow[] {
+  const known = new Set(groups.map(({ id }) => id));
+  const groupOf = ({ groupId }: ComponentRow) =>
+    groupId !== null && known.has(groupId) ? groupId : null;
+  const byGroup = Map.groupBy(rows, groupOf);
+  return [null, ...known].flatMap((id) => byGroup.get(id) ?? []);
 }
 
 /** Returns the UTC days of a part of a month. */

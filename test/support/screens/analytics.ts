@@ -20,5 +20,13 @@ export const ANALYTICS_SCREENS: readonly Screen[] = [
     open: inDemoData(() => "/admin/analytics/response-time?page=&span=24h"),
   },
   { name: "analytics-incidents", open: inDemoData(() => "/admin/analytics/incidents") },
+  {
+    name: "analytics-report",
+    open: inDemoData(() => "/admin/analytics/report?month=2026-02", "viewer"),
+  },
+  {
+    name: "analytics-report-empty",
+    open: ({ empty }) => inEmpty(empty, "/admin/analytics/report"),
+  },
   { name: "analytics-requests", open: inDemoData(() => "/admin/analytics/requests") },
 ];

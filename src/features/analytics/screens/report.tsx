@@ -124,30 +124,26 @@ function Readers({ view, page, report }: { view: ReportView; page: PageRow; repo
         </>
       ) : null}
       {mailedAt === undefined ? null : <>It was mailed on {dayAt(mailedAt, zone)}. </>}
-      <a href={pagePath(page.id, "general")}>Change</a>
+      <a href={pagePath(page.id)}>Page settings</a>
     </p>
   );
 }
 
 /** Addresses at which programs read the figures. */
 function Programs({ page, report }: { page: PageRow; report: Report }) {
-  const { month, until } = report;
-  const query = new URLSearchParams({
-    page: page.slug,
-    from: toIso(month.from),
-    to: toIso(until),
-  }).toString();
+  const { month } = report;
+  const [from, to] = [month.from, month.to].map((at) => toIso(at).replace(".000Z", "Z"));
   return (
-    <p class="muted not-printed">
-      With a key, programs read these figures as JSON or CSV:{" "}
-      {["uptime", "incidents", "latency"].map((name) => (
-        <>
-          <code>
-            /api/v1/analytics/{name}?{query}
-          </code>{" "}
-        </>
-      ))}
-    </p>
+    <div class="report-programs muted not-printed">
+      <p>With an API key, programs read these figures as JSON or CSV:</p>
+      <ul>
+        {["uptime", "incidents", "latency"].map((name) => (
+          <li key={name}>
+            <code>{`/api/v1/analytics/${name}?page=${page.slug}&from=${from}&to=${to}`}</code>
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }
 
