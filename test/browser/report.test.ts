@@ -98,7 +98,7 @@ describeScreens("monthly reports", (_tour, demoSites) => {
       }
       expect(errors).toEqual([]);
     },
-    120_000,
+    600_000,
   );
 
   test.each([
@@ -124,6 +124,6 @@ describeScreens("monthly reports", (_tour, demoSites) => {
       await keep(`${name}-phone`, page);
       expect(errors).toEqual([]);
     },
-    120_000,
+    600_000,
   );
 });
