@@ -342,7 +342,7 @@ export function publicRoutes(ctx: Ctx, snapshots: Snapshots, visitors: Visitors)
           month: Type.String({
             pattern: MONTH_PATTERN,
             description: "A month in UTC.",
-            examples: ["2026-11"],
+            examples: ["2026-01"],
           }),
         },
       }),

@@ -35,7 +35,7 @@ export function placeOf({ method, path }: ApiSample): number {
  */
 export async function createSampleSite(app: TestApp) {
   const { components, page } = await app.page(
-    { slug: "acme", name: "Acme", compat: ["uptime-kuma", "gatus"] },
+    { slug: "acme", name: "Acme", compat: ["uptime-kuma", "gatus"], report: "public" },
     ["API", "Search"],
   );
   const key = await app.keyWith(...SCOPE_NAMES);

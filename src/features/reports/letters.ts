@@ -25,13 +25,12 @@ import { findReportMonth, type Report, reportSteps } from "./report";
 
 const reportMail: MailTemplate = async (mail, env) => {
   const { ctx, settings } = env;
-  const { month: name, webhook_id: webhookId } = mail.params as Record<string, string>;
   const now = ctx.clock.now();
   const page = findPage(ctx.db, { id: mail.subjectId });
   const recipient = listRecipients(ctx.db, mail.subjectId).find(
     ({ address }) => address.address === mail.recipient,
   );
-  const month = page && findReportMonth(ctx.db, page, name ?? "", now);
+  const month = page && findReportMonth(ctx.db, page, String(mail.params["month"]), now);
   if (!page || page.report === "off" || !recipient || !month) return "unwanted";
   const report = await runInSlices(reportSteps(ctx.db, page, month, now));
   const at = monthWords(month.name);
@@ -42,7 +41,7 @@ const reportMail: MailTemplate = async (mail, env) => {
       muted(
         "You get this mail because a webhook sends messages about incidents of the page to this address.",
       ),
-      link("Open the webhook", `${ctx.baseUrl}/admin/settings/webhooks/${webhookId}`),
+      link("Open the webhook", `${ctx.baseUrl}/admin/settings/webhooks/${recipient.webhookId}`),
     ],
   });
   return composeMail(mail, env, {
@@ -78,18 +77,19 @@ function summaryOf({ total, incidents, components }: Report): string {
   ].join(", ");
 }
 
+/** Share of time without data that a mail names at least. */
+const NO_DATA_MIN = 0.0001;
 /** Incidents that a mail names; the report has all. */
 const NAMED_MAX = 10;
 
 function blocksOf({ baseUrl }: Ctx, page: PageRow, report: Report): Block[] {
   const { month, total, incidents, maintenance } = report;
   const path = new URLSearchParams({ page: page.slug, month: month.name }).toString();
-  const noData = total.counted_ms + total.maintenance_ms + total.no_data_ms;
+  const whole = total.counted_ms + total.maintenance_ms + total.no_data_ms;
+  const noData = whole === 0 ? 0 : total.no_data_ms / whole;
   const facts = [
     `${plural(incidents.length, "incident")} and ${plural(maintenance.length, "maintenance")}.`,
-    ...(total.no_data_ms > 0 && noData > 0
-      ? [`No data for ${percent(total.no_data_ms / noData, 2)} of the time.`]
-      : []),
+    ...(noData >= NO_DATA_MIN ? [`No data for ${percent(noData, 2)} of the time.`] : []),
   ];
   return [
     title({ name: page.name }, `, ${monthWords(month.name)}`),

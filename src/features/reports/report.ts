@@ -131,6 +131,8 @@ export interface Report {
 const ENTRIES_MAX = 200;
 /** Components whose response times are read at most. The API returns those of others. */
 const LATENCIES_MAX = 100;
+/** Monitors of one component whose response times are read, as many as the API reads together. */
+const MONITORS_MAX = 20;
 /** Components whose causes are read in one turn of the event loop. */
 const COMPONENTS_PER_TURN = 50;
 
@@ -231,7 +233,7 @@ function* latencySteps(
   const byComponent = Map.groupBy(measuring, ({ componentId }) => componentId);
   const found = new Map<string, LatencyFigures>();
   for (const [id, monitors] of [...byComponent].slice(0, LATENCIES_MAX)) {
-    const nums = monitors.map(({ num }) => num);
+    const nums = monitors.slice(0, MONITORS_MAX).map(({ num }) => num);
     const { total } = latencyOfEach(reader, nums, [span]);
     if (total.count > 0) found.set(id, total);
     yield WHOLE_TURN;
