@@ -23,6 +23,13 @@ export async function runInSlices<Result>(steps: Generator<number, Result>): Pro
   }
 }
 
+/** Runs a generator in one turn of the event loop. */
+export function runAtOnce<Result>(steps: Generator<number, Result>): Result {
+  let step = steps.next();
+  while (!step.done) step = steps.next();
+  return step.value;
+}
+
 /** Takes the steps of a generator until a signal aborts, and returns `otherwise` then. */
 export function* stepsUntil<Result>(
   signal: AbortSignal | undefined,

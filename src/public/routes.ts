@@ -1,13 +1,13 @@
 import { Type } from "@sinclair/typebox";
 import { notFound } from "../base/errors";
+import { runAtOnce } from "../base/in-slices";
 import { OneOf, Text } from "../base/schema";
 import type { Ctx } from "../context";
 import {
   forVisitors,
   getReportMonth,
   type Report,
-  type ReportMonth,
-  reportSteps,
+  reportSteps as readReportSteps,
 } from "../features/reports/report";
 import { createEntryNamesCache } from "../features/status/entries";
 import type { Snapshot, Snapshots } from "../features/status/snapshots";
@@ -15,7 +15,7 @@ import type { SentPage } from "../http/answers";
 import { declareRoutes } from "../http/elysia";
 import { operation } from "../http/operation";
 import { splitUrl } from "../http/request-context";
-import { languageRendering, originalOf } from "./chosen-language";
+import { languageRendering } from "./chosen-language";
 import { createRowCache, findListedGroup } from "./component-list";
 import { EMBED_THEMES } from "./embed";
 import { CURSOR_PATTERN, MONTH_PATTERN, type Rendering } from "./page-context";
@@ -130,43 +130,32 @@ export function publicRoutes(ctx: Ctx, snapshots: Snapshots, visitors: Visitors)
     return groupPageSteps(ctx.db, snapshot, group, timeOf(snapshot), steps);
   }
 
-  /** Reports by the original snapshot of their page, and by month. */
-  const reports = new WeakMap<Snapshot, Map<string, Report>>();
+  /** Reports that were read and not rendered yet, by the snapshot of their page, and by month. */
+  const readReports = new WeakMap<Snapshot, Map<string, Report>>();
 
   /** Throws `not_found` for a month without a report. */
-  function monthOfReport(name: string, { document }: Snapshot, now: number): ReportMonth {
+  function* reportSteps(name: string, { document }: Snapshot): Generator<number, Report> {
     if (!isMonth.test(name)) throw notFound("report");
-    const { id, created_at: createdAt } = document.page;
-    return getReportMonth(ctx.db, { id, createdAt: Date.parse(createdAt) }, name, now);
-  }
-
-  function* reportPageSteps(name: string, snapshot: Snapshot): Generator<number, Report> {
     const now = ctx.clock.now();
-    const month = monthOfReport(name, snapshot, now);
-    const { id, created_at: createdAt } = snapshot.document.page;
+    const { id, created_at: createdAt } = document.page;
     const page = { id, createdAt: Date.parse(createdAt) };
-    const report = yield* reportSteps(ctx.db, page, month, now);
-    const original = originalOf(snapshot);
-    const kept = reports.get(original) ?? new Map<string, Report>();
-    reports.set(original, kept.set(name, report));
-    return report;
-  }
-
-  function reportPage(name: string, snapshot: Snapshot): SentPage {
-    let report = reports.get(originalOf(snapshot))?.get(name);
-    if (!report) {
-      const steps = reportPageSteps(name, snapshot);
-      let step = steps.next();
-      while (!step.done) step = steps.next();
-      report = step.value;
-    }
-    const isForTeam = snapshot.document.page.report === "team";
-    const shown = isForTeam ? report : forVisitors(report);
-    return renderReportPage(snapshot.document, shown, renderingOf(snapshot));
+    return yield* readReportSteps(ctx.db, page, getReportMonth(ctx.db, page, name, now), now);
   }
 
   function* reportPageStepsOf(name: string, snapshot: Snapshot): Generator<number, void> {
-    yield* reportPageSteps(name, snapshot);
+    const report = yield* reportSteps(name, snapshot);
+    const read = readReports.get(snapshot) ?? new Map<string, Report>();
+    readReports.set(snapshot, read.set(name, report));
+  }
+
+  function reportPage(name: string, snapshot: Snapshot): SentPage {
+    const read = readReports.get(snapshot);
+    const report = read?.get(name) ?? runAtOnce(reportSteps(name, snapshot));
+    // The document is cached instead.
+    read?.delete(name);
+    const isForTeam = snapshot.document.page.report === "team";
+    const shown = isForTeam ? report : forVisitors(report);
+    return renderReportPage(snapshot.document, shown, renderingOf(snapshot));
   }
 
   /** Returns functions that render a page, with the version of its content. */
