@@ -1,6 +1,6 @@
 import type { PageMailSettings } from "../../base/mail-address";
 import type { CompatProduct } from "../../base/compat";
-import { blob, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { blob, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { Manager } from "../../base/ids";
 
 export const pages = sqliteTable("pages", {
@@ -59,14 +59,3 @@ export const pageLogos = sqliteTable("page_logos", {
   height: integer().notNull(),
   bytes: blob({ mode: "buffer" }).notNull(),
 });
-
-export const mailedReports = sqliteTable(
-  "mailed_reports",
-  {
-    pageId: text("page_id").notNull(),
-    month: text().notNull(),
-    digest: text().notNull(),
-    mailedAt: integer("mailed_at").notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.pageId, table.month] })],
-);
