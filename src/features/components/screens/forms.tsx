@@ -61,7 +61,6 @@ function goalField(): Field<string, number> {
     }),
     toBody(typed) {
       const text = typed.trim().replace(/ ?%$/, "").replace(",", ".");
-      if (text === "") return undefined;
       return /^\d{1,3}(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
     },
     fromStored: String,

@@ -121,6 +121,28 @@ describe("the form for a new component", () => {
     });
   });
 
+  test.each<[string, number | null | undefined]>([
+    ["", null],
+    ["99.95", 99.95],
+    [" 99,9 % ", 99.9],
+    ["100", 100],
+    ["0.999", undefined],
+    ["101", undefined],
+    ["often", undefined],
+    ["%", undefined],
+  ])("a goal typed as “%s” is stored as %p, or refused", async (typed, goal) => {
+    await using site = await createArrangedSite();
+    const session = await site.app.signedIn("admin");
+    const form = await newForm(site, session, { uptime_goal: typed });
+    const answer = await site.app.call(NEW, { session, form });
+    expect(rowOf(site, "Mail")?.uptimeGoal).toBe(goal as null);
+    expect(fieldErrorsOn(answer.text)).toEqual(
+      goal === undefined
+        ? { uptime_goal: "Uptime goal must be a number from 1 to 100, such as 99.9." }
+        : {},
+    );
+  });
+
   test("a component gets tags, which its screen and the list show, but not the page", async () => {
     await using site = await createArrangedSite();
     const session = await site.app.signedIn("admin");
