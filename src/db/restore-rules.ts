@@ -1,8 +1,8 @@
 /*
  * Credentials and consent to mail across a restore. Changes after the backup stay in force: revocations, ended key
  * values, disabled users, lowered roles, changed passwords and second factors, disconnected identities, rotated secrets,
- * former destinations of webhooks, rules of private pages, ended subscriptions and suppressions are read from the replaced
- * database. `restore.ts` applies the rules. Either database may have an older schema, and the replaced one may be damaged:
+ * former destinations of webhooks, rules of private pages, ended subscriptions and suppressions, and which reports were
+ * mailed, are read from the replaced database. `restore.ts` applies the rules. Either database may have an older schema, and the replaced one may be damaged:
  * a table is carried over only if both databases have it and it is undamaged.
  */
 
@@ -463,7 +463,7 @@ export const CARRIED_TABLES: Readonly<Record<string, CarriedTable>> = {
   },
   pages: {
     columns: ["id", "slug", "visibility", "version", "updated_at", "deleted_at"],
-    optional: ["networks", "password_id", "has_links"],
+    optional: ["networks", "password_id", "has_links", "report"],
     rules: [
       {
         what: "change of a page to private",
@@ -489,6 +489,16 @@ export const CARRIED_TABLES: Readonly<Record<string, CarriedTable>> = {
         sql: update("pages", "networks = o.networks", `o.networks <> r.networks AND ${IS_LATER}`),
       },
       {
+        what: "restriction of monthly reports",
+        column: "report",
+        sql: update(
+          "pages",
+          "report = o.report",
+          `(o.report = 'off' OR (o.report = 'team' AND r.report = 'public'))
+            AND o.report <> r.report AND ${IS_LATER}`,
+        ),
+      },
+      {
         alsoReads: "page_links",
         column: "has_links",
         sql: `UPDATE main.pages AS r SET has_links = 0 WHERE has_links = 1
@@ -504,6 +514,17 @@ export const CARRIED_TABLES: Readonly<Record<string, CarriedTable>> = {
         label: "slug",
         isLive: "password_id IS NOT NULL AND deleted_at IS NULL",
         isConfirmed: "TRUE",
+      },
+    ],
+  },
+  mailed_reports: {
+    columns: ["page_id", "month", "digest", "mailed_at"],
+    rules: [
+      {
+        // Without it, reports of the last days would be mailed twice.
+        sql: `INSERT OR IGNORE INTO main.mailed_reports (page_id, month, digest, mailed_at)
+          SELECT page_id, month, digest, mailed_at FROM replaced.mailed_reports
+          WHERE page_id IN (SELECT id FROM main.pages)`,
       },
     ],
   },

@@ -19,6 +19,7 @@ import {
   undoSuppression,
 } from "../../src/features/mail/suppressions";
 import { addressHmac, ensureMailKey } from "../../src/features/mail/tokens";
+import { findMailedReport, insertMailedReport } from "../../src/features/reports/store";
 import { insertRequest, insertSubscriber } from "../../src/features/subscribers/store";
 import { signUpMail } from "../../src/features/subscribers/sign-up";
 import { isOpenToEvents } from "../../src/features/webhooks/recipient";
@@ -490,4 +491,29 @@ test("a token for reports that was replaced or revoked since the backup does not
   await kept.withApp(async ({ ctx: { db } }) => {
     expect(isReportToken(db, kept.made)).toBe(true);
   });
+});
+
+test("reports that were mailed since the backup are not mailed again", async () => {
+  const mailed = { month: "2026-02", digest: "of February", mailedAt: TEST_START };
+  using site = await backedUpSite(
+    async (app) => (await app.page({ slug: "acme", name: "Acme" })).page,
+    async (app, { id: pageId }) => {
+      const { page } = await app.page({ slug: "newer", name: "Newer" });
+      await app.ctx.db.write((tx) => {
+        insertMailedReport(tx, { pageId, ...mailed });
+        // The restored database does not have this page.
+        insertMailedReport(tx, { pageId: page.id, ...mailed });
+      });
+    },
+  );
+  const pageId = site.made.id;
+  expect(site.restore().carried).toEqual([]);
+  await site.withApp((app) =>
+    Promise.resolve(
+      expect(findMailedReport(app.ctx.db, { pageId, month: "2026-02" })).toEqual({
+        pageId,
+        ...mailed,
+      }),
+    ),
+  );
 });

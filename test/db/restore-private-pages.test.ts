@@ -175,6 +175,24 @@ describe("a private page after a restore", () => {
     });
   });
 
+  test("monthly reports that were restricted since the backup stay so, and none becomes public", async () => {
+    using site = await backedUpSite(
+      async (app) => ({
+        shown: (await app.page({ slug: "shown", name: "Shown", report: "public" })).page,
+        hidden: (await app.page({ slug: "hidden", name: "Hidden", report: "team" })).page,
+      }),
+      async (app, { shown, hidden }) => {
+        await createPageAccess(app, shown.id).update({ report: "team" });
+        await createPageAccess(app, hidden.id).update({ report: "public" });
+      },
+    );
+    expect(site.restore().carried).toEqual([{ what: "restriction of monthly reports", count: 1 }]);
+    await site.withApp((app) => {
+      const reports = ["shown", "hidden"].map((slug) => pageOf(app, slug).report);
+      return Promise.resolve(expect(reports).toEqual(["team", "team"]));
+    });
+  });
+
   test("a page deleted since the backup comes back without its password and its links", async () => {
     using site = await backedUpSite(
       async (app) => {
