@@ -134,10 +134,10 @@ export function publicRoutes(ctx: Ctx, snapshots: Snapshots, visitors: Visitors)
   const readReports = new WeakMap<Snapshot, Map<string, Report>>();
 
   /** Throws `not_found` for a month without a report. */
-  function* reportSteps(name: string, { document }: Snapshot): Generator<number, Report> {
+  function* reportSteps(name: string, snapshot: Snapshot): Generator<number, Report> {
     if (!isMonth.test(name)) throw notFound("report");
-    const now = ctx.clock.now();
-    const { id, created_at: createdAt } = document.page;
+    const now = timeOf(snapshot);
+    const { id, created_at: createdAt } = snapshot.document.page;
     const page = { id, createdAt: Date.parse(createdAt) };
     return yield* readReportSteps(ctx.db, page, getReportMonth(ctx.db, page, name, now), now);
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { DAY_MS, HOUR_MS } from "../../src/base/time";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/base/time";
 import { readHtml } from "../support/html";
 import { createPageAccess } from "../support/page-access";
 import { createReportSite, MONTH, MONTH_START } from "../support/report-site";
@@ -100,6 +100,21 @@ describe("the report at the address of a page", () => {
     expect((await site.show()).text).toContain("API is &lt;down>");
     await site.deleteIncident(incident?.id ?? "");
     expect((await site.show()).text).not.toContain("API is &lt;down>");
+  });
+
+  test("of the present month goes up to the same time on all nodes of a fleet", async () => {
+    await using site = await createReportSite({
+      env: {
+        ALLCLEAR_FLEET_SECRET: "x".repeat(32),
+        ALLCLEAR_FLEET_STORE: "s3://bucket/fleet",
+        ALLCLEAR_FLEET_STORE_KEY_ID: "id",
+        ALLCLEAR_FLEET_STORE_SECRET: "secret",
+      },
+    });
+    await site.updatePage({ report: "public" });
+    site.app.clock.setWallClock(MONTH_START + 10 * DAY_MS + 4 * MINUTE_MS);
+    const page = readHtml((await site.show()).text);
+    expect(page.attributes(".report-lines time", "datetime")).toEqual(["2026-03-11T00:00:00.000Z"]);
   });
 
   test("is linked from the history of its month while it is public", async () => {
