@@ -2,6 +2,7 @@
  * Mails of monthly reports: on the first of the month at 08:00 in the time zone of the page, to the confirmed addresses of
  * the team that get messages about incidents of the page. Their texts are in `letters.ts`.
  */
+import { setImmediate } from "node:timers/promises";
 import type { Timer } from "../../base/clock";
 import { runInSlices } from "../../base/in-slices";
 import type { MailAddress } from "../../base/mail-address";
@@ -64,8 +65,13 @@ function isAboutIncidents(events: readonly string[]): boolean {
   return events.some((event) => event === ANY_EVENT || event.startsWith("incident."));
 }
 
+interface DueReport {
+  page: PageRow;
+  month: string;
+}
+
 /** Returns the pages whose report of the last month is due at `now` (unix ms) and was not mailed, with that month. */
-function duePages(reader: Reader, now: number): { page: PageRow; month: string }[] {
+function duePages(reader: Reader, now: number): DueReport[] {
   const month = monthNameAt(now, -1);
   // Most of the time no zone has to be asked.
   if (now > Date.parse(`${monthNameAt(now)}-01`) + DAY_MS + LATEST_MS) return [];
@@ -79,19 +85,33 @@ function duePages(reader: Reader, now: number): { page: PageRow; month: string }
     .map((page) => ({ page, month }));
 }
 
-/** Mails the reports that are due. Those without a recipient are not computed. */
+/** Mails the reports that are due. One that fails is mailed later, and the others are mailed. */
 async function mailDueReports(ctx: Ctx): Promise<void> {
-  const now = ctx.clock.now();
-  for (const { page, month: name } of duePages(ctx.db, now)) {
-    if (listRecipients(ctx.db, page.id).length === 0) continue;
-    const month = findReportMonth(ctx.db, page, name, now);
-    if (!month) continue;
+  for (const due of duePages(ctx.db, ctx.clock.now())) {
     // One after the other, so that requests are answered in between.
     // oxlint-disable-next-line no-await-in-loop
-    const report = await runInSlices(reportSteps(ctx.db, page, month, now));
-    // oxlint-disable-next-line no-await-in-loop
-    await ctx.db.write((tx) => mailReport(ctx, tx, page.id, report));
+    await setImmediate();
+    try {
+      // oxlint-disable-next-line no-await-in-loop
+      await mailDueReport(ctx, due);
+    } catch (error) {
+      const { page, month } = due;
+      ctx.log.warn(
+        { err: error, page: page.id, month },
+        "a monthly report could not be mailed; trying in a minute",
+      );
+    }
   }
+}
+
+/** Mails a report. One without a recipient is not computed. */
+async function mailDueReport(ctx: Ctx, { page, month: name }: DueReport): Promise<void> {
+  const now = ctx.clock.now();
+  if (listRecipients(ctx.db, page.id).length === 0) return;
+  const month = findReportMonth(ctx.db, page, name, now);
+  if (!month) return;
+  const report = await runInSlices(reportSteps(ctx.db, page, month, now));
+  await ctx.db.write((tx) => mailReport(ctx, tx, page.id, report));
 }
 
 /** Queues the mails of a report, and records what was mailed. */

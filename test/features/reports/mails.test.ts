@@ -143,6 +143,35 @@ describe("the mail of a monthly report", () => {
     expect(never.mails()).toEqual([]);
   });
 
+  test("goes for each page, also if that of another page fails, which is mailed when it can be", async () => {
+    await using site = await createSite();
+    const { ctx } = site.app;
+    const other = await site.app.page({ slug: "other", name: "Other" }, []);
+    const { newId } = ctx;
+    let isBroken = true;
+    // The mail of the newest page is the first that is queued.
+    ctx.newId = (kind) => {
+      if (!isBroken || kind !== "eml") return newId(kind);
+      isBroken = false;
+      throw new Error("broken");
+    };
+    await site.passUntil(END + 8 * HOUR_MS);
+    expect(site.mails().map(({ subjectId }) => subjectId)).toEqual([site.page.id]);
+    await site.passUntil(END + 8 * HOUR_MS + 5 * MINUTE_MS);
+    const mailed = new Set(site.mails().map(({ subjectId }) => subjectId));
+    expect(mailed).toEqual(new Set([site.page.id, other.page.id]));
+  });
+
+  test("is queued by the primary alone", async () => {
+    await using site = await createSite();
+    site.app.ctx.isPrimary = () => false;
+    await site.passUntil(END + 9 * HOUR_MS);
+    expect(site.mails()).toEqual([]);
+    site.app.ctx.isPrimary = () => true;
+    await site.passUntil(END + 10 * HOUR_MS);
+    expect(site.recipients()).toEqual([ADA]);
+  });
+
   test("a report that changed since it was mailed says so, and one that did not says nothing", async () => {
     await using site = await createSite();
     const start = MONTH_START + DAY_MS;
