@@ -81,6 +81,7 @@ export function ReportContent(props: ReportContentProps) {
   const words = useWords();
   const { say, t } = words;
   const { total, components, incidents, maintenance, changedSince, isOver, until } = report;
+  const { isTruncated } = report;
   const measured = components.filter(({ latency }) => latency !== undefined);
   return (
     <div class="report">
@@ -96,8 +97,14 @@ export function ReportContent(props: ReportContentProps) {
       )}
       <dl class="card report-figures">
         <Figure label={say("days.uptime")} value={shareOf(total.uptime, words)} />
-        <Figure label={say("report.incidents")} value={countOf(incidents, report, words)} />
-        <Figure label={say("planned.title")} value={countOf(maintenance, report, words)} />
+        <Figure
+          label={say("report.incidents")}
+          value={countOf(incidents, isTruncated.incident, words)}
+        />
+        <Figure
+          label={say("planned.title")}
+          value={countOf(maintenance, isTruncated.maintenance, words)}
+        />
         <Figure label={say("status.no_data")} value={noDataShare(total, words)} />
       </dl>
       <Components {...props} />
@@ -106,12 +113,14 @@ export function ReportContent(props: ReportContentProps) {
         title={t("report.incidents")}
         none={say("report.no_incidents")}
         entries={incidents}
+        isTruncated={isTruncated.incident}
       />
       <Entries
         {...props}
         title={t("planned.title")}
         none={say("report.no_maintenance")}
         entries={maintenance}
+        isTruncated={isTruncated.maintenance}
       />
       {measured.length === 0 ? null : <ResponseTimes {...props} components={measured} />}
       {hasMethods ? (
@@ -164,10 +173,10 @@ function noDataShare(figures: UptimeFigures, words: PageWords): string {
 
 function countOf(
   { length }: readonly unknown[],
-  { isTruncated }: Report,
+  isTruncated: boolean,
   { locale }: PageWords,
 ): string {
-  return `${length.toLocaleString(locale)}${isTruncated && length > 0 ? "+" : ""}`;
+  return `${length.toLocaleString(locale)}${isTruncated ? "+" : ""}`;
 }
 
 /** Returns a length of time; an empty text for none. */
@@ -177,7 +186,7 @@ function timeOf(ms: number | null, { lasting }: PageWords): string {
 
 /** Returns a number of per cent with all of its digits: "99.95 %". */
 function percentOf(value: number, { locale, isEnglish }: PageWords): string {
-  const digits = { maximumFractionDigits: 4 };
+  const digits = { maximumFractionDigits: 10 };
   return isEnglish
     ? `${value.toLocaleString("en", digits)} %`
     : (value / 100).toLocaleString(locale, { style: "percent", ...digits });
@@ -336,9 +345,11 @@ interface EntriesProps extends ReportContentProps {
   /** Sentence for none. */
   none: ComponentChildren;
   entries: readonly ReportedEntry[];
+  /** True if older entries were left out. */
+  isTruncated: boolean;
 }
 
-function Entries({ report, times, pathOf, title, none, entries }: EntriesProps) {
+function Entries({ times, pathOf, title, none, entries, isTruncated }: EntriesProps) {
   const words = useWords();
   const { t, say } = words;
   const labels = [title, t("entry.started"), t("entry.ended"), t("report.in_month")];
@@ -389,9 +400,7 @@ function Entries({ report, times, pathOf, title, none, entries }: EntriesProps) 
           </table>
         </div>
       )}
-      {report.isTruncated && entries.length > 0 ? (
-        <p class="muted">{say("list.more_unknown")}</p>
-      ) : null}
+      {isTruncated ? <p class="muted">{say("list.more_unknown")}</p> : null}
     </>
   );
 }

@@ -63,18 +63,29 @@ function monthWords(name: string): string {
   });
 }
 
-/** Returns a report in a sentence: "99.98 % uptime, 2 incidents, no goal missed". */
-function summaryOf({ total, incidents, components }: Report): string {
+/** Returns a report in a sentence: "99.98 % uptime, 2 incidents, all goals met". */
+function summaryOf(report: Report): string {
+  const { total, components } = report;
   const uptime = total.uptime === null ? "No data" : `${percent(total.uptime, 2)} uptime`;
   const goals = components.filter(({ isMet }) => isMet !== null);
   const missed = goals.filter(({ isMet }) => isMet === false).length;
   return [
     uptime,
-    plural(incidents.length, "incident"),
+    countIncidents(report),
     ...(goals.length === 0
       ? []
       : [missed === 0 ? "all goals met" : `${plural(missed, "goal")} missed`]),
   ].join(", ");
+}
+
+/** Returns the number of incidents: "2 incidents", or "200+ incidents" if the report left older ones out. */
+function countIncidents({ isTruncated, incidents: { length } }: Report): string {
+  return isTruncated.incident ? `${length}+ incidents` : plural(length, "incident");
+}
+
+/** The same of maintenance. */
+function countMaintenance({ isTruncated, maintenance: { length } }: Report): string {
+  return isTruncated.maintenance ? `${length}+ maintenances` : plural(length, "maintenance");
 }
 
 /** Share of time without data that a mail names at least. */
@@ -83,12 +94,12 @@ const NO_DATA_MIN = 0.0001;
 const NAMED_MAX = 10;
 
 function blocksOf({ baseUrl }: Ctx, page: PageRow, report: Report): Block[] {
-  const { month, total, incidents, maintenance } = report;
+  const { month, total, incidents, isTruncated } = report;
   const path = new URLSearchParams({ page: page.slug, month: month.name }).toString();
   const whole = total.counted_ms + total.maintenance_ms + total.no_data_ms;
   const noData = whole === 0 ? 0 : total.no_data_ms / whole;
   const facts = [
-    `${plural(incidents.length, "incident")} and ${plural(maintenance.length, "maintenance")}.`,
+    `${countIncidents(report)} and ${countMaintenance(report)}.`,
     ...(noData >= NO_DATA_MIN ? [`No data for ${percent(noData, 2)} of the time.`] : []),
   ];
   return [
@@ -102,7 +113,13 @@ function blocksOf({ baseUrl }: Ctx, page: PageRow, report: Report): Block[] {
     ...incidents
       .slice(0, NAMED_MAX)
       .map(({ name, lasted }) => paragraph({ name }, `: ${duration(lasted)} in this month`)),
-    ...(incidents.length > NAMED_MAX ? [muted(`And ${incidents.length - NAMED_MAX} more.`)] : []),
+    ...(incidents.length > NAMED_MAX
+      ? [
+          muted(
+            `And ${isTruncated.incident ? "at least " : ""}${incidents.length - NAMED_MAX} more.`,
+          ),
+        ]
+      : []),
     button("Open the report", `${baseUrl}/admin/analytics/report?${path}`),
   ];
 }

@@ -119,8 +119,8 @@ export interface Report {
   /** Incidents and maintenance in the month, also those that began before it, newest first. */
   incidents: readonly ReportedEntry[];
   maintenance: readonly ReportedEntry[];
-  /** True if older incidents or maintenance were left out because of `ENTRIES_MAX`. */
-  isTruncated: boolean;
+  /** For each of the lists, true if older entries were left out because of `ENTRIES_MAX`. */
+  isTruncated: Readonly<Record<ReportedEntry["kind"], boolean>>;
   /** SHA-256 of what `digestOf` covers. */
   digest: string;
   /** Time at which a report with other figures was mailed, in unix ms; undefined if there is none. */
@@ -195,7 +195,10 @@ export function* reportSteps(
     components,
     incidents: incidents.slice(0, ENTRIES_MAX),
     maintenance: maintenance.slice(0, ENTRIES_MAX),
-    isTruncated: Math.max(incidents.length, maintenance.length) > ENTRIES_MAX,
+    isTruncated: {
+      incident: incidents.length > ENTRIES_MAX,
+      maintenance: maintenance.length > ENTRIES_MAX,
+    },
   };
   const digest = digestOf(read);
   const mailed = findMailedReport(reader, { pageId, month: month.name });
@@ -255,7 +258,8 @@ function sumOf(
 
 /**
  * Returns the digest of what a report claims: uptime and goals by component, incidents and maintenance. Names may change,
- * and response times are kept for a shorter time than the rest.
+ * and response times are kept for a shorter time than the rest. A component of which nothing was known in the month, such
+ * as one that was added since, is no part of it.
  */
 function digestOf({
   month,
@@ -265,7 +269,11 @@ function digestOf({
 }: Pick<Report, "month" | "components" | "incidents" | "maintenance">): string {
   const facts = {
     month: month.name,
-    components: components.map(({ row, figures }) => [row.id, row.uptimeGoal, figures]),
+    components: components
+      .filter(({ figures }) => figures.counted_ms + figures.maintenance_ms > 0)
+      // Components that were moved on the page since are the same.
+      .toSorted((a, b) => (a.row.id < b.row.id ? -1 : 1))
+      .map(({ row, figures }) => [row.id, row.uptimeGoal, figures]),
     incidents: incidents.map((one) => [one.id, one.kind === "incident" && one.impact, one.lasted]),
     maintenance: maintenance.map(({ id, lasted }) => [id, lasted]),
   };

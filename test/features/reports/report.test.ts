@@ -1,7 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import { CLI_ACTOR } from "../../../src/base/actor";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/base/time";
+import { deleteComponent } from "../../../src/features/components/components";
 import { forVisitors } from "../../../src/features/reports/report";
 import { METHODS } from "../../../src/features/analytics/wire";
+import { createComponent, updateComponent } from "../../support/examined";
 import { readHtml } from "../../support/html";
 import { createReportSite, MONTH, MONTH_START, type ReportSite } from "../../support/report-site";
 
@@ -127,6 +130,25 @@ describe("the report of a month", () => {
     expect((await site.read()).digest).not.toBe(withGoal);
   });
 
+  test("its digest stays with a component that is added or moved, and changes with one that is removed", async () => {
+    await using site = await withOutages();
+    const { ctx } = site.app;
+    const { digest } = await site.read();
+    const { page, components } = site;
+    const last = { groupId: null, position: 99_000, managedBy: null };
+    await ctx.db.write((tx) =>
+      createComponent(ctx, tx, page, { ref: "new", name: "New" }, last, CLI_ACTOR),
+    );
+    await ctx.db.write((tx) =>
+      updateComponent(ctx, tx, components["API"] ?? "", {}, CLI_ACTOR, { position: 98_000 }),
+    );
+    const names = (await site.read()).components.map(({ row }) => row.name);
+    expect(names).toEqual(["New", "Website", "API"]);
+    expect((await site.read()).digest).toBe(digest);
+    await ctx.db.write((tx) => deleteComponent(ctx, tx, components["Website"] ?? "", CLI_ACTOR));
+    expect((await site.read()).digest).not.toBe(digest);
+  });
+
   test("for visitors leaves out what the page hides, also from the total", async () => {
     await using site = await withOutages();
     await site.updateComponent("API", { showcase: false });
@@ -143,6 +165,46 @@ describe("the report of a month", () => {
 
 describe("Analytics → Report", () => {
   const PATH = "/admin/analytics/report";
+
+  test("says of which list it left out older entries", async () => {
+    await using site = await createReportSite();
+    const { clock } = site.app;
+    for (let index = 0; index < 201; index++) {
+      const from = MONTH_START + index * HOUR_MS;
+      await site.incident({ name: `No. ${index}`, from, to: from + MINUTE_MS });
+    }
+    const at = MONTH_START + 300 * HOUR_MS;
+    const key = await site.app.keyWith("write:maintenance");
+    clock.setWallClock(at);
+    const json = {
+      page: "acme",
+      name: "Disks",
+      body: "x",
+      scheduled_for: new Date(at + MINUTE_MS).toISOString(),
+      scheduled_until: new Date(at + HOUR_MS).toISOString(),
+      components: [site.components["Website"]],
+      auto_start: false,
+    };
+    const { body } = await site.app.call("/api/v1/maintenance", { method: "POST", key, json });
+    clock.setWallClock(at + MINUTE_MS);
+    await site.app.call(`/api/v1/maintenance/${body.id}/updates`, {
+      method: "POST",
+      key,
+      json: { status: "in_progress", body: "x" },
+    });
+    clock.setWallClock(END + DAY_MS);
+    const session = await site.app.signedIn("viewer");
+    const page = readHtml((await site.app.call(PATH, { session })).text);
+    expect(page.texts(".report-figures dd").slice(1, 3)).toEqual(["200+", "1"]);
+  });
+
+  test("shows a missed goal with all of its digits", async () => {
+    await using site = await withOutages();
+    await site.updateComponent("API", { uptime_goal: 99.99999 });
+    const session = await site.app.signedIn("viewer");
+    const page = readHtml((await site.app.call(PATH, { session })).text);
+    expect(page.texts(".report-table tbody tr")[0]).toContain("99.99999 %");
+  });
 
   test("shows the last month with its figures, its method and links to CSV and the addresses for programs", async () => {
     await using site = await withOutages();
