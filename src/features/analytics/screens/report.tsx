@@ -135,7 +135,7 @@ function Programs({ page, report }: { page: PageRow; report: Report }) {
   const [from, to] = [month.from, month.to].map((at) => toIso(at).replace(".000Z", "Z"));
   return (
     <div class="report-programs muted not-printed">
-      <p>With an API key, programs read these figures as JSON or CSV:</p>
+      <p>With an API key, programs read the figures of the month as JSON or CSV:</p>
       <ul>
         {["uptime", "incidents", "latency"].map((name) => (
           <li key={name}>

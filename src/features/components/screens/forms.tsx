@@ -60,7 +60,7 @@ function goalField(): Field<string, number> {
       isShort: true,
     }),
     toBody(typed) {
-      const text = typed.trim().replace(/ ?%$/, "").replace(",", ".");
+      const text = typed.trim().replace(/\s?%$/, "").replace(",", ".");
       return /^\d{1,3}(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
     },
     fromStored: String,

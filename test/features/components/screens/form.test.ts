@@ -125,6 +125,7 @@ describe("the form for a new component", () => {
     ["", null],
     ["99.95", 99.95],
     [" 99,9 % ", 99.9],
+    ["99,9\u{a0}%", 99.9],
     ["100", 100],
     ["0.999", undefined],
     ["101", undefined],
