@@ -56,6 +56,7 @@ import {
   badgeRoutes,
   createAllAssets,
   logoRoutes,
+  manifestRoutes,
   rootFileRoutes,
 } from "./public/files";
 import { alertRoutes, mailRoutes } from "./public/mail";
@@ -128,6 +129,7 @@ export function otherRoutes(deps: Dependencies): NewRoute[] {
     mailReportRoutes(ctx),
     alertRoutes(ctx),
     logoRoutes(ctx, snapshots, visitors),
+    manifestRoutes(ctx, snapshots, visitors),
   ].flatMap(routesOf);
 }
 

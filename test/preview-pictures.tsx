@@ -1,4 +1,5 @@
 import { crc32, deflateSync } from "node:zlib";
+import type { Page } from "playwright-core";
 import { renderToString } from "preact-render-to-string";
 import inter from "@fontsource-variable/inter/files/inter-latin-wght-normal.woff2" with { type: "file" };
 import { type Tone, TONES } from "../src/base/status";
@@ -9,9 +10,10 @@ import tokens from "../src/ui/tokens.css" with { type: "text" };
 import { launchBrowser, missingBrowser } from "./support/browser-site";
 
 // `bun test/preview-pictures.tsx`: draws the pictures that messengers show next to links to status pages,
-// one for each tone, into src/public/pictures.
+// one for each tone, into src/public/pictures, and the
+// icons of home screens, into src/ui/home-screen.
 
-const OUT = new URL("../src/public/pictures", import.meta.url).pathname;
+const OUT = new URL("../src/", import.meta.url).pathname;
 const SIZE = { width: 1200, height: 630 };
 
 /** Words for every headline of a tone. */
@@ -55,6 +57,22 @@ function Picture({ tone }: { tone: Tone }) {
   );
 }
 
+/** Sides of the icons of home screens, in pixels. */
+const ICON_SIDES = [192, 512];
+
+/** White ring on green. All of it is in the inner circle that systems leave of a maskable icon. */
+const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 180 180" width="100%" height="100%">
+  <rect width="180" height="180" fill="#0a6650" />
+  <circle cx="90" cy="90" r="50" fill="none" stroke="#fff" stroke-width="20" stroke-dasharray="241 73"
+    transform="rotate(-8 90 90)" />
+</svg>`;
+
+/** Size of a picture in pixels. */
+interface Size {
+  width: number;
+  height: number;
+}
+
 /** Returns the pixels of a PNG, four bytes each. Both are in base64. Runs in the browser. */
 async function pixelsOf(png: string): Promise<string> {
   const blob = await (await fetch(`data:image/png;base64,${png}`)).blob();
@@ -68,18 +86,18 @@ async function pixelsOf(png: string): Promise<string> {
 }
 
 /** Encodes opaque pixels as a PNG without transparency, which is a third of the bytes of a screenshot. */
-function encodePng(pixels: Uint8Array): Uint8Array {
-  const stride = 1 + SIZE.width * 3;
-  const rows = new Uint8Array(SIZE.height * stride);
-  for (let y = 0; y < SIZE.height; y += 1) {
-    for (let x = 0; x < SIZE.width; x += 1) {
-      const from = (y * SIZE.width + x) * 4;
+function encodePng(pixels: Uint8Array, { width, height }: Size): Uint8Array {
+  const stride = 1 + width * 3;
+  const rows = new Uint8Array(height * stride);
+  for (let y = 0; y < height; y += 1) {
+    for (let x = 0; x < width; x += 1) {
+      const from = (y * width + x) * 4;
       rows.set(pixels.subarray(from, from + 3), y * stride + 1 + x * 3);
     }
   }
   const header = new DataView(new ArrayBuffer(13));
-  header.setUint32(0, SIZE.width);
-  header.setUint32(4, SIZE.height);
+  header.setUint32(0, width);
+  header.setUint32(4, height);
   header.setUint8(8, 8);
   // Colour type 2: red, green and blue.
   header.setUint8(9, 2);
@@ -100,6 +118,13 @@ function chunkOf(name: string, data: Uint8Array): Buffer {
   return chunk;
 }
 
+/** Writes what the page shows. */
+async function draw(page: Page, name: string, size: Size): Promise<void> {
+  const png = (await page.screenshot()).toBase64();
+  const pixels = await page.evaluate(pixelsOf, png);
+  await Bun.write(`${OUT}${name}`, encodePng(Uint8Array.fromBase64(pixels), size));
+}
+
 const missing = missingBrowser();
 if (missing !== undefined) {
   console.error(missing);
@@ -116,9 +141,13 @@ try {
       `<style>${style}</style><body class="${tone} t-${tone}">${body}${spriteFor(body)}</body>`,
     );
     await page.evaluate(() => document.fonts.ready);
-    const png = (await page.screenshot()).toBase64();
-    const pixels = await page.evaluate(pixelsOf, png);
-    await Bun.write(`${OUT}preview-${tone}.png`, encodePng(Uint8Array.fromBase64(pixels)));
+    await draw(page, `public/pictures/preview-${tone}.png`, SIZE);
+  }
+  for (const side of ICON_SIDES) {
+    const size = { width: side, height: side };
+    await page.setViewportSize(size);
+    await page.setContent(`<style>body { margin: 0; } svg { display: block; }</style>${ICON}`);
+    await draw(page, `ui/home-screen/icon-${side}.png`, size);
   }
 } finally {
   await browser.close();

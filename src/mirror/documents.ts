@@ -24,6 +24,7 @@ import {
   renderEntries,
   writeCalendar,
 } from "../public/feeds";
+import { manifestOf } from "../public/manifest";
 import { monthNameOf, type Rendering, type StaticCopy } from "../public/page-context";
 import { createPageTimes, createTimesCache } from "../public/page-times";
 import { createDocuments, readPublic } from "../public/site";
@@ -32,6 +33,7 @@ import { renderSubscribePage } from "../public/subscribe";
 import { EMPTY_FORM } from "../public/subscription-form";
 import { summarize } from "../public/summary";
 import { createMarkdownCache } from "../public/text";
+import { MANIFEST_TYPE } from "../ui/assets";
 
 /** Number of the newest incidents and of the newest maintenances that are copied, in addition to open ones. */
 const NEWEST_MAX = 50;
@@ -116,6 +118,7 @@ export function createPageDocuments({ ctx, snapshots, readIncidents }: Dependenc
     yield* statusPageSteps(ctx.db, read(), ctx.clock.now(), steps);
     yield WHOLE_TURN;
     yield* logoOf(read());
+    yield fixed(`${root}/manifest.webmanifest`, manifestOf(read()), MANIFEST_TYPE);
     yield page(`${root}/index.html`, statusPage);
     if (isDefault) yield page("index.html", statusPage);
     yield* dataOf(read(), root);

@@ -15,12 +15,13 @@ import { IMMUTABLE, WIDGET_CACHE } from "../http/cdn";
 import { declareRoutes } from "../http/elysia";
 import { operation } from "../http/operation";
 import { Representation, representOnce } from "../http/representation";
-import { type Assets, createAssets, UI_ASSETS } from "../ui/assets";
+import { type Assets, createAssets, HOME_ICONS, MANIFEST_TYPE, UI_ASSETS } from "../ui/assets";
 import { ringIcon } from "../ui/pictures";
 import { type Badge, componentBadge, endpointBadge, pageBadge, renderBadge } from "./badges";
 import { LANGUAGES_OF_FILES, languageOfRequest, lastUsed } from "./chosen-language";
 import { DOCS_ASSETS } from "./docs";
 import { renderWidget } from "./embed";
+import { representManifest } from "./manifest";
 import { PAGE_SCRIPT, PREVIEW_PICTURES, STATIC_COPY_SCRIPT } from "./page-document";
 import favicon from "./pictures/favicon.ico" with { type: "file" };
 import touchIcon from "./pictures/touch-icon.png" with { type: "file" };
@@ -37,7 +38,13 @@ import { COPY_SCRIPT } from "./subscribe";
 import type { Visitors } from "./visitors";
 
 /** Assets of status pages and of their copies. */
-export const PUBLIC_ASSETS = [PAGE_SCRIPT, STATIC_COPY_SCRIPT, COPY_SCRIPT, ...PREVIEW_PICTURES];
+export const PUBLIC_ASSETS = [
+  PAGE_SCRIPT,
+  STATIC_COPY_SCRIPT,
+  COPY_SCRIPT,
+  ...PREVIEW_PICTURES,
+  ...HOME_ICONS,
+];
 
 /** Creates the assets of all pages. */
 export function createAllAssets(): Assets {
@@ -179,6 +186,27 @@ export function logoRoutes(ctx: Ctx, snapshots: Snapshots, visitors: Visitors) {
           alsoAs: ["image/jpeg", "image/webp"],
         },
       },
+      errors: ["not_found"],
+    }),
+  );
+}
+
+/**
+ * `/status/{slug}/manifest.webmanifest`: the web manifest of a page. That of a private page is sent to those who see the
+ * page; for all others it does not exist.
+ */
+export function manifestRoutes(ctx: Ctx, snapshots: Snapshots, visitors: Visitors) {
+  const serve = createFileServer(ctx, snapshots, visitors);
+  return declareRoutes().get(
+    "/status/:slug/manifest.webmanifest",
+    serve("manifest.webmanifest", representManifest, visitors.get),
+    operation({
+      tag: "Pages",
+      access: { kind: "file" },
+      onCustomDomain: "page",
+      summary: "Read the web manifest of a page",
+      conditional: "etag",
+      answers: { 200: { description: "The manifest.", mediaType: MANIFEST_TYPE }, 308: MOVED },
       errors: ["not_found"],
     }),
   );

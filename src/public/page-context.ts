@@ -135,6 +135,8 @@ export interface PagePaths {
   atom: string;
   rss: string;
   calendar: string;
+  /** Path of the web manifest, with which browsers put the page on a home screen. */
+  manifest: string;
   badge: string;
   json: string;
 }
@@ -158,6 +160,7 @@ export function pathsOf(slug: string, language?: string): PagePaths {
     atom: below("/feed.atom"),
     rss: below("/feed.rss"),
     calendar: below("/calendar.ics"),
+    manifest: below("/manifest.webmanifest"),
     badge: below("/badge.svg"),
     json: `${home}/summary.json`,
   };

@@ -14,11 +14,11 @@ import base from "../ui/base.css" with { type: "text" };
 import charts from "../ui/css/charts.css" with { type: "text" };
 import text from "../ui/css/text.css" with { type: "text" };
 import days from "../ui/days.js" with { type: "text" };
-import type { HtmlDocument } from "../ui/documents";
+import { type HtmlDocument, ManifestLink } from "../ui/documents";
 import { Icon, spriteFor } from "../ui/icons";
 import morph from "../ui/morph.js" with { type: "text" };
 import { ringIconUrl, StatusRing } from "../ui/pictures";
-import { minifyCss } from "../ui/style-sheet";
+import { colourOf, minifyCss } from "../ui/style-sheet";
 import { InWords, type PageWords, useWords } from "../ui/words";
 import tokens from "../ui/tokens.css" with { type: "text" };
 import ages from "./ages.js" with { type: "text" };
@@ -374,7 +374,7 @@ export function renderFramed(props: FramedProps): HtmlDocument {
  */
 function policyFor(style: string): string {
   const hash = sha256Base64(style);
-  return `default-src 'none'; style-src 'sha256-${hash}'; script-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'`;
+  return `default-src 'none'; style-src 'sha256-${hash}'; script-src 'self'; img-src 'self' data:; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'`;
 }
 
 /** Start of the body of a public page, after which the strip is inserted. */
@@ -479,8 +479,8 @@ function PageMeta({ context, title, path, ...props }: PageMetaProps) {
       ) : (
         <meta name="robots" content="noindex" />
       )}
+      <ManifestLink href={paths.manifest} isPrivate={page.visibility === "private"} />
       <link rel="icon" href={ringIconUrl(tone)} />
-      <link rel="apple-touch-icon" href="/apple-touch-icon.png" />
     </>
   );
 }
@@ -546,7 +546,7 @@ export function CopyAge({ copy, context: { times } }: CopyProps) {
 const MIN_CONTRAST = 4.5;
 
 /** Grounds of pages in the light and in the dark theme. */
-const PAPERS = [colourOf("paper", 0), colourOf("paper", 1)] as const;
+export const PAPERS = [colourOf("paper", 0), colourOf("paper", 1)] as const;
 
 /** Backgrounds behind a page's accent colour: paper and card of both themes. */
 const GROUNDS = PAPERS.map((paper, theme) => [paper, colourOf("card", theme)]);
@@ -582,11 +582,4 @@ function luminance(colour: string): number {
     return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
   });
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-}
-
-/** Returns the value of a token in a theme: 0 is light, 1 is dark, as in the order of `tokens.css`. */
-function colourOf(token: string, theme: number): string {
-  const color = [...tokens.matchAll(new RegExp(`--${token}: (#[0-9a-f]{6});`, "g"))][theme]?.[1];
-  if (color === undefined) throw new Error(`the tokens have no ${token}`);
-  return color;
 }

@@ -14,12 +14,14 @@ import live from "./live.js" with { type: "text" };
 import liveSign from "./live-sign.js" with { type: "text" };
 import morph from "./morph.js" with { type: "text" };
 import ordering from "./ordering.js" with { type: "text" };
+import icon192 from "./home-screen/icon-192.png" with { type: "file" };
+import icon512 from "./home-screen/icon-512.png" with { type: "file" };
 import { ringIcon } from "./pictures";
 import picker from "./picker.js" with { type: "text" };
 import presets from "./presets.js" with { type: "text" };
 import search from "./search.js" with { type: "text" };
 import secrets from "./secrets.js" with { type: "text" };
-import { dashboardCss } from "./style-sheet";
+import { colourOf, dashboardCss } from "./style-sheet";
 
 /** File that pages link to, on disk or inside the executable. */
 export interface AssetSource {
@@ -141,14 +143,62 @@ const PICKER = { name: "allclear.picker.js", text: lazy(() => minifyModule(picke
 const ORDERING = { name: "allclear.ordering.js", text: lazy(() => minifyModule(ordering)) };
 const ICON = { name: "ring.svg", text: ringIcon("ok") };
 
+/** Media type of web manifests. */
+export const MANIFEST_TYPE = "application/manifest+json";
+
+/** An icon of a web manifest. */
+interface ManifestIcon {
+  src: string;
+  sizes: string;
+  type: string;
+  purpose?: "maskable";
+}
+
+/** Icons of home screens by their sides in pixels, those that browsers ask for. `test/preview-pictures.tsx` draws them. */
+const HOME_ICON_FILES = { 192: icon192, 512: icon512 };
+
+/** Assets of the dashboard and of status pages that have no icon of their own. */
+export const HOME_ICONS: readonly AssetSource[] = Object.entries(HOME_ICON_FILES).map(
+  ([side, path]) => ({ name: `icon-${side}.png`, mediaType: "image/png", content: { path } }),
+);
+
+/** Returns Allclear's icons for a web manifest. They fill their square, so that a system may also cut a circle out of it. */
+export const homeIcons = lazy((): readonly ManifestIcon[] =>
+  Object.entries(HOME_ICON_FILES).flatMap(([side, path]) => {
+    const src = assetPath(`icon-${side}.png`, readFileSync(path));
+    const icon: ManifestIcon = { src, sizes: `${side}x${side}`, type: "image/png" };
+    return [icon, { ...icon, purpose: "maskable" }];
+  }),
+);
+
+/** Web manifest of the dashboard. It has an id, since its address changes with its content. */
+const MANIFEST = {
+  name: "allclear.webmanifest",
+  text: lazy(() => {
+    const ground = colourOf("ground", 0);
+    return JSON.stringify({
+      id: "/admin",
+      name: "Allclear",
+      short_name: "Allclear",
+      lang: "en",
+      start_url: "/admin",
+      scope: "/admin",
+      display: "standalone",
+      background_color: ground,
+      theme_color: ground,
+      icons: homeIcons(),
+    });
+  }),
+};
+
 /** Returns an asset whose text is made at its first use. */
 function madeAsset(
   { name, text }: { name: string; text: () => string },
-  type: string,
+  mediaType: string,
 ): AssetSource {
   return {
     name,
-    mediaType: `text/${type};charset=utf-8`,
+    mediaType,
     content: {
       get text() {
         return text();
@@ -157,13 +207,16 @@ function madeAsset(
   };
 }
 
+const JAVASCRIPT = "text/javascript;charset=utf-8";
+
 /** Assets of the dashboard. */
 export const UI_ASSETS: readonly AssetSource[] = [
-  madeAsset(STYLE, "css"),
+  madeAsset(STYLE, "text/css;charset=utf-8"),
   { name: FONT_NAME, mediaType: "font/woff2", content: { path: inter } },
-  madeAsset(SCRIPT, "javascript"),
-  madeAsset(PICKER, "javascript"),
-  madeAsset(ORDERING, "javascript"),
+  madeAsset(SCRIPT, JAVASCRIPT),
+  madeAsset(PICKER, JAVASCRIPT),
+  madeAsset(ORDERING, JAVASCRIPT),
+  madeAsset(MANIFEST, MANIFEST_TYPE),
   { name: ICON.name, mediaType: "image/svg+xml", content: ICON },
 ];
 
@@ -172,6 +225,7 @@ export const linkedAssets = lazy((): LinkedAssets => ({
   style: assetPath(STYLE.name, STYLE.text()),
   script: assetPath(SCRIPT.name, SCRIPT.text()),
   icon: assetPath(ICON.name, ICON.text),
+  manifest: assetPath(MANIFEST.name, MANIFEST.text()),
 }));
 
 /** Returns the path of the script that searches in a `Picker`, for pages with one. */

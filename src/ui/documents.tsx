@@ -51,11 +51,26 @@ export function renderDocument(props: DocumentProps): HtmlDocument {
   };
 }
 
-/** Paths of the dashboard's style sheet, script and favicon. */
+/**
+ * Link to a web manifest. Browsers ask for one without cookies unless the link says so, and what is private, or behind a
+ * proxy that identifies users, is sent to nobody without.
+ */
+export function ManifestLink({ href, isPrivate }: { href: string; isPrivate: boolean }) {
+  return (
+    <link
+      rel="manifest"
+      href={href}
+      {...(isPrivate ? ({ crossOrigin: "use-credentials" } as const) : {})}
+    />
+  );
+}
+
+/** Paths of the dashboard's style sheet, script, favicon and web manifest. */
 export interface LinkedAssets {
   style: string;
   script: string;
   icon: string;
+  manifest: string;
 }
 
 interface LinkedDocumentProps {
@@ -65,11 +80,13 @@ interface LinkedDocumentProps {
   /** Theme selected in this browser; that of the system by default. */
   theme?: "system" | "light" | "dark" | undefined;
   assets: LinkedAssets;
+  /** True for a page of the dashboard, which browsers put on a home screen. */
+  isInstallable?: boolean;
   children: ComponentChildren;
 }
 
 const LINKED_POLICY =
-  "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+  "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; manifest-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /** Renders a page of the dashboard, which links to its style sheet and script on this server. */
 export function renderLinkedDocument(props: LinkedDocumentProps): HtmlDocument {
@@ -88,6 +105,7 @@ export function renderLinkedDocument(props: LinkedDocumentProps): HtmlDocument {
         <meta name="robots" content="noindex" />
         <title>{title}</title>
         <link rel="icon" type="image/svg+xml" href={assets.icon} />
+        {props.isInstallable ? <ManifestLink href={assets.manifest} isPrivate /> : null}
         <link rel="stylesheet" href={assets.style} />
         <script type="module" src={assets.script} />
       </head>

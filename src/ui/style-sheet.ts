@@ -57,6 +57,13 @@ export function minifyCss(css: string): string {
     .trim();
 }
 
+/** Returns the value of a token in a theme: 0 is light, 1 is dark, as in the order of `tokens.css`. */
+export function colourOf(token: string, theme: number): string {
+  const color = [...tokens.matchAll(new RegExp(`--${token}: (#[0-9a-f]{6});`, "g"))][theme]?.[1];
+  if (color === undefined) throw new Error(`the tokens have no ${token}`);
+  return color;
+}
+
 /** Style sheet of a page without links, with its hash. */
 export const inlineStyle = lazy(() => {
   const css = minifyCss(`${tokens}\n${base}`);

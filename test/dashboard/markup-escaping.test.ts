@@ -25,7 +25,7 @@ import { INCIDENT_LIST, REPORT } from "../support/report-dashboard";
 const HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "'-alert(1)-'</a>"];
 
 const POLICY =
-  "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+  "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; manifest-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /**
  * Expects a page in which no text has become markup, and under whose policy nothing written into it

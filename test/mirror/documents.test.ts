@@ -104,6 +104,7 @@ describe("the files of a mirror", () => {
       `status/shop/badge/${ids["api"]}.svg`,
       "status/shop/badge.json",
       "status/shop/widget.js",
+      "status/shop/manifest.webmanifest",
       `status/shop/incidents/${ids["Open"]}/index.html`,
       `status/shop/maintenance/${ids["Planned"]}/index.html`,
       "status/other/index.html",

@@ -30,7 +30,12 @@ import { Sparkline } from "../../src/ui/charts";
 const EVIL = `"'><script>alert(1)</script>`;
 const AT = "2026-11-21T14:32:05.000Z";
 const NOW = Date.parse(AT);
-const ASSETS = { style: "/assets/a.css", script: "/assets/a.js", icon: "/assets/ring.svg" };
+const ASSETS = {
+  style: "/assets/a.css",
+  script: "/assets/a.js",
+  icon: "/assets/ring.svg",
+  manifest: "/m",
+};
 const FIELD = { label: EVIL, name: EVIL, hint: EVIL, error: EVIL };
 const GROUP = { legend: EVIL, name: EVIL, hint: EVIL, error: EVIL };
 const OPTION = { value: EVIL, label: EVIL };

@@ -62,6 +62,7 @@ export function renderScreen(props: ScreenProps): HtmlDocument {
     title: `${props.title} · Allclear`,
     theme: props.theme,
     assets: props.assets,
+    isInstallable: true,
     children: (
       <InZone value={props.user.timeZone}>
         <a class="skip" href="#main">
@@ -134,6 +135,7 @@ export function renderPlainScreen({
     title: `${title} · Allclear`,
     theme,
     assets,
+    isInstallable: true,
     children: <PlainPage title={title}>{children}</PlainPage>,
   });
 }
