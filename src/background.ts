@@ -25,6 +25,7 @@ import {
   subscriberFamilies,
 } from "./features/metrics/families";
 import type { MetricFamily } from "./features/metrics/metrics";
+import { startNoticeClock } from "./features/pages/notices";
 import { createMonitoring } from "./features/monitors/engine/engine";
 import type { DockerLabels, LabelReport } from "./features/docker-labels/docker-labels";
 import type { FindProbe } from "./features/monitors/engine/prober";
@@ -142,6 +143,7 @@ export function startBackground(
   const timers = [
     startHousekeeping(ctx),
     startMaintenanceClock(ctx),
+    startNoticeClock(ctx),
     startRollUps(ctx, monitoring),
     ...(labels ? [labels] : []),
     signUps,

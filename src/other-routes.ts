@@ -55,7 +55,7 @@ import {
   assetRoutes,
   badgeRoutes,
   createAllAssets,
-  logoRoutes,
+  pictureRoutes,
   manifestRoutes,
   rootFileRoutes,
 } from "./public/files";
@@ -128,7 +128,7 @@ export function otherRoutes(deps: Dependencies): NewRoute[] {
     mailRoutes(ctx),
     mailReportRoutes(ctx),
     alertRoutes(ctx),
-    logoRoutes(ctx, snapshots, visitors),
+    pictureRoutes(ctx, snapshots, visitors),
     manifestRoutes(ctx, snapshots, visitors),
   ].flatMap(routesOf);
 }

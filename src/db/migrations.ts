@@ -35,6 +35,7 @@ import alerts from "../../migrations/0032_alerts.sql" with { type: "text" };
 import acknowledgements from "../../migrations/0033_acknowledgements.sql" with { type: "text" };
 import dockerMonitors from "../../migrations/0034_docker_monitors.sql" with { type: "text" };
 import reports from "../../migrations/0035_reports.sql" with { type: "text" };
+import pageLook from "../../migrations/0036_page_look.sql" with { type: "text" };
 import { sha256Hex } from "../base/hash";
 import { PROGRAM } from "../version";
 import { type DataDirectory, shellWord } from "./data-directory";
@@ -91,6 +92,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 33, name: "acknowledgements", sql: acknowledgements, readableFrom: 20 },
   { number: 34, name: "docker_monitors", sql: dockerMonitors, readableFrom: 20 },
   { number: 35, name: "reports", sql: reports, readableFrom: 20 },
+  { number: 36, name: "page_look", sql: pageLook, readableFrom: 20 },
 ];
 
 /** Schema version of this build. */

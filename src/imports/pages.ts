@@ -29,6 +29,7 @@ import {
   PartialGroupInput,
 } from "../features/components/wire";
 import { deleteLogo, putLogo } from "../features/pages/logo";
+import { fullLook, lookOf } from "../features/pages/look";
 import { addPageErrors, createPage, updatePage, validatePageInput } from "../features/pages/pages";
 import { DOMAINS_MAX, hostNameOf, toDomain } from "../features/pages/addresses";
 import { isReservedSlug, JOIN_MINUTES } from "../features/pages/rules";
@@ -443,9 +444,12 @@ export function pageMark(row: PageRow): number {
   const texts = [slug, name, description, timeZone, locale, visibility, theme, accent, logo];
   // Checksums of earlier versions do not have these settings.
   const join = joinMinutes === JOIN_MINUTES ? [] : [joinMinutes];
+  const own = { ...lookOf(row), favicon: row.favicon };
+  const hasOwn = !Bun.deepEquals(own, { ...fullLook(undefined), favicon: null });
   const more = [
     ...(languages.length === 0 ? [] : [languages]),
     ...(report === "team" ? [] : [report]),
+    ...(hasOwn ? [own] : []),
   ];
   return crc32(JSON.stringify([texts, historyDays, customDomains, compat, mail, ...join, ...more]));
 }

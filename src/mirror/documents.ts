@@ -4,7 +4,7 @@ import type { Ctx } from "../context";
 import { listNewestIncidents, type ReadRecords } from "../features/incidents/records";
 import { mailReadiness } from "../features/mail/settings";
 import { findMaintenances } from "../features/maintenance/records";
-import { readLogo } from "../features/pages/logo";
+import { findPicture } from "../features/pages/logo";
 import { takesSubscribers } from "../features/pages/mail";
 import { findPage } from "../features/pages/store";
 import { createEntryNamesCache, readOpenIncidents } from "../features/status/entries";
@@ -117,16 +117,18 @@ export function createPageDocuments({ ctx, snapshots, readIncidents }: Dependenc
     const steps = { ...rendering, copy: copyNow, prepareRow: rows.prepare, readNames };
     yield* statusPageSteps(ctx.db, read(), ctx.clock.now(), steps);
     yield WHOLE_TURN;
-    yield* logoOf(read());
+    yield* picturesOf(read());
     yield fixed(`${root}/manifest.webmanifest`, manifestOf(read()), MANIFEST_TYPE);
     yield page(`${root}/index.html`, statusPage);
     if (isDefault) yield page("index.html", statusPage);
     yield* dataOf(read(), root);
     if (isDefault) yield* v2Of(read(), "");
     yield* feedsOf(read, root, isDefault);
-    yield page(`${root}/history/index.html`, (snapshot, more) =>
-      below(more).historyPage(month, undefined, snapshot),
-    );
+    if (!read().document.page.look.hide_history) {
+      yield page(`${root}/history/index.html`, (snapshot, more) =>
+        below(more).historyPage(month, undefined, snapshot),
+      );
+    }
     yield page(`${root}/incidents/index.html`, (snapshot, more) =>
       below(more).openPage(undefined, snapshot),
     );
@@ -180,13 +182,16 @@ export function createPageDocuments({ ctx, snapshots, readIncidents }: Dependenc
     return { incidents: [...incidents], maintenances: [...maintenances] };
   }
 
-  /** Makes the logo, which the pages name. */
-  function* logoOf({ document: { page } }: Snapshot): Steps {
-    const file = page.logo?.split("/").at(-1);
-    const logo = readLogo(ctx.db, page.id, file);
-    if (!logo) return;
-    const { mediaType, bytes } = logo;
-    yield fixed(`status/${page.slug}/logo/${file}`, new Uint8Array(bytes), mediaType, IMMUTABLE);
+  /** Makes the logo and the favicon, which the pages name. */
+  function* picturesOf({ document: { page } }: Snapshot): Steps {
+    for (const kind of ["logo", "favicon"] as const) {
+      const file = page[kind]?.split("/").at(-1);
+      const picture = findPicture(ctx.db, kind, page.id, file);
+      if (!picture) continue;
+      const { mediaType, bytes } = picture;
+      const path = `status/${page.slug}/${kind}/${file}`;
+      yield fixed(path, new Uint8Array(bytes), mediaType, IMMUTABLE);
+    }
   }
 
   /** Makes the data that programs read. */

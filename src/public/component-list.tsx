@@ -367,7 +367,7 @@ export function GroupDays({
           group={name}
         />
       </div>
-      <Explanation />
+      {components.some(({ showcase }) => showcase) ? <Explanation /> : null}
     </>
   );
 }
@@ -488,11 +488,13 @@ function Method() {
   );
 }
 
-/** Returns the components that a page shows, in order. */
+/** Returns the components that a page shows, in order. On a page that hides uptime, none shows its own. */
 export function shownComponents({ document }: Snapshot): Component[] {
-  return document.components.filter(
+  const shown = document.components.filter(
     (component) => !component.only_show_if_degraded || component.status !== "operational",
   );
+  if (!document.page.look.hide_uptime) return shown;
+  return shown.map((component) => ({ ...component, showcase: false }));
 }
 
 /** Form of a row, if it is not that of a component among those of its group. */

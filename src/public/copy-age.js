@@ -6,6 +6,11 @@ const COPY_TIMEOUT_MS = 10_000;
 /** Bytes of the list of copied files that contain its time, which comes first. */
 const COPY_HEAD_BYTES = 100;
 
+// A copy is not written again while its server is down, and a notice ends all the same.
+for (const notice of document.querySelectorAll("[data-until]")) {
+  if (Date.now() >= Date.parse(notice.dataset.until)) notice.remove();
+}
+
 const madeAt = document.querySelector("[data-made-at]");
 if (madeAt) showAge();
 

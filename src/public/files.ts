@@ -9,7 +9,7 @@ import { lazy } from "../base/lazy";
 import type { Ctx } from "../context";
 import { resolveComponentId } from "../features/components/references";
 import { withLanguage } from "../features/pages/language-links";
-import { readLogo } from "../features/pages/logo";
+import { findPicture, type PictureKind } from "../features/pages/logo";
 import type { Snapshot, Snapshots } from "../features/status/snapshots";
 import { IMMUTABLE, WIDGET_CACHE } from "../http/cdn";
 import { declareRoutes } from "../http/elysia";
@@ -26,6 +26,7 @@ import { PAGE_SCRIPT, PREVIEW_PICTURES, STATIC_COPY_SCRIPT } from "./page-docume
 import favicon from "./pictures/favicon.ico" with { type: "file" };
 import touchIcon from "./pictures/touch-icon.png" with { type: "file" };
 import {
+  type Call,
   createFileServer,
   document,
   MOVED,
@@ -146,49 +147,55 @@ function fileOperation(summary: string) {
   });
 }
 
-/** `/status/{slug}/logo/{file}`: the logo of a page, by a name that contains its hash. */
-export function logoRoutes(ctx: Ctx, snapshots: Snapshots, visitors: Visitors) {
-  const logoOf = representOnce((snapshot: Snapshot) => {
-    const { id } = snapshot.document.page;
-    // Another process may have changed the logo. Its name must not be used for other bytes.
-    const logo = readLogo(ctx.db, id, fileOf(snapshot));
-    if (!logo) throw notFound("logo");
-    return new Representation(new Uint8Array(logo.bytes), {
-      mediaType: logo.mediaType,
-      cacheControl: IMMUTABLE,
-      isCompressed: true,
-      headers: { "Content-Security-Policy": "default-src 'none'" },
+/**
+ * `/status/{slug}/logo/{file}` and `/status/{slug}/favicon/{file}`: the pictures of a page, by names that contain their
+ * hashes.
+ */
+export function pictureRoutes(ctx: Ctx, snapshots: Snapshots, visitors: Visitors) {
+  function serve(kind: PictureKind) {
+    const pictureOf = representOnce((snapshot: Snapshot) => {
+      const { id } = snapshot.document.page;
+      // Another process may have changed the picture. Its name must not be used for other bytes.
+      const picture = findPicture(ctx.db, kind, id, fileOf(snapshot, kind));
+      if (!picture) throw notFound(kind);
+      return new Representation(new Uint8Array(picture.bytes), {
+        mediaType: picture.mediaType,
+        cacheControl: IMMUTABLE,
+        isCompressed: true,
+        headers: { "Content-Security-Policy": "default-src 'none'" },
+      });
     });
-  });
-
-  return declareRoutes().get(
-    "/status/:slug/logo/:file",
-    ({ params, request, requestContext }) =>
+    return ({ params, request, requestContext }: Call & { params: { file: string } }) =>
       snapshots.whenReady(params.slug, requestContext.now, () => {
         const snapshot = visitors.get(params.slug, requestContext);
-        if (fileOf(snapshot) !== params.file) throw notFound("logo");
-        return logoOf(snapshot).respond(request, requestContext);
-      }),
+        if (fileOf(snapshot, kind) !== params.file) throw notFound(kind);
+        return pictureOf(snapshot).respond(request, requestContext);
+      });
+  }
+
+  const picture = (id: string, kind: PictureKind) =>
     operation({
-      id: "getLogo",
+      id,
       tag: "Pages",
       access: { kind: "file" },
       onCustomDomain: "page",
-      summary: "Read the logo of a page",
-      description:
-        "`logo` of a page has its address. The logo of a private page is sent to those who see the page.",
+      summary: `Read the ${kind} of a page`,
+      description: `\`${kind}\` of a page has its address. The ${kind} of a private page is sent to those who see the page.`,
       conditional: "etag",
       path: { file: Type.String({ description: "Name of the file, which contains its hash." }) },
       answers: {
         200: {
-          description: "The logo.",
+          description: `The ${kind}.`,
           mediaType: "image/png",
           alsoAs: ["image/jpeg", "image/webp"],
         },
       },
       errors: ["not_found"],
-    }),
-  );
+    });
+
+  return declareRoutes()
+    .get("/status/:slug/logo/:file", serve("logo"), picture("getLogo", "logo"))
+    .get("/status/:slug/favicon/:file", serve("favicon"), picture("getFavicon", "favicon"));
 }
 
 /**
@@ -212,8 +219,8 @@ export function manifestRoutes(ctx: Ctx, snapshots: Snapshots, visitors: Visitor
   );
 }
 
-function fileOf({ document }: Snapshot): string | undefined {
-  return document.page.logo?.split("/").at(-1);
+function fileOf({ document }: Snapshot, kind: PictureKind): string | undefined {
+  return document.page[kind]?.split("/").at(-1);
 }
 
 const SVG = "image/svg+xml";

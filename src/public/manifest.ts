@@ -43,12 +43,13 @@ export function manifestOf(snapshot: Snapshot): string {
   });
 }
 
-/** Returns the page's own picture, if it is a square. One that is too small for a home screen is followed by Allclear's. */
-function iconsOf({ slug, logo }: Snapshot["document"]["page"]) {
-  if (logo === null) return homeIcons();
-  const { width, height } = logoSize(logo);
+/** Returns the page's favicon, or its logo if that is a square. One that is too small for a home screen is followed by Allclear's. */
+function iconsOf({ slug, logo, favicon }: Snapshot["document"]["page"]) {
+  const picture = favicon ?? logo;
+  if (picture === null) return homeIcons();
+  const { width, height } = logoSize(picture);
   if (width !== height) return homeIcons();
-  const src = logo.slice(logo.indexOf(pathsOf(slug).home));
+  const src = picture.slice(picture.indexOf(pathsOf(slug).home));
   const type = MEDIA_TYPES[src.slice(src.lastIndexOf(".") + 1)];
   const own = { src, sizes: `${width}x${height}`, type };
   return width >= ICON_MIN_SIDE ? [own] : [own, ...homeIcons()];

@@ -7,6 +7,8 @@ import type { Tone } from "../base/status";
 import { toIso } from "../base/time";
 import { withLanguage } from "../features/pages/language-links";
 import { logoSize } from "../features/pages/addresses";
+import { OWN_CLASS } from "../features/pages/custom-css";
+import { CSS } from "../features/pages/look";
 import type { Page } from "../features/pages/wire";
 import { type MessageKey, type Words, wordsOf } from "../languages/words";
 import { assetPath, type AssetSource, withoutComments } from "../ui/assets";
@@ -15,6 +17,7 @@ import charts from "../ui/css/charts.css" with { type: "text" };
 import text from "../ui/css/text.css" with { type: "text" };
 import days from "../ui/days.js" with { type: "text" };
 import { type HtmlDocument, ManifestLink } from "../ui/documents";
+import { safeHref } from "../ui/buttons";
 import { Icon, spriteFor } from "../ui/icons";
 import morph from "../ui/morph.js" with { type: "text" };
 import { ringIconUrl, StatusRing } from "../ui/pictures";
@@ -27,6 +30,7 @@ import copyAge from "./copy-age.js" with { type: "text" };
 import banner from "./css/banner.css" with { type: "text" };
 import components from "./css/components.css" with { type: "text" };
 import frame from "./css/page.css" with { type: "text" };
+import lookText from "./css/look.css" with { type: "text" };
 import languagesText from "./css/languages.css" with { type: "text" };
 import preferences from "./css/preferences.css" with { type: "text" };
 import sections from "./css/sections.css" with { type: "text" };
@@ -147,25 +151,48 @@ export function renderPage(props: PageDocumentProps): HtmlDocument {
   const { context, title, path, description, current, script, css = "", children } = props;
   const { page, copy, words } = context;
   const isPublic = page.visibility === "public";
+  const { [CSS]: ownStyle = "", look } = page;
+  const lines = (
+    <>
+      <a class="skip" href="#main">
+        {words.say("page.skip")}
+      </a>
+      {copy ? <CopyLine copy={copy} context={context} url={liveUrl(context, path)} /> : null}
+      {context.delay ? <DelayLine context={context} delay={context.delay} /> : null}
+    </>
+  );
+  const content = (
+    <>
+      <Header context={context} isPublic={isPublic} current={current} />
+      <main id="main">
+        <Note text={look.header} context={context} />
+        {children}
+      </main>
+      <Footer context={context} isPublic={isPublic} path={path} />
+    </>
+  );
   return renderFramed({
     page,
     words,
-    css,
+    css: css + (hasLook(page) ? lookCss() : ""),
+    ownStyle,
     hasLanguages: context.languages.length > 0,
     isCopy: copy !== undefined,
-    // Cached component rows have no icons.
-    body: (
-      <div class="column">
-        <a class="skip" href="#main">
-          {words.say("page.skip")}
-        </a>
-        {copy ? <CopyLine copy={copy} context={context} url={liveUrl(context, path)} /> : null}
-        {context.delay ? <DelayLine context={context} delay={context.delay} /> : null}
-        <Header context={context} isPublic={isPublic} current={current} />
-        <main id="main">{children}</main>
-        <Footer context={context} isPublic={isPublic} path={path} />
-      </div>
-    ),
+    // Cached component rows have no icons. CSS of the page's own styles its content alone, and not the lines.
+    body:
+      ownStyle === "" ? (
+        <div class="column">
+          {lines}
+          {content}
+        </div>
+      ) : (
+        <>
+          <div class="column">{lines}</div>
+          <div class={OWN_CLASS}>
+            <div class="column">{content}</div>
+          </div>
+        </>
+      ),
     head: (
       <PageMeta
         context={context}
@@ -189,6 +216,22 @@ export function renderPage(props: PageDocumentProps): HtmlDocument {
   });
 }
 
+/** Returns true for a page whose documents need the style of notes, links, a notice or a style of its own. */
+function hasLook({ look, [CSS]: ownStyle = "" }: PageContext["page"]): boolean {
+  const { header, footer, links, notice } = look;
+  return ownStyle !== "" || links.length > 0 || [header, footer, notice].some(Boolean);
+}
+
+/** Text of the people of a page, in Markdown; nothing for null. */
+function Note({ text, context }: { text: string | null; context: PageContext }) {
+  if (text === null) return null;
+  const html = context.renderText(text, NOTE_HEADING);
+  return <div class="text note" dangerouslySetInnerHTML={{ __html: html }} />;
+}
+
+/** Level of the highest heading in notes and notices. */
+export const NOTE_HEADING = 2;
+
 interface FrameProps {
   context: PageContext;
   isPublic: boolean;
@@ -200,8 +243,17 @@ function Header(props: FrameProps & { current: PageDocumentProps["current"] }) {
   const { t, say } = useWords();
   const currentIf = (name: PageDocumentProps["current"]) =>
     current === name ? ({ "aria-current": "page" } as const) : {};
+  const { hide_history: isHidden, links, notice, notice_until: until } = page.look;
   return (
     <header class="top">
+      {notice === null ? null : (
+        <div
+          class="text notice"
+          role="note"
+          data-until={until}
+          dangerouslySetInnerHTML={{ __html: context.renderText(notice, NOTE_HEADING) }}
+        />
+      )}
       <a class="brand" href={paths.page}>
         {page.logo ? (
           <Logo page={page} path={page.logo.slice(page.logo.indexOf(paths.home))} />
@@ -216,9 +268,16 @@ function Header(props: FrameProps & { current: PageDocumentProps["current"] }) {
         <a href={paths.page} {...currentIf("status")}>
           {say("page.status")}
         </a>
-        <a href={paths.history} {...currentIf("history")}>
-          {say("page.history")}
-        </a>
+        {isHidden ? null : (
+          <a href={paths.history} {...currentIf("history")}>
+            {say("page.history")}
+          </a>
+        )}
+        {links.map(({ name, url }) => (
+          <a href={safeHref(url)} rel="noopener">
+            <bdi>{name}</bdi>
+          </a>
+        ))}
         {isPublic ? (
           <a class="button" href={paths.subscribe} {...currentIf("subscribe")}>
             <Icon name="bell" />
@@ -231,13 +290,14 @@ function Header(props: FrameProps & { current: PageDocumentProps["current"] }) {
 }
 
 function Footer({ context, isPublic, path }: FrameProps & { path: string | undefined }) {
-  const { paths, times } = context;
+  const { page, paths, times } = context;
   const { t, say } = useWords();
   return (
     <footer class="foot">
+      <Note text={page.look.footer} context={context} />
       <nav aria-label={t("page.more")}>
         <a href={paths.page}>{say("page.status")}</a>
-        <a href={paths.history}>{say("page.history")}</a>
+        {page.look.hide_history ? null : <a href={paths.history}>{say("page.history")}</a>}
         {isPublic ? (
           <>
             <a href={paths.subscribe}>{say("page.subscribe")}</a>
@@ -319,6 +379,8 @@ const PARTS = [
 
 /** Style sheet of all public pages, without the accent colour. Later files override earlier ones. */
 const pageCss = lazy(() => minifyCss(PARTS.join("\n")));
+/** Style sheet added to that of pages with notes, links, a notice, or CSS of their own. */
+const lookCss = lazy(() => minifyCss(lookText));
 /** Style sheet added to that of pages with several languages, or with another one than English. */
 const languagesCss = lazy(() => minifyCss(languagesText));
 
@@ -327,6 +389,8 @@ interface FramedProps {
   words: PageWords;
   /** Style sheet added to that of all pages. */
   css: string;
+  /** Style sheet of the page's own, after all others. */
+  ownStyle?: string;
   /** Title and description of the document. */
   head: ComponentChildren;
   scripts?: ComponentChildren;
@@ -345,7 +409,7 @@ export function renderFramed(props: FramedProps): HtmlDocument {
   const { page, words, hasLanguages = false } = props;
   const isRtl = words.dir === "rtl";
   const more = hasLanguages || !words.isEnglish ? languagesCss() : "";
-  const style = pageCss() + more + props.css + accentCss(page.accent);
+  const style = pageCss() + more + props.css + accentCss(page.accent) + (props.ownStyle ?? "");
   const policy = policyFor(style);
   const body = renderToString(<InWords value={words}>{props.body}</InWords>);
   const html = renderToString(
@@ -480,7 +544,22 @@ function PageMeta({ context, title, path, ...props }: PageMetaProps) {
         <meta name="robots" content="noindex" />
       )}
       <ManifestLink href={paths.manifest} isPrivate={page.visibility === "private"} />
-      <link rel="icon" href={ringIconUrl(tone)} />
+      <Icons page={page} paths={paths} tone={tone} />
+    </>
+  );
+}
+
+/** Side from which a favicon is large enough for the home screens of iOS, in pixels. */
+const TOUCH_MIN_SIDE = 120;
+
+/** Links to the page's favicon, or to the mark of its state. `favicon` has a host, of which a page may have several. */
+function Icons({ page, paths, tone }: Pick<PageContext, "page" | "paths" | "tone">) {
+  if (page.favicon === null) return <link rel="icon" href={ringIconUrl(tone)} />;
+  const path = page.favicon.slice(page.favicon.indexOf(paths.home));
+  return (
+    <>
+      <link rel="icon" href={path} />
+      {logoSize(path).width >= TOUCH_MIN_SIDE ? <link rel="apple-touch-icon" href={path} /> : null}
     </>
   );
 }

@@ -307,9 +307,13 @@ export function createDocuments(ctx: Ctx, renderingOf: (snapshot: Snapshot) => R
     return renderMaintenancePage(document, maintenance, { before, isMore }, renderingOf(snapshot));
   }
 
-  /** Throws `not_found` for a month before 1970 or in the future. Without a name it is the present month. */
+  /**
+   * Throws `not_found` for a month before 1970 or in the future, and on a page that hides its history. Without a name it is
+   * the present month.
+   */
   function historyPage(name: string | undefined, before: string | undefined, snapshot: Snapshot) {
     const { document } = snapshot;
+    if (document.page.look.hide_history) throw notFound("history");
     const rendering = renderingOf(snapshot);
     const month = monthOf(name, ctx.clock.now(), contextOf(document, rendering).times);
     if (!month) throw notFound("month");

@@ -57,7 +57,7 @@ import {
   UpdateList,
 } from "./entries";
 import { contextOf, originOf, type PageContext, type Rendering } from "./page-context";
-import { renderPage } from "./page-document";
+import { NOTE_HEADING, renderPage } from "./page-document";
 import { ClockTime } from "./page-times";
 import { hasEnded, MaintenanceState } from "./state";
 import { Affects, createTextBudget, moreThan, Text, type TextBudget } from "./text";
@@ -159,7 +159,9 @@ export function renderStatusPage(
           context={context}
           renderRow={renderRow}
         />
-        <Past sections={sections} today={today} isNew={isNew} context={context} />
+        {context.page.look.hide_history ? null : (
+          <Past sections={sections} today={today} isNew={isNew} context={context} />
+        )}
       </>
     ),
   });
@@ -221,6 +223,9 @@ export function* statusPageSteps(
   const { document } = snapshot;
   const context = contextOf(document, rendering);
   // The turn before has built the snapshot.
+  yield WHOLE_TURN;
+  const { header, footer, notice } = document.page.look;
+  for (const note of [header, footer, notice]) if (note) context.renderText(note, NOTE_HEADING);
   yield WHOLE_TURN;
   const extras = readRowExtras(reader, snapshot, now, readNames);
   yield* rowSteps({ snapshot, ...extras, context }, prepareRow);

@@ -21,7 +21,7 @@ type CacheClass = keyof typeof CLASSES;
 
 /** Classes of the routes that anyone may read, by their path. The first line that matches rules. */
 const RULES: readonly [path: RegExp, cacheClass: CacheClass][] = [
-  [/^\/assets\/|^\/status\/:slug\/logo\//, "hashed"],
+  [/^\/assets\/|^\/status\/:slug\/(logo|favicon)\//, "hashed"],
   [/^\/(icon\.svg|robots\.txt|favicon\.ico|apple-touch-icon\.png)$/, "day"],
   [/\/widget\.js$/, "widget"],
   [/\/health$|^\/admin\//, "never"],

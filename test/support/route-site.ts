@@ -1,5 +1,4 @@
-import { logoPath } from "../../src/features/pages/addresses";
-import { putLogo } from "../../src/features/pages/logo";
+import { putPicture } from "../../src/features/pages/logo";
 import { SCOPE_NAMES } from "../../src/features/keys/scopes";
 import type { Route } from "../../src/http/route-table";
 import { CLI_ACTOR } from "../../src/base/actor";
@@ -28,9 +27,12 @@ export async function createRouteSite(env: Record<string, string> = {}): Promise
   );
   const { app } = site;
   await app.app.loadRoutes();
-  const logo = await app.ctx.db.write((tx) =>
-    putLogo(app.ctx, tx, site.row().id, { bytes: png(16, 12) }, CLI_ACTOR),
-  );
+  // Both have the same name.
+  const { logo } = await app.ctx.db.write((tx) => {
+    const bytes = png(16, 16);
+    putPicture(app.ctx, tx, "favicon", site.row().id, { bytes }, CLI_ACTOR);
+    return putPicture(app.ctx, tx, "logo", site.row().id, { bytes }, CLI_ACTOR);
+  });
   const key = await app.keyWith(...SCOPE_NAMES);
   const post = async (path: string, json: object) =>
     (await app.call(`/api/v1/${path}`, { method: "POST", key, json })).body;
@@ -54,7 +56,7 @@ export async function createRouteSite(env: Record<string, string> = {}): Promise
     number: String(kumaGroup.monitorList[0].id),
     resource: "incidents",
     name: /\/assets\/(page\.[0-9a-f]{16}\.js)/.exec(home.text)?.[1] ?? "no asset",
-    file: logoPath(logo)?.split("/").at(-1) ?? "no logo",
+    file: logo ?? "no logo",
     "id.svg": `${api}.svg`,
   };
   const idOf = (path: string) => {

@@ -5,7 +5,7 @@ import { applyTransition } from "../../src/features/monitors/engine/transitions"
 import { getMonitorRecord } from "../../src/features/monitors/records";
 import { newEvaluation } from "../../src/features/monitors/rules";
 import { logoPath } from "../../src/features/pages/addresses";
-import { putLogo } from "../../src/features/pages/logo";
+import { putPicture } from "../../src/features/pages/logo";
 import { makeReportToken } from "../../src/features/mail/reports";
 import { setMailSettings } from "../../src/features/mail/settings";
 import type { ApiSample } from "./api-commands";
@@ -100,7 +100,10 @@ export async function createSampleSite(app: TestApp) {
   const delivery = await create(`webhooks/${webhook.id}/test`);
 
   const logo = await app.ctx.db.write((tx) =>
-    putLogo(app.ctx, tx, page.id, { bytes: png(16, 12) }, CLI_ACTOR),
+    putPicture(app.ctx, tx, "logo", page.id, { bytes: png(16, 12) }, CLI_ACTOR),
+  );
+  const { favicon } = await app.ctx.db.write((tx) =>
+    putPicture(app.ctx, tx, "favicon", page.id, { bytes: png(16, 16) }, CLI_ACTOR),
   );
   const [{ key: gatusKey }] = (await app.call("/compat/gatus/api/v1/endpoints/statuses")).body;
 
@@ -122,6 +125,7 @@ export async function createSampleSite(app: TestApp) {
       "maintenance-schedules/ID": `maintenance-schedules/${schedule.id}`,
       "badge/ID": `badge/${components["API"]}`,
       "logo/FILE": `logo/${logoPath(logo)?.split("/").at(-1)}`,
+      "favicon/FILE": `favicon/${favicon}`,
       core_api: gatusKey,
       // Another sample may have changed the version.
       'If-Match: "1"': "If-Match: *",

@@ -3,6 +3,27 @@ import type { CompatProduct } from "../../base/compat";
 import { blob, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { Manager } from "../../base/ids";
 
+/** Settings of the look of a page by their names in the API. */
+export interface PageLook {
+  /** Markdown above and below the content. */
+  header: string | null;
+  footer: string | null;
+  links: { name: string; url: string }[];
+  hide_uptime: boolean;
+  hide_history: boolean;
+  /** Markdown above everything until a time in ISO 8601. */
+  notice: string | null;
+  notice_until: string | null;
+  /** CSS as it was written. */
+  custom_css: string | null;
+}
+
+/** Settings of the look, with the CSS that is sent and what was cut from that which was written. */
+export interface StoredLook extends PageLook {
+  css: string;
+  cut: string[];
+}
+
 export const pages = sqliteTable("pages", {
   id: text().primaryKey(),
   ref: text().notNull(),
@@ -34,6 +55,8 @@ export const pages = sqliteTable("pages", {
   hasLinks: integer("has_links", { mode: "boolean" }).notNull().default(false),
   languages: text({ mode: "json" }).$type<string[]>().notNull().default([]),
   report: text().$type<"off" | "team" | "public">().notNull().default("team"),
+  look: text({ mode: "json" }).$type<Partial<StoredLook>>().notNull().default({}),
+  favicon: text(),
 });
 
 /** The columns that links to a page are built from, to be read with what belongs to it. */
@@ -51,7 +74,8 @@ export const pageSlugs = sqliteTable("page_slugs", {
   createdAt: integer("created_at").notNull(),
 });
 
-export const pageLogos = sqliteTable("page_logos", {
+/** Columns of a table with a picture of each page. */
+const picture = () => ({
   pageId: text("page_id").primaryKey(),
   mediaType: text("media_type").$type<"image/png" | "image/jpeg" | "image/webp">().notNull(),
   sha256: blob({ mode: "buffer" }).notNull(),
@@ -59,3 +83,6 @@ export const pageLogos = sqliteTable("page_logos", {
   height: integer().notNull(),
   bytes: blob({ mode: "buffer" }).notNull(),
 });
+
+export const pageLogos = sqliteTable("page_logos", picture());
+export const pageFavicons = sqliteTable("page_favicons", picture());

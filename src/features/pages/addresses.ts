@@ -101,7 +101,12 @@ export function logoPath(page: Pick<PageRow, "slug" | "logo">): string | null {
   return page.logo === null ? null : `/status/${page.slug}/logo/${page.logo}`;
 }
 
-/** Returns the size of a logo in pixels, from its path or URL: the file name contains it. */
+/** Returns the path of a page's favicon on this server; null if the page has none. */
+export function faviconPath(page: Pick<PageRow, "slug" | "favicon">): string | null {
+  return page.favicon === null ? null : `/status/${page.slug}/favicon/${page.favicon}`;
+}
+
+/** Returns the size of a logo or favicon in pixels, from its path or URL: the file name contains it. */
 export function logoSize(path: string): { width: number; height: number } {
   const [, width = "1", height = "1"] = /-(\d+)x(\d+)\.[a-z]+$/.exec(path) ?? [];
   return { width: Number(width), height: Number(height) };

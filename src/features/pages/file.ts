@@ -20,6 +20,7 @@ import {
 import type { Passwords } from "../auth/passwords";
 import { exportComponents, FileComponent, FileGroup } from "../components/file";
 import type { ExportedMonitors } from "../monitors/file";
+import { fullLook, lookOf } from "./look";
 import { fullMailSettings, mailSettingsOf } from "./mail";
 import { addPageErrors, createPage, updatePage } from "./pages";
 import {
@@ -297,6 +298,7 @@ function desiredPage(
     compat: compatOf(page.compat ?? []),
     report: page.report ?? "team",
     mail: fullMailSettings(page.mail),
+    look: fullLook(page.look),
   };
 }
 
@@ -319,5 +321,6 @@ function presentPageFields(row: PageRow): Required<PageInput> {
     compat: row.compat,
     report: row.report,
     mail: mailSettingsOf(row),
+    look: lookOf(row),
   };
 }

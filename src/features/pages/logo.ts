@@ -6,8 +6,11 @@ import type { Reader, Tx } from "../../db/statements";
 import { audit } from "../../events/audit";
 import { getPage, touchPage } from "./pages";
 import {
+  deleteFaviconRow,
   deleteLogoRow,
+  findFavicon,
   findLogo,
+  insertFavicon,
   insertLogo,
   type LogoRow,
   type PageRow,
@@ -18,62 +21,97 @@ export const LOGO_MAX_BYTES = 131_072;
 /** Maximum width and height in pixels. */
 const LOGO_MAX_SIDE = 2_000;
 
-interface LogoInput {
+/** Statements of the pictures of a page, by the column of `pages` with the name of the file. */
+const PICTURES = {
+  logo: { find: findLogo, insert: insertLogo, remove: deleteLogoRow },
+  favicon: { find: findFavicon, insert: insertFavicon, remove: deleteFaviconRow },
+} as const;
+
+/** The logo in the head of a page, or the icon in tabs and on home screens. */
+export type PictureKind = keyof typeof PICTURES;
+
+interface PictureInput {
   bytes: Uint8Array;
   /** Media type that the sender declares. Only the bytes decide. */
   mediaType?: string | undefined;
 }
 
 /**
- * Sets a page's logo; the same one again changes nothing. Throws `not_found`, or
- * `validation_failed` at `#/logo` unless it is a PNG, JPEG or WebP of at most 128 KiB and 2,000
- * pixels per side.
+ * Sets a picture of a page; the same one again changes nothing. Throws `not_found`, or `validation_failed` at `#/logo` or
+ * `#/favicon` unless it is a PNG, JPEG or WebP of at most 128 KiB and 2,000 pixels per side. A favicon is a square.
  */
-export function putLogo(
+export function putPicture(
   ctx: Ctx,
   tx: Tx,
+  kind: PictureKind,
   pageId: string,
-  { bytes }: LogoInput,
+  { bytes }: PictureInput,
   actor: Actor,
 ): PageRow {
   const page = getPage(tx, pageId);
-  const picture = requireLogo(bytes);
+  const picture = requirePicture(kind, bytes);
   const hash = sha256(bytes);
-  const logo = logoFile(hash, picture);
-  if (logo === page.logo) return page;
-  deleteLogoRow(tx, { pageId });
-  insertLogo(tx, { pageId, ...picture, sha256: hash, bytes: Buffer.from(bytes) });
-  return change(ctx, tx, page, logo, ["page.put_logo", "Changed the logo", actor]);
+  const file = pictureFile(hash, picture);
+  if (file === page[kind]) return page;
+  const { insert, remove } = PICTURES[kind];
+  remove(tx, { pageId });
+  insert(tx, { pageId, ...picture, sha256: hash, bytes: Buffer.from(bytes) });
+  return change(ctx, tx, page, { [kind]: file }, [
+    `page.put_${kind}`,
+    `Changed the ${kind}`,
+    actor,
+  ]);
 }
 
-/** Removes a page's logo, if it has one. Throws `not_found`. */
-export function deleteLogo(ctx: Ctx, tx: Tx, pageId: string, actor: Actor): PageRow {
+/** Removes a picture of a page, if it has one. Throws `not_found`. */
+export function deletePicture(
+  ctx: Ctx,
+  tx: Tx,
+  kind: PictureKind,
+  pageId: string,
+  actor: Actor,
+): PageRow {
   const page = getPage(tx, pageId);
-  if (page.logo === null) return page;
-  deleteLogoRow(tx, { pageId });
-  return change(ctx, tx, page, null, ["page.delete_logo", "Removed the logo", actor]);
+  if (page[kind] === null) return page;
+  PICTURES[kind].remove(tx, { pageId });
+  return change(ctx, tx, page, { [kind]: null }, [
+    `page.delete_${kind}`,
+    `Removed the ${kind}`,
+    actor,
+  ]);
 }
 
-/** Finds a page's logo with its bytes by the name of its file. */
-export function readLogo(
+/** Sets a page's logo. See `putPicture`. */
+export function putLogo(ctx: Ctx, tx: Tx, pageId: string, input: PictureInput, actor: Actor) {
+  return putPicture(ctx, tx, "logo", pageId, input, actor);
+}
+
+/** Removes a page's logo. See `deletePicture`. */
+export function deleteLogo(ctx: Ctx, tx: Tx, pageId: string, actor: Actor): PageRow {
+  return deletePicture(ctx, tx, "logo", pageId, actor);
+}
+
+/** Finds a picture of a page with its bytes by the name of its file. */
+export function findPicture(
   reader: Reader,
+  kind: PictureKind,
   pageId: string,
   file: string | undefined,
 ): LogoRow | undefined {
-  const row = findLogo(reader, { pageId });
-  return row && logoFile(row.sha256, row) === file ? row : undefined;
+  const row = PICTURES[kind].find(reader, { pageId });
+  return row && pictureFile(row.sha256, row) === file ? row : undefined;
 }
 
 function change(
   ctx: Ctx,
   tx: Tx,
   page: PageRow,
-  logo: string | null,
+  files: Partial<Pick<PageRow, PictureKind>>,
   [action, what, actor]: [action: string, what: string, actor: Actor],
 ): PageRow {
   updatePageRow(tx, {
     ...page,
-    logo,
+    ...files,
     version: page.version + 1,
     updatedAt: ctx.clock.now(),
   });
@@ -82,24 +120,24 @@ function change(
   return getPage(tx, page.id);
 }
 
-function requireLogo(bytes: Uint8Array): Picture {
-  const refuse = (detail: string) => invalidFields([{ pointer: "#/logo", detail }]);
+function requirePicture(kind: PictureKind, bytes: Uint8Array): Picture {
+  const refuse = (detail: string) => invalidFields([{ pointer: `#/${kind}`, detail }]);
   if (bytes.byteLength > LOGO_MAX_BYTES) throw refuse("is larger than 128 KiB");
   const picture = readPicture(bytes);
   if (!picture) throw refuse("is not an image in PNG, JPEG or WebP");
   if (Math.max(picture.width, picture.height) > LOGO_MAX_SIDE) {
     throw refuse(`is ${picture.width} × ${picture.height} pixels; the maximum is 2,000 × 2,000`);
   }
+  if (kind === "favicon" && picture.width !== picture.height) {
+    throw refuse(`is ${picture.width} × ${picture.height} pixels, and must be a square`);
+  }
   return picture;
 }
 
 const ENDINGS = { "image/png": "png", "image/jpeg": "jpg", "image/webp": "webp" } as const;
 
-/**
- * Returns the name of a logo's file. Other bytes have another name, so that it can be cached
- * forever.
- */
-function logoFile(hash: Uint8Array, { mediaType, width, height }: Picture): string {
+/** Returns the name of a picture's file. Other bytes have another name, so that it can be cached forever. */
+function pictureFile(hash: Uint8Array, { mediaType, width, height }: Picture): string {
   const name = Buffer.from(hash).toString("hex").slice(0, 16);
   return `${name}-${width}x${height}.${ENDINGS[mediaType]}`;
 }

@@ -14,10 +14,12 @@ import { composed, examine, FieldErrors, type Valid } from "../../base/validatio
 import { isTimeZone } from "../../base/zones";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
+import type { PageLook, StoredLook } from "../../db/tables/pages";
 import { audit } from "../../events/audit";
 import { canonicalTag, languageOf } from "../../languages/tags";
 import { type Words, wordsOf } from "../../languages/words";
 import { hostNameOf, toDomain, validateDomains } from "./addresses";
+import { fullLook, lookErrors, lookOf, type PageLookInput, storedLook } from "./look";
 import { fullMailSettings, type PageMailInput } from "./mail";
 import { compatOf, isReservedSlug, JOIN_MINUTES, languagesOf, localeOf } from "./rules";
 import { deletePageLinks, deletePagePassword } from "./access-store";
@@ -101,6 +103,8 @@ export function createPage(
     logo: null,
     compat: compatOf(input.compat ?? []),
     mail: fullMailSettings(input.mail),
+    look: requireLook(fullLook(input.look)),
+    favicon: null,
     networks: [],
     passwordId: null,
     hasLinks: false,
@@ -155,6 +159,7 @@ export function updatePage(
         : takeDomains(ctx, tx, input.custom_domains, id),
     compat: input.compat === undefined ? before.compat : compatOf(input.compat),
     mail: fullMailSettings({ ...before.mail, ...input.mail }),
+    look: requireLook(fullLook({ ...lookOf(before), ...input.look }), before.look),
     isDefault: before.isDefault || becomesDefault,
     version: before.version + 1,
     updatedAt: now,
@@ -175,6 +180,26 @@ export function updatePageMail(
   actor: Actor,
 ): PageRow {
   return updatePage(ctx, tx, id, composed({ mail: input }), actor);
+}
+
+/** Returns a look as it is stored. Throws `validation_failed` if its settings contradict each other. */
+function requireLook(look: PageLook, before?: Partial<StoredLook>): StoredLook {
+  const errors = lookErrors(look, "#/look");
+  if (errors.length > 0) throw invalidFields(errors);
+  return storedLook(look, before);
+}
+
+/** Changes settings of the look of a page; those that the input leaves out stay. Throws `not_found` and `validation_failed`. */
+export function updatePageLook(
+  ctx: Ctx,
+  tx: Tx,
+  id: string,
+  input: Valid<PageLookInput>,
+  actor: Actor,
+): PageRow {
+  const errors = lookErrors(fullLook({ ...lookOf(getPage(tx, id)), ...input }), "#");
+  if (errors.length > 0) throw invalidFields(errors);
+  return updatePage(ctx, tx, id, composed({ look: input }), actor);
 }
 
 /** Marks the content of a page as changed, in the transaction of the change. */

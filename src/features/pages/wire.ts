@@ -3,10 +3,11 @@ import { COMPAT_PRODUCTS } from "../../base/compat";
 import { Instant, Nullable, OneOf, Text } from "../../base/schema";
 import { DescriptionText, NameText, RefText } from "../../base/texts";
 import { toIso } from "../../base/time";
-import { DOMAINS_MAX, logoPath, pageBaseUrl, pageUrl } from "./addresses";
+import { DOMAINS_MAX, faviconPath, logoPath, pageBaseUrl, pageUrl } from "./addresses";
 import { PageMailInput } from "./mail";
 import { LANGUAGES_MAX } from "../../languages/tags";
 import { ACCESS_KINDS, accessKindsOf } from "./rules";
+import { PageLookInput, presentLook, ShownLook, styled, type Styled } from "./look";
 import type { PageRow } from "./store";
 
 /** Pattern of a slug: lower case, digits and inner hyphens, 1 to 63 characters. */
@@ -51,6 +52,7 @@ export const PageInput = Type.Object(
     ),
     report: Type.Optional(OneOf(REPORTS)),
     mail: Type.Optional(PageMailInput),
+    look: Type.Optional(PageLookInput),
   },
   { additionalProperties: false },
 );
@@ -100,6 +102,10 @@ export const Page = Type.Object(
     theme: OneOf(THEMES),
     accent: Nullable(Type.String({ examples: ["#0b6b53"] })),
     logo: Nullable(Type.String({ description: "URL of the page's logo; null without one." })),
+    favicon: Nullable(
+      Type.String({ description: "URL of the page's own icon in tabs; null without one." }),
+    ),
+    look: ShownLook,
     custom_domains: Type.Array(Type.String({ examples: ["status.acme.com"] }), {
       description:
         "Host names that serve only this page. Links are built from the first, unless the page is private without a password and a link.",
@@ -129,11 +135,12 @@ export const Page = Type.Object(
   { title: "Page" },
 );
 
-export type Page = Static<typeof Page>;
+export type Page = Static<typeof Page> & Styled;
 
-/** Returns a page as the API shows it. `baseUrl` is the server's public address. */
-export function presentPage(row: PageRow, baseUrl: string): Page {
+/** Returns a page as the API shows it at `now` (unix ms). `baseUrl` is the server's public address. */
+export function presentPage(row: PageRow, baseUrl: string, now: number): Page {
   const logo = logoPath(row);
+  const favicon = faviconPath(row);
   return {
     id: row.id,
     ref: row.ref,
@@ -150,6 +157,9 @@ export function presentPage(row: PageRow, baseUrl: string): Page {
     theme: row.theme,
     accent: row.accent,
     logo: logo === null ? null : pageBaseUrl(baseUrl, row) + logo,
+    favicon: favicon === null ? null : pageBaseUrl(baseUrl, row) + favicon,
+    look: presentLook(row, now),
+    ...styled(row),
     custom_domains: row.customDomains,
     compat: row.compat,
     history_days: row.historyDays,

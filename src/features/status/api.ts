@@ -55,7 +55,7 @@ export function statusRoutes(ctx: Ctx, snapshots: Snapshots) {
           limit,
           (row) => row.id,
           (row) => ({
-            page: presentPage(row, ctx.baseUrl),
+            page: presentPage(row, ctx.baseUrl, ctx.clock.now()),
             status: headlineOf(
               listComponentsOfPage(ctx.db, { pageId: row.id }).map((component) => component.status),
               listOpenImpacts(ctx.db, { pageId: row.id }).map(({ impact }) => impact),

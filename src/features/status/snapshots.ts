@@ -30,6 +30,7 @@ import { type Because, becauseOf } from "../monitors/because";
 import { listUpstreamTroubles } from "../monitors/store";
 import { isServed } from "../pages/addresses";
 import { findDefaultPage, findPageBySlug, type PageRow } from "../pages/store";
+import { noticeEndOf } from "../pages/look";
 import { presentPage } from "../pages/wire";
 import {
   createHistoryCache,
@@ -85,8 +86,8 @@ interface DefaultPage {
 /**
  * Creates snapshots by slug. They are dropped by a change of the page, here or in another process,
  * by a change of the public address, which links start with, and by time: at midnight in UTC, every
- * five minutes for uptime figures, and when planned maintenance comes within 30 days, starts or
- * ends. In a fleet, the five minutes end on all nodes together. The next read builds a new one; no
+ * five minutes for uptime figures, when planned maintenance comes within 30 days, starts or ends, and
+ * when a notice ends. In a fleet, the five minutes end on all nodes together. The next read builds a new one; no
  * write does. Unknown slugs are not cached. The default page is kept until any page changes.
  */
 export function createSnapshots(
@@ -282,7 +283,7 @@ export function buildSnapshot(
   let days: Snapshot["days"] | undefined;
   return {
     document: {
-      page: presentPage(page, baseUrl),
+      page: presentPage(page, baseUrl, now),
       status: headlineOf(
         rows.map((row) => row.status),
         impacts,
@@ -310,8 +311,15 @@ export function buildSnapshot(
         ? stepStart(now) + SHARED_STEP_MS
         : holdsUntil(Math.min(now, ...Array.from(histories.values(), ({ readAt }) => readAt))),
       nextEdge(reader, { pageId, now }) ?? Number.POSITIVE_INFINITY,
+      nextNoticeEnd(page, now),
     ),
   };
+}
+
+/** Returns the end of a notice that is shown at `now` (unix ms); infinity without one. */
+function nextNoticeEnd(page: PageRow, now: number): number {
+  const end = noticeEndOf(page);
+  return end !== undefined && now < end ? end : Number.POSITIVE_INFINITY;
 }
 
 /** Reads the current headline of a page from the database, for messages about it. */

@@ -68,7 +68,11 @@ export const StatusDocument = Type.Object(
   },
   { title: "StatusDocument" },
 );
-export type StatusDocument = Omit<Static<typeof StatusDocument>, "incidents" | "maintenance"> & {
+export type StatusDocument = Omit<
+  Static<typeof StatusDocument>,
+  "page" | "incidents" | "maintenance"
+> & {
+  page: Page;
   incidents: Incident[];
   maintenance: Maintenance[];
 };

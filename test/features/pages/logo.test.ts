@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { deleteLogo, putLogo, readLogo, readPicture } from "../../../src/features/pages/logo";
+import { deleteLogo, putLogo, findPicture, readPicture } from "../../../src/features/pages/logo";
 import { getPage } from "../../../src/features/pages/pages";
 import { logoPath } from "../../../src/features/pages/addresses";
 import { CLI_ACTOR } from "../../../src/base/actor";
@@ -25,7 +25,7 @@ describe("a logo", () => {
     expect(after.logo).toMatch(/^[0-9a-f]{16}-7x3\.(png|jpg|webp)$/);
     expect(after.version).toBe(page.version + 1);
     expect(logoPath(after)).toBe(`/status/acme/logo/${after.logo}`);
-    const kept = readLogo(app.ctx.db, page.id, after.logo ?? "");
+    const kept = findPicture(app.ctx.db, "logo", page.id, after.logo ?? "");
     expect(Buffer.from(kept?.bytes ?? []).equals(bytes)).toBe(true);
     expect(kept).toMatchObject({ width: 7, height: 3 });
     expect(kept?.mediaType).toBe(`image/${name.split(" ").at(-1)}` as "image/png");
@@ -40,7 +40,7 @@ describe("a logo", () => {
     await using app = await createTestApp();
     const { page } = await app.page();
     const after = await put(app, page.id, picture("png"), "text/html");
-    expect(readLogo(app.ctx.db, page.id, after.logo ?? "")?.mediaType).toBe("image/png");
+    expect(findPicture(app.ctx.db, "logo", page.id, after.logo ?? "")?.mediaType).toBe("image/png");
   });
 
   test("a new logo replaces the earlier one", async () => {
@@ -49,8 +49,10 @@ describe("a logo", () => {
     const first = await put(app, page.id, picture("png"));
     const second = await put(app, page.id, png(320, 80));
     expect(second.logo).toMatch(/-320x80\.png$/);
-    expect(readLogo(app.ctx.db, page.id, first.logo ?? "")).toBeUndefined();
-    expect(readLogo(app.ctx.db, page.id, second.logo ?? "")).toMatchObject({ width: 320 });
+    expect(findPicture(app.ctx.db, "logo", page.id, first.logo ?? "")).toBeUndefined();
+    expect(findPicture(app.ctx.db, "logo", page.id, second.logo ?? "")).toMatchObject({
+      width: 320,
+    });
   });
 
   test("storing the same logo again changes nothing", async () => {
@@ -69,7 +71,7 @@ describe("a logo", () => {
     const after = await remove(app, page.id);
     expect(after).toMatchObject({ logo: null, version: page.version + 2 });
     expect(logoPath(after)).toBeNull();
-    expect(readLogo(app.ctx.db, page.id, logo ?? "")).toBeUndefined();
+    expect(findPicture(app.ctx.db, "logo", page.id, logo ?? "")).toBeUndefined();
     expect(app.audit().at(-1)?.action).toBe("page.delete_logo");
     const written = app.audit().length;
     expect(await remove(app, page.id)).toEqual(after);
@@ -101,7 +103,7 @@ describe("a logo", () => {
     expect(rejection.code).toBe("validation_failed");
     expect(rejection.fields).toEqual([{ pointer: "#/logo", detail }]);
     expect({ row: getPage(app.ctx.db, page.id), audit: app.audit().length }).toEqual(before);
-    expect(readLogo(app.ctx.db, page.id, logo ?? "")).toBeDefined();
+    expect(findPicture(app.ctx.db, "logo", page.id, logo ?? "")).toBeDefined();
   });
 
   test("a logo of an unknown page is not_found", async () => {

@@ -1,7 +1,7 @@
 import { listAllPages } from "../../../src/features/pages/store";
 import { asUpload } from "../multipart";
 import { createPageAccess, PAGE_PASSWORD } from "../page-access";
-import { picture } from "../pictures";
+import { picture, png } from "../pictures";
 import { byForm, type Sent, type ActionInstallation, type Verbs } from "./verb";
 
 /** Returns one of the forms of a page with its current version. */
@@ -18,16 +18,27 @@ function component({ components }: ActionInstallation, rest = ""): string {
   return `/components/${components["API"]}${rest}`;
 }
 
-async function upload(installation: ActionInstallation): Promise<Sent> {
-  const { pageId, session } = installation;
-  const version = await installation.version(`/pages/${pageId}/look`);
-  const file = { filename: "logo.png", type: "image/png", bytes: picture("png") };
-  const options = asUpload([
-    { name: "version", text: version },
-    { name: "logo", ...file },
-  ]);
-  return { path: `/admin/pages/${pageId}/logo`, options: { ...options, session } };
-}
+const upload =
+  (kind: "logo" | "favicon") =>
+  async (installation: ActionInstallation): Promise<Sent> => {
+    const { pageId, session } = installation;
+    const version = await installation.version(`/pages/${pageId}/look`);
+    const bytes = kind === "logo" ? picture("png") : png(32, 32);
+    const options = asUpload([
+      { name: "version", text: version },
+      { name: kind, filename: "picture.png", type: "image/png", bytes },
+    ]);
+    return { path: `/admin/pages/${pageId}/${kind}`, options: { ...options, session } };
+  };
+
+const removePicture =
+  (kind: "logo" | "favicon") =>
+  async (installation: ActionInstallation): Promise<Sent> => {
+    const { path, options } = await upload(kind)(installation);
+    await installation.app.call(path, options);
+    const version = await installation.version(`/pages/${installation.pageId}/look`);
+    return byForm(installation, `/pages/${installation.pageId}/${kind}/remove`, { version });
+  };
 
 /** Returns the form of a visitor of the page, which is private with a password then. */
 async function visitorForm({ app, pageId }: ActionInstallation, path: string): Promise<Sent> {
@@ -215,15 +226,23 @@ export const PAGE_VERBS: Verbs = {
       return byForm(installation, `/pages/${other?.id}/default`);
     },
   },
-  "POST /admin/pages/:id/logo": { leaves: ["page.put_logo"], prepare: upload },
+  "POST /admin/pages/:id/logo": { leaves: ["page.put_logo"], prepare: upload("logo") },
   "POST /admin/pages/:id/logo/remove": {
     leaves: ["page.delete_logo"],
-    async prepare(installation) {
-      const { path, options } = await upload(installation);
-      await installation.app.call(path, options);
-      const version = await installation.version(`/pages/${installation.pageId}/look`);
-      return byForm(installation, `/pages/${installation.pageId}/logo/remove`, { version });
-    },
+    prepare: removePicture("logo"),
+  },
+  "POST /admin/pages/:id/favicon": { leaves: ["page.put_favicon"], prepare: upload("favicon") },
+  "POST /admin/pages/:id/favicon/remove": {
+    leaves: ["page.delete_favicon"],
+    prepare: removePicture("favicon"),
+  },
+  "POST /admin/pages/:id/texts": {
+    leaves: ["page.update"],
+    prepare: (installation) => pageForm(installation, "texts", { header: "Welcome" }),
+  },
+  "POST /admin/pages/:id/css": {
+    leaves: ["page.update"],
+    prepare: (installation) => pageForm(installation, "css", { custom_css: "main{color:red}" }),
   },
   "POST /admin/pages/:id/delete": {
     leaves: ["page.delete"],

@@ -3,7 +3,7 @@ import { lazy } from "../../../base/lazy";
 import { toRef } from "../../../base/text";
 import { LANGUAGES, LANGUAGES_MAX } from "../../../languages/tags";
 import { CheckboxList } from "../../../ui/choices";
-import { FileField, TextArea, TextField } from "../../../ui/form";
+import { TextArea, TextField } from "../../../ui/form";
 import {
   checkboxField,
   choiceField,
@@ -23,7 +23,6 @@ import {
   versionInput,
 } from "../../../ui/forms/form";
 import { namesField } from "../../components/screens/forms";
-import { LOGO_MAX_BYTES } from "../logo";
 import { DOMAINS_MAX, toDomain } from "../addresses";
 import { JOIN_MINUTES } from "../rules";
 import type { PageRow } from "../store";
@@ -205,28 +204,6 @@ function languagesField(): Field<readonly string[], string[]> {
   };
 }
 
-/** Field for the image file of a logo. */
-function logoField(): Field<Uint8Array | undefined, Uint8Array> {
-  const label = "Logo";
-  return {
-    label,
-    initial: undefined,
-    read: (sent, name) => sent.file(name)?.bytes,
-    toBody: (bytes) => bytes ?? new InvalidInput("Select a file, then upload it."),
-    fromStored: () => undefined,
-    Input: ({ name, errors }) => (
-      <FileField
-        label={label}
-        name={name}
-        accept={["image/png", "image/jpeg", "image/webp"]}
-        maxBytes={LOGO_MAX_BYTES}
-        hint="PNG, JPEG or WebP, at most 128 KiB and 2,000 × 2,000 pixels."
-        error={errors[name]}
-      />
-    ),
-  };
-}
-
 /** Field in which the slug of a page must be typed before the page is deleted. */
 function typedSlugField(): Field<string, string, { page: PageRow }> {
   return {
@@ -387,7 +364,6 @@ export const VISIBILITY_FORM = defineSettings({ visibility: FIELDS.visibility })
 export const SLUG_FORM = defineSettings({ slug: slugField({ isRequired: true }) });
 export const DOMAINS_FORM = defineSettings({ custom_domains: domainsField() });
 export const COMPAT_FORM = defineSettings({ compat: compatField() });
-export const LOGO_FORM = defineForm<{ logo?: Uint8Array }>()({ logo: logoField() });
 export const DELETE_FORM = defineForm<{ slug?: string }, { page: PageRow }>()({
   slug: typedSlugField(),
 });

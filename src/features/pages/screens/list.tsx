@@ -39,6 +39,7 @@ import type { PageRow } from "../store";
 import { PageInput } from "../wire";
 import { addPageAccessRoutes } from "./access";
 import { DELETE_FORM, NEW_PAGE_FORM } from "./forms";
+import { addPageLookRoutes } from "./look";
 import { addPageSettingRoutes, PageChips, takenSlugErrors } from "./settings";
 
 /** `/admin/pages`: every role may read, admins create and change pages. */
@@ -90,6 +91,7 @@ export function pageAdminRoutes(deps: AdminDependencies) {
   });
 
   addPageSettingRoutes(area, deps);
+  addPageLookRoutes(area, deps);
   addPageAccessRoutes(area, deps);
 
   area.confirmation("/:id/slugs/:slug/release", {

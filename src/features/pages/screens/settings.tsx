@@ -1,4 +1,4 @@
-/* Screens of one page: the routes of its tabs, then what each shows, then their frame. `access.tsx` has one tab. */
+/* Screens of one page: the routes of its tabs, then what each shows, then their frame. `access.tsx` and `look.tsx` have one tab each. */
 import type { ComponentChildren } from "preact";
 import { type Actor, type Role, roleAllows } from "../../../base/actor";
 import { type FieldError, invalidFields } from "../../../base/errors";
@@ -8,7 +8,7 @@ import { validate } from "../../../base/validation";
 import type { Reader, Tx } from "../../../db/statements";
 import { sessionOf } from "../../../http/request-context";
 import { Card, Chip, Chips, Facts, Notice } from "../../../ui/blocks";
-import { Button, ButtonLink, PostButton } from "../../../ui/buttons";
+import { Button, ButtonLink } from "../../../ui/buttons";
 import { DetailCard, MoreMenu } from "../../../ui/detail";
 import { Actions, Form } from "../../../ui/form";
 import {
@@ -32,8 +32,7 @@ import { Day, RelativeTime } from "../../../ui/times";
 import { ReportLink } from "../../incidents/screens/list";
 import { mailReadiness } from "../../mail/settings";
 import { subscribersOfPagePath } from "../../subscribers/screens/list";
-import { hostNameOf, logoPath, logoSize, pageUrl, toDomain } from "../addresses";
-import { deleteLogo, putLogo } from "../logo";
+import { faviconPath, hostNameOf, logoPath, logoSize, pageUrl, toDomain } from "../addresses";
 import { MAIL_FOOTER_MAX, mailSettingsOf, PageMailInput } from "../mail";
 import {
   addPageErrors,
@@ -50,8 +49,6 @@ import {
   COMPAT_FORM,
   DOMAINS_FORM,
   GENERAL_FORM,
-  LOGO_FORM,
-  LOOK_FORM,
   pageResource,
   pageVersion,
   REPORT_OPTIONS,
@@ -96,13 +93,6 @@ export function addPageSettingRoutes(area: Area, deps: AdminDependencies): void 
         </PageFrame>
       ),
     };
-  }
-
-  function lookScreen(at: AtPage, page: PageRow, states: LookStates): Screen {
-    const look =
-      states.look ?? LOOK_FORM.state(LOOK_FORM.stored(pageResource(page)), {}, pageVersion(page));
-    const logo = states.logo ?? LOGO_FORM.state(LOGO_FORM.initial(), {});
-    return tabScreen(at, page, "look", <Look {...{ page, look, logo }} />);
   }
 
   function addressScreen(at: AtPage, page: PageRow, states: AddressStates): Screen {
@@ -151,43 +141,6 @@ export function addPageSettingRoutes(area: Area, deps: AdminDependencies): void 
     done: (at) => ({ path: backTo("general")(at), text: "The page was changed." }),
   });
 
-  area.editForm("/:id/look", {
-    ...edit,
-    form: LOOK_FORM,
-    show: (look, at) => lookScreen(at, look.context.page, { look }),
-    done: (at) => ({ path: backTo("look")(at), text: "The appearance was changed." }),
-  });
-
-  area.editForm("/:id/logo", {
-    role: "admin",
-    takesFiles: true,
-    form: LOGO_FORM,
-    back: backTo("look"),
-    load: (reader, { params }) => ({
-      resource: { logo: null },
-      version: null,
-      context: { page: getPage(reader, params.id) },
-    }),
-    show: (logo, at) => lookScreen(at, logo.context.page, { logo }),
-    update(tx, { logo: bytes }, actor, { params }) {
-      if (bytes) putLogo(ctx, tx, params.id, { bytes }, actor);
-    },
-    done: (at) => ({ path: backTo("look")(at), text: "The logo was changed." }),
-  });
-
-  area.action("/:id/logo/remove", {
-    role: "admin",
-    run(tx, { params: { id } }, actor) {
-      const { logo } = getPage(tx, id);
-      if (logo !== null) deleteLogo(ctx, tx, id, actor);
-      return logo !== null;
-    },
-    done: (hadLogo, at) => ({
-      path: backTo("look")(at),
-      text: hadLogo ? "The logo was removed." : undefined,
-    }),
-  });
-
   area.editForm("/:id/address", {
     ...edit,
     form: SLUG_FORM,
@@ -226,11 +179,6 @@ export interface AtPage extends ScreenRequest {
 }
 
 /** States of the forms of one screen. A form without a state shows the stored values. */
-interface LookStates {
-  look?: StateOf<typeof LOOK_FORM>;
-  logo?: StateOf<typeof LOGO_FORM>;
-}
-
 interface AddressStates {
   slug?: StateOf<typeof SLUG_FORM>;
   domains?: StateOf<typeof DOMAINS_FORM>;
@@ -247,50 +195,6 @@ function General({ page, state }: { page: PageRow; state: StateOf<typeof GENERAL
         </Actions>
       </Form>
     </DetailCard>
-  );
-}
-
-/**
- * Forms for a page's theme, accent colour and logo. The logo has its own form, saved on submission.
- */
-function Look(props: {
-  page: PageRow;
-  look: StateOf<typeof LOOK_FORM>;
-  logo: StateOf<typeof LOGO_FORM>;
-}) {
-  const { page, look, logo } = props;
-  const action = `${pagePath(page.id)}/logo`;
-  return (
-    <>
-      <DetailCard title="Theme and colour" liveId="page-look" isStill>
-        <Form action={pagePath(page.id, "look")} hidden={look.hidden}>
-          <FormFields form={LOOK_FORM} state={look} />
-          <Actions>
-            <Button>Save appearance</Button>
-          </Actions>
-        </Form>
-      </DetailCard>
-      <DetailCard
-        title="Page logo"
-        liveId="page-logo"
-        isStill
-        end={
-          page.logo === null ? null : (
-            <PostButton action={`${action}/remove`} kind="danger">
-              Remove logo
-            </PostButton>
-          )
-        }
-      >
-        <PageLogo page={page} />
-        <Form action={action} hidden={logo.hidden} sendsFiles>
-          <FormFields form={LOGO_FORM} state={logo} />
-          <Actions>
-            <Button>{page.logo === null ? "Upload logo" : "Replace logo"}</Button>
-          </Actions>
-        </Form>
-      </DetailCard>
-    </>
   );
 }
 
@@ -403,7 +307,15 @@ function PageFacts({ page, oldSlugs, now }: PageFactsProps) {
           },
           { label: "Theme", value: theme },
           { label: "Accent colour", value: page.accent ? <Swatch colour={page.accent} /> : NONE },
-          { label: "Logo", value: page.logo === null ? NONE : <PageLogo page={page} /> },
+          {
+            label: "Logo",
+            value: page.logo === null ? NONE : <PagePicture page={page} path={logoPath(page)} />,
+          },
+          {
+            label: "Favicon",
+            value:
+              page.favicon === null ? NONE : <PagePicture page={page} path={faviconPath(page)} />,
+          },
           { label: "Created", value: <RelativeTime at={toIso(page.createdAt)} now={now} /> },
           {
             label: "Settings changed",
@@ -423,9 +335,8 @@ function describeVisitors(page: PageRow): ComponentChildren {
   return kinds.length === 0 ? NONE : `By ${kinds.join(", ")}`;
 }
 
-/** Logo of a page; renders nothing without one. */
-function PageLogo({ page }: { page: PageRow }) {
-  const path = logoPath(page);
+/** Picture of a page by its path; renders nothing without one. */
+export function PagePicture({ page, path }: { page: PageRow; path: string | null }) {
   return path === null ? null : <Logo src={path} alt={page.name} {...logoSize(path)} />;
 }
 
