@@ -214,7 +214,7 @@ const SCHEMA_HELP = `The first line names the schema for editors: \`allclear sch
 const HEAD = [
   "Written by `allclear export`. `allclear apply FILE` restores it, here or on another server.",
   "Objects are identified by their refs. Omitted fields have their defaults.",
-  "Not included: statuses, incidents, maintenance, logos, passwords and links of pages, users and API keys.",
+  "Not included: statuses, incidents, maintenance, logos and favicons, passwords and links of pages, users and API keys.",
 ];
 const ofSecrets = (things: string) =>
   `Secrets and tokens of ${things} are not included either: null keeps a stored one. On another server, set each as \${NAME}.`;

@@ -232,6 +232,19 @@ function Note({ text, context }: { text: string | null; context: PageContext }) 
 /** Level of the highest heading in notes and notices. */
 export const NOTE_HEADING = 2;
 
+/** Links of the page's own. On phones the head has no room for them, and they are in the foot alone. */
+function OwnLinks({ context }: { context: PageContext }) {
+  return (
+    <>
+      {context.page.look.links.map(({ name, url }) => (
+        <a href={safeHref(url)} rel="noopener">
+          <bdi>{name}</bdi>
+        </a>
+      ))}
+    </>
+  );
+}
+
 interface FrameProps {
   context: PageContext;
   isPublic: boolean;
@@ -243,7 +256,7 @@ function Header(props: FrameProps & { current: PageDocumentProps["current"] }) {
   const { t, say } = useWords();
   const currentIf = (name: PageDocumentProps["current"]) =>
     current === name ? ({ "aria-current": "page" } as const) : {};
-  const { hide_history: isHidden, links, notice, notice_until: until } = page.look;
+  const { hide_history: isHidden, notice, notice_until: until } = page.look;
   return (
     <header class="top">
       {notice === null ? null : (
@@ -273,11 +286,7 @@ function Header(props: FrameProps & { current: PageDocumentProps["current"] }) {
             {say("page.history")}
           </a>
         )}
-        {links.map(({ name, url }) => (
-          <a href={safeHref(url)} rel="noopener">
-            <bdi>{name}</bdi>
-          </a>
-        ))}
+        <OwnLinks context={context} />
         {isPublic ? (
           <a class="button" href={paths.subscribe} {...currentIf("subscribe")}>
             <Icon name="bell" />
@@ -307,6 +316,7 @@ function Footer({ context, isPublic, path }: FrameProps & { path: string | undef
             <a href={paths.json}>JSON</a>
           </>
         ) : null}
+        <OwnLinks context={context} />
       </nav>
       <Languages context={context} path={path} />
       <p>

@@ -20,7 +20,7 @@ pages:
 const EXPORTED = `# yaml-language-server: $schema=allclear.schema.json
 # Written by \`allclear export\`. \`allclear apply FILE\` restores it, here or on another server.
 # Objects are identified by their refs. Omitted fields have their defaults.
-# Not included: statuses, incidents, maintenance, logos, passwords and links of pages, users and API keys.
+# Not included: statuses, incidents, maintenance, logos and favicons, passwords and links of pages, users and API keys.
 # The first line names the schema for editors: \`allclear schema > allclear.schema.json\`.
 # Secrets and tokens of monitors are not included either: null keeps a stored one. On another server, set each as \${NAME}.
 
