@@ -263,7 +263,9 @@ export function exportPage(reader: Reader, row: PageRow, monitors: ExportedMonit
   const components = exportComponents(reader, row, monitors);
   const { networks } = row;
   const access = networks.length > 0 && { access: { networks } };
-  return { slug, name, ref, ...nonDefault(current, least), ...access, ...components };
+  const { look, ...fields } = nonDefault(current, least);
+  const shownLook = look && { look: nonDefault(current.look, fullLook(undefined)) };
+  return { slug, name, ref, ...fields, ...shownLook, ...access, ...components };
 }
 
 /*
