@@ -131,6 +131,26 @@ describe("what a page hides", () => {
   });
 });
 
+describe("a copy of a page", () => {
+  test("a copy has the favicon, and no history where the page hides it", async () => {
+    await using site = await createMirrorSite();
+    const { app } = site;
+    const { page } = await app.page();
+    const { favicon } = await app.ctx.db.write((tx) =>
+      putPicture(app.ctx, tx, "favicon", page.id, { bytes: png(32, 32) }, CLI_ACTOR),
+    );
+    await site.pass(2_000);
+    expect(site.paths()).toContain(`status/acme/favicon/${favicon}`);
+    expect(site.paths()).toContain("status/acme/history/index.html");
+    await setLook(app, page.id, { hide_history: true });
+    await site.pass(2_000);
+    expect(site.paths()).not.toContain("status/acme/history/index.html");
+    const copy = readHtml(site.read("status/acme/index.html"));
+    expect(copy.attributes("a", "href").join(" ")).not.toContain("/history");
+    expect(copy.attributes("link[rel=icon]", "href")).toEqual([`/status/acme/favicon/${favicon}`]);
+  });
+});
+
 describe("a notice of a page", () => {
   test("a notice stands above everything and ends by itself, exactly at its end", async () => {
     await using app = await createTestApp();

@@ -24,7 +24,25 @@ export const PAGE_SCREENS: readonly Screen[] = [
     async reach(page) {
       const file = { name: "big.png", mimeType: "image/png", buffer: Buffer.alloc(131_073) };
       await page.getByLabel("Logo", { exact: true }).setInputFiles(file);
-      await page.getByText("The file is larger than 128 KiB.").waitFor();
+      await page.locator("#page-logo").getByText("The file is larger than 128 KiB.").waitFor();
+    },
+  },
+  {
+    name: "page-look-errors",
+    status: 422,
+    open: inPage("/look"),
+    async reach(page) {
+      await page.getByLabel("Notice", { exact: true }).fill("We move on Sunday.");
+      await send(page, "Save texts");
+    },
+  },
+  {
+    name: "page-css-cut",
+    open: inPage("/look"),
+    async reach(page) {
+      await page.getByLabel("CSS", { exact: true }).fill("@import 'x';\n.card{border-radius:0}");
+      await send(page, "Save CSS");
+      await page.getByText("The page leaves out parts of the saved CSS").waitFor();
     },
   },
   { name: "page-address", open: inPage("/address") },

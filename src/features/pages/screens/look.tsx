@@ -332,18 +332,18 @@ function CssCard({ page, state }: { page: PageRow; state: StateOf<typeof CSS_FOR
   const { cut = [] } = page.look;
   return (
     <DetailCard title="CSS of your own" liveId="page-css" isStill>
-      {cut.length === 0 ? null : (
-        <Notice tone="degraded" title="The page leaves out parts of the saved CSS">
-          <ul>
-            {cut.map((part) => (
-              <li key={part}>
-                <code>{part}</code>
-              </li>
-            ))}
-          </ul>
-        </Notice>
-      )}
       <Form action={pagePath(page.id, "css")} hidden={state.hidden}>
+        {cut.length === 0 ? null : (
+          <Notice tone="degraded" title="The page leaves out parts of the saved CSS">
+            <ul>
+              {cut.map((part) => (
+                <li key={part}>
+                  <code>{part}</code>
+                </li>
+              ))}
+            </ul>
+          </Notice>
+        )}
         <FormFields form={CSS_FORM} state={state} />
         <Actions>
           <Button>Save CSS</Button>
