@@ -148,6 +148,25 @@ const ACTS = {
       return true;
     });
   },
+  dress: (site, { which, minutes }) => {
+    const look = [
+      { hide_uptime: true },
+      { hide_uptime: false },
+      { hide_history: true },
+      { hide_history: false },
+      { header: `Note ${minutes}`, footer: "Below" },
+      { links: [{ name: `Shop ${minutes}`, url: "https://shop.example" }] },
+      {
+        notice: "Soon.",
+        notice_until: toIso(site.app.clock.now() + (minutes % 20) * MINUTE_MS + 1),
+      },
+      { custom_css: `main{top:${minutes}px}` },
+      { custom_css: null },
+    ][which];
+    return written(site, (tx) =>
+      updatePage(site.app.ctx, tx, site.page.id, look ? { look } : {}, CLI_ACTOR),
+    );
+  },
   /** For as long as figures hold at most: those that are kept are as old as these then. */
   wait: async ({ app }, { which }) => {
     await app.clock.advance((1 + which) * 5 * MINUTE_MS);
@@ -241,6 +260,7 @@ const ORDER: readonly ActName[] = [
   "plan",
   "updateMaintenance",
   "arrange",
+  "dress",
   "wait",
   "delete a component",
   "delete an incident",
