@@ -87,7 +87,8 @@ describe("texts and links of a page", () => {
       { notice: "Soon" },
       { notice: "Soon", notice_until: "tomorrow" },
       { custom_css: "a{}".repeat(7_000) },
-      { custom_css: "a,".repeat(4_000) },
+      { custom_css: "a,".repeat(1_501) },
+      { custom_css: `a{content:"${"\\\\".repeat(300)}"}` },
     ] as PageLookInput[]) {
       await expect(setLook(app, page.id, wrong)).rejects.toThrow(/wrong/);
     }

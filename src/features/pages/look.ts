@@ -25,8 +25,10 @@ const LINK_URL_MAX = 2_000;
 const WORK_MAX = 2_000;
 /** Maximum size of a page's CSS, in bytes of UTF-8. */
 export const CSS_MAX_BYTES = 20_000;
-/** Maximum number of commas and opening braces, at most 60 ms of work. Each selector becomes six bytes longer. */
-const CSS_PARTS_MAX = 3_000;
+/** Maximum number of commas and opening braces, at most 50 ms of work. Each selector becomes five bytes longer. */
+const CSS_PARTS_MAX = 1_500;
+/** Maximum number of backslashes, since css-tree reads those of a text in quadratic time. */
+const CSS_ESCAPES_MAX = 500;
 
 function MarkdownNote(maxLength: number) {
   return Text({
@@ -46,8 +48,12 @@ const CssText = Text({
     const size = Buffer.byteLength(text);
     if (size > CSS_MAX_BYTES) return `has ${size} bytes; ${CSS_MAX_BYTES} is the most`;
     const parts = text.match(/[,{]/g)?.length ?? 0;
-    return parts > CSS_PARTS_MAX
-      ? `has ${parts} commas and opening braces; ${CSS_PARTS_MAX} is the most`
+    if (parts > CSS_PARTS_MAX) {
+      return `has ${parts} commas and opening braces; ${CSS_PARTS_MAX} is the most`;
+    }
+    const escapes = text.match(/\\/g)?.length ?? 0;
+    return escapes > CSS_ESCAPES_MAX
+      ? `has ${escapes} backslashes; ${CSS_ESCAPES_MAX} is the most`
       : undefined;
   },
 });
