@@ -1,6 +1,6 @@
 import type { PageMailSettings } from "../../base/mail-address";
 import type { CompatProduct } from "../../base/compat";
-import { blob, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { Manager } from "../../base/ids";
 
 /** Settings of the look of a page by their names in the API. */
@@ -73,16 +73,3 @@ export const pageSlugs = sqliteTable("page_slugs", {
   pageId: text("page_id").notNull(),
   createdAt: integer("created_at").notNull(),
 });
-
-/** Columns of a table with a picture of each page. */
-const picture = () => ({
-  pageId: text("page_id").primaryKey(),
-  mediaType: text("media_type").$type<"image/png" | "image/jpeg" | "image/webp">().notNull(),
-  sha256: blob({ mode: "buffer" }).notNull(),
-  width: integer().notNull(),
-  height: integer().notNull(),
-  bytes: blob({ mode: "buffer" }).notNull(),
-});
-
-export const pageLogos = sqliteTable("page_logos", picture());
-export const pageFavicons = sqliteTable("page_favicons", picture());

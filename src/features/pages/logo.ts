@@ -5,27 +5,12 @@ import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
 import { audit } from "../../events/audit";
 import { getPage, touchPage } from "./pages";
-import {
-  deleteFaviconRow,
-  deleteLogoRow,
-  findFavicon,
-  findLogo,
-  insertFavicon,
-  insertLogo,
-  type LogoRow,
-  type PageRow,
-  updatePageRow,
-} from "./store";
+import { type PictureRow, PICTURES } from "./picture-store";
+import { type PageRow, updatePageRow } from "./store";
 
 export const LOGO_MAX_BYTES = 131_072;
 /** Maximum width and height in pixels. */
 const LOGO_MAX_SIDE = 2_000;
-
-/** Statements of the pictures of a page, by the column of `pages` with the name of the file. */
-const PICTURES = {
-  logo: { find: findLogo, insert: insertLogo, remove: deleteLogoRow },
-  favicon: { find: findFavicon, insert: insertFavicon, remove: deleteFaviconRow },
-} as const;
 
 /** The logo in the head of a page, or the icon in tabs and on home screens. */
 export type PictureKind = keyof typeof PICTURES;
@@ -97,7 +82,7 @@ export function findPicture(
   kind: PictureKind,
   pageId: string,
   file: string | undefined,
-): LogoRow | undefined {
+): PictureRow | undefined {
   const row = PICTURES[kind].find(reader, { pageId });
   return row && pictureFile(row.sha256, row) === file ? row : undefined;
 }
@@ -144,7 +129,7 @@ function pictureFile(hash: Uint8Array, { mediaType, width, height }: Picture): s
 
 /** Kind and size of a picture, read from its bytes. Sizes in pixels. */
 interface Picture {
-  mediaType: LogoRow["mediaType"];
+  mediaType: PictureRow["mediaType"];
   width: number;
   height: number;
 }

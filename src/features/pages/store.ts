@@ -1,16 +1,13 @@
 import { and, asc, desc, eq, isNull, lt, ne, sql } from "drizzle-orm";
 import { deleteBy, findBy, listBy } from "../../db/rows";
 import { insertInto, mutate, selectMany, selectOne, updateById } from "../../db/statements";
-import { pageAddress, pageFavicons, pageLogos, pages, pageSlugs } from "../../db/tables/pages";
+import { pageAddress, pages, pageSlugs } from "../../db/tables/pages";
 
 export type PageRow = typeof pages.$inferSelect;
-export type LogoRow = typeof pageLogos.$inferSelect;
 
 export const insertPage = insertInto(pages);
 export const updatePageRow = updateById(pages);
 export const insertPageSlug = insertInto(pageSlugs);
-export const insertLogo = insertInto(pageLogos);
-export const insertFavicon = insertInto(pageFavicons);
 
 export const findPage = findBy(pages, ["id"], { where: isNull(pages.deletedAt) });
 
@@ -85,11 +82,6 @@ export const listPagesWithDomains = selectMany((orm, _$: Record<string, never>) 
     .from(pages)
     .where(and(isNull(pages.deletedAt), ne(sql`${pages.customDomains}`, sql`'[]'`))),
 );
-
-export const findLogo = findBy(pageLogos, ["pageId"]);
-export const deleteLogoRow = deleteBy(pageLogos, ["pageId"]);
-export const findFavicon = findBy(pageFavicons, ["pageId"]);
-export const deleteFaviconRow = deleteBy(pageFavicons, ["pageId"]);
 
 export const clearDefault = mutate((orm, $: { now: number }) =>
   orm
