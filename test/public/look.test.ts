@@ -89,6 +89,8 @@ describe("texts and links of a page", () => {
       { custom_css: "a{}".repeat(7_000) },
       { custom_css: "a,".repeat(1_501) },
       { custom_css: `a{content:"${"\\\\".repeat(300)}"}` },
+      { custom_css: `@media ${"(".repeat(801)}` },
+      { custom_css: `p{${"a:];".repeat(2_001)}}` },
     ] as PageLookInput[]) {
       await expect(setLook(app, page.id, wrong)).rejects.toThrow(/wrong/);
     }

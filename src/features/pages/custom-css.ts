@@ -192,8 +192,15 @@ function cutDeclarations(
 
 function declarationProblem({ property, value }: Declaration): string | undefined {
   if (!PROPERTY.test(property)) return "has a property that cannot be read";
-  if (FORBIDDEN_PROPERTY.test(property.toLowerCase())) return "is not used";
+  const name = property.toLowerCase();
+  if (FORBIDDEN_PROPERTY.test(name)) return "is not used";
+  // A picture at the pointer is painted outside of the element, also one of a custom property.
+  if (name === "cursor" && !consistsOfNames(value)) return "is not the name of a cursor";
   return problemOf(value);
+}
+
+function consistsOfNames(value: Declaration["value"]): boolean {
+  return value.type === "Value" && value.children.toArray().every(({ type }) => type === "Identifier");
 }
 
 /** Returns the reason for which a value, a selector or a condition is not safe; undefined for a safe one. */
@@ -219,7 +226,7 @@ function problemOf(node: CssNode | Raw): string | undefined {
 
 /**
  * Makes each selector of a list one of elements in the content, or of the content itself for one of the whole page. Returns
- * which kinds there are; undefined if one of them begins with a combinator.
+ * which kinds there are; undefined if one of them has a combinator without an element on each side.
  */
 function scopeSelectors(list: SelectorList): { hasRoot: boolean; hasContent: boolean } | undefined {
   const found = { hasRoot: false, hasContent: false };
@@ -233,7 +240,7 @@ function scopeSelectors(list: SelectorList): { hasRoot: boolean; hasContent: boo
   return found;
 }
 
-/** Returns true for a selector of the whole page; undefined for one that begins with a combinator. */
+/** Returns true for a selector of the whole page; undefined for one in which a combinator lacks an element on a side. */
 function scopeSelector(selector: Selector): boolean | undefined {
   const compounds: CssNode[][] = [[]];
   for (const node of selector.children) {
@@ -246,7 +253,8 @@ function scopeSelector(selector: Selector): boolean | undefined {
         (node.type === "TypeSelector" && ROOTS.has(node.name.toLowerCase())) ||
         (node.type === "PseudoClassSelector" && node.name.toLowerCase() === "root"),
     );
-  if (compounds[0]?.length === 0) return undefined;
+  // All compounds but the first begin with their combinator. css-tree reads those of which nothing follows.
+  if (compounds.some(({ length }, index) => length < (index === 0 ? 1 : 2))) return undefined;
   let count = 0;
   while (count < compounds.length && isRootCompound(compounds[count] ?? [])) count += 1;
   const [first, ...rest] = compounds.slice(count);

@@ -66,6 +66,14 @@ describe("CSS of a page", () => {
     "p{scroll-initial-target:nearest}",
     "p{*color:red}",
     "> p{color:red}",
+    "html > {position:fixed}",
+    "body ~ /**/ {position:fixed}",
+    ":root>>{position:fixed}",
+    "html >, p{position:fixed}",
+    "html > > p{color:red}",
+    "p >{color:red}",
+    "p{cursor:url(data:image/png;base64,AA) 0 127,auto}",
+    "p{cursor:var(--a),auto}",
     "p{& ~ .strip{color:red}}",
     "& p{color:red}",
     "<!--",
@@ -114,7 +122,11 @@ describe("CSS of a page", () => {
         for (const [, selectors = ""] of css.matchAll(/(?:^|[{}])([^{}@]+)\{/g)) {
           // Commas in parentheses belong to one selector.
           const list = selectors.replace(/\([^()]*\)/g, "").split(",");
-          for (const selector of list) expect(selector).toContain(".own");
+          for (const selector of list) {
+            expect(selector).toContain(".own");
+            // With a combinator at its end, a rule for a part would be one for the element itself.
+            expect(selector).not.toMatch(/[\s>+~]$/);
+          }
         }
         // What is sent is read alike again.
         expect(cssOf(css.replaceAll(/\.own /g, "")).replaceAll(".own ", "")).toBe(
