@@ -88,7 +88,9 @@ export function safeCss(source: string): SafeCss {
   const cut: string[] = [];
   try {
     // At the end, a backslash would escape what closes the last rule.
-    const sheet = parse(source.replace(/\\+$/, ""), { positions: true, parseCustomProperty: true });
+    const text = source.replace(/\\+$/, "");
+    forgetTokens(text.length);
+    const sheet = parse(text, { positions: true, parseCustomProperty: true });
     if (sheet.type === "StyleSheet") cutRules(sheet.children, { source, cut });
     return { css: withoutTags(generate(sheet)), cut };
   } catch (error) {
@@ -96,6 +98,15 @@ export function safeCss(source: string): SafeCss {
     if (!(error instanceof RangeError)) throw error;
     return { css: "", cut: ["all of it (is nested too deeply)"] };
   }
+}
+
+/**
+ * Clears the buffer in which css-tree keeps the tokens of one text for the next. For a text of n characters it reads entry n
+ * before it writes it: with an opening bracket of an earlier text there, it takes brackets for pairs that are none, and can
+ * go round forever. Semicolons have no pairs.
+ */
+function forgetTokens(length: number): void {
+  cssTree().parse(";".repeat(length), { context: "declarationList" });
 }
 
 /** Escapes what could end the element of the style sheet, or begin a comment of HTML. Only texts can have it. */

@@ -109,6 +109,15 @@ describe("CSS of a page", () => {
     }
   });
 
+  test("CSS is read alike whatever was read before", () => {
+    const css = "html(a))~:not(src(main{top:0}";
+    safeCss("(".repeat(40));
+    const after = safeCss(css);
+    safeCss("a");
+    expect(safeCss(css)).toEqual(after);
+    expect(after).toEqual({ css: "", cut: [`line 1: ${css} (is not a rule)`] });
+  });
+
   test("each selector of any text is one of the content, and no text loads a file", () => {
     const piece = fc.constantFrom(
       ..."html body :root main .strip .own * > + ~ , { } ( ) [ ] ; : url( src( 'x' \" \\ /* */ @media @import (a) --a color red ::before :has( & ! <!-- --> </style> \n".split(
