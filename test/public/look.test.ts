@@ -80,6 +80,8 @@ describe("texts and links of a page", () => {
     for (const wrong of [
       { links: [{ name: "A", url: "javascript:alert(1)" }] },
       { links: [{ name: "A", url: "https://a:b@acme.example" }] },
+      { links: [{ name: "A", url: "https://acme.example/\nb" }] },
+      { links: [{ name: "A", url: "https://acme.example/ b" }] },
       { links: [{ name: "", url: "https://acme.example" }] },
       { links: Array.from({ length: 9 }, () => ({ name: "A", url: "https://acme.example" })) },
       { header: "x".repeat(2_001) },
@@ -196,6 +198,14 @@ describe("a notice of a page", () => {
     await site.pass(HOUR_MS);
     expect(changed).toEqual([page.id]);
     expect(copy().texts(".notice")).toEqual([]);
+    const moved = (ms: number) => toIso(app.clock.now() + ms);
+    await setLook(app, page.id, { notice: "Again.", notice_until: moved(HOUR_MS) });
+    await setLook(app, page.id, { notice_until: moved(2 * HOUR_MS) });
+    changed.length = 0;
+    await site.pass(HOUR_MS + 10_000);
+    expect(changed).toEqual([]);
+    await site.pass(HOUR_MS);
+    expect(changed).toEqual([page.id]);
     clock.cancel();
   });
 });

@@ -66,7 +66,8 @@ const LinkUrl = Text({
   maxLength: LINK_URL_MAX,
   check(text) {
     const url = parseWebUrl(text);
-    if (!url) return "must be an address such as https://example.com";
+    // The form has a line for each link, with a space before the address.
+    if (!url || /[\s\p{C}]/u.test(text)) return "must be an address such as https://example.com";
     return hasUserInfo(url) ? "must not contain a user name or password" : undefined;
   },
 });
