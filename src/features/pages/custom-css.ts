@@ -83,14 +83,19 @@ const cssTree = lazy((): CssTree => ({
 }));
 
 /** Returns the part of a style sheet that is sent, with what was cut. CSS that cannot be read is cut as a whole. */
-export function safeCss(source: string): SafeCss {
+export function safeCss(written: string): SafeCss {
   const { parse, generate } = cssTree();
+  // HTML makes other line breaks of these, after which the style would have another hash. css-tree reads byte order marks as
+  // names and writes none, so that nothing would stand after a combinator. At the end, a backslash would escape what closes
+  // the last rule.
+  const source = written
+    .replace(/\r\n?|\f/g, "\n")
+    .replace(/[\uFEFF\uFFFE]/g, "")
+    .replace(/\\+$/, "");
   const cut: string[] = [];
   try {
-    // At the end, a backslash would escape what closes the last rule.
-    const text = source.replace(/\\+$/, "");
-    forgetTokens(text.length);
-    const sheet = parse(text, { positions: true, parseCustomProperty: true });
+    forgetTokens(source.length);
+    const sheet = parse(source, { positions: true, parseCustomProperty: true });
     if (sheet.type === "StyleSheet") cutRules(sheet.children, { source, cut });
     return { css: withoutTags(generate(sheet)), cut };
   } catch (error) {
@@ -211,7 +216,9 @@ function declarationProblem({ property, value }: Declaration): string | undefine
 }
 
 function consistsOfNames(value: Declaration["value"]): boolean {
-  return value.type === "Value" && value.children.toArray().every(({ type }) => type === "Identifier");
+  return (
+    value.type === "Value" && value.children.toArray().every(({ type }) => type === "Identifier")
+  );
 }
 
 /** Returns the reason for which a value, a selector or a condition is not safe; undefined for a safe one. */

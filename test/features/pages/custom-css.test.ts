@@ -109,6 +109,18 @@ describe("CSS of a page", () => {
     }
   });
 
+  test("line breaks and byte order marks are those that a browser reads", () => {
+    expect(cssOf(".\\7d\r\nx{color:red}.\\7d\rx{color:red}")).not.toContain("\r");
+    expect(cssOf(".\\7d\fx{color:red}")).toBe(".own .\\7d\nx{color:red}");
+    for (const mark of ["\uFEFF", "\uFFFE"]) {
+      for (const selector of [mark, `html ${mark}`, `html > ${mark}`]) {
+        const css = cssOf(`main{color:red}${selector}{position:fixed}`);
+        expect(css).toStartWith(".own main{color:red}");
+        expect(css).not.toContain("position");
+      }
+    }
+  });
+
   test("CSS is read alike whatever was read before", () => {
     const css = "html(a))~:not(src(main{top:0}";
     safeCss("(".repeat(40));
