@@ -105,13 +105,16 @@ export async function releaseDocuments(
   bill: BillOfMaterials,
   day: string,
 ): Promise<ArchiveEntry[]> {
-  const compose = composeFile(await read("deploy/compose.yaml"), imageName(VERSION));
+  const sampleOf = async (name: string) =>
+    composeFile(await read(`deploy/${name}`), imageName(VERSION));
   return [
     { name: "LICENSE", content: await read("LICENSE") },
     { name: "THIRD-PARTY-LICENSES.txt", content: thirdPartyLicences(bill) },
     { name: "allclear.1", content: manPage(await listCommands(), day) },
     { name: "allclear.service", content: await read("deploy/allclear.service") },
-    { name: "compose.yaml", content: compose },
+    { name: "allclear-agent.service", content: await read("deploy/allclear-agent.service") },
+    { name: "compose.yaml", content: await sampleOf("compose.yaml") },
+    { name: "compose.agent.yaml", content: await sampleOf("compose.agent.yaml") },
   ];
 }
 
@@ -137,9 +140,9 @@ export function releaseDay(changelog: string, version: string): string | undefin
 /** Returns the sample for Compose as a file of an archive: with the image of the release, and nothing to build. */
 export function composeFile(sample: string, image: string): string {
   const built = "    build: ..\n    image: allclear\n";
-  if (!sample.includes(built)) throw new Error("deploy/compose.yaml builds no image allclear.");
+  if (!sample.includes(built)) throw new Error("A sample for Compose builds no image allclear.");
   const loaded = sample.replace(built, `    image: ${image}\n`);
-  return loaded.replaceAll("deploy/compose.yaml", "compose.yaml");
+  return loaded.replaceAll(/deploy\/(?=compose\.|token)/g, "");
 }
 
 /** Returns SHA-256 sums by name in the format of `sha256sum`. */

@@ -116,8 +116,9 @@ export function createApp(
   const loadOtherRoutes = once(async () => {
     await loadPages();
     other = await import("./other-routes");
-    const { monitoring } = await background();
-    const own = { ctx, usage, limiter, metrics, monitoring, routes, visitorPasswords, openApi };
+    const { monitoring, checkRequests } = await background();
+    const checks = { monitoring, checkRequests };
+    const own = { ctx, usage, limiter, metrics, ...checks, routes, visitorPasswords, openApi };
     // None before the dashboard is loaded.
     const ignoredIdentities = () => identityHeaders?.ignored() ?? { peer: 0, secret: 0 };
     addRoutes(other.otherRoutes({ ...pages().shared, ...own, ignoredIdentities }));

@@ -12,6 +12,7 @@ import type { Fleet } from "./features/alarms/fleet";
 import { sweepAuth } from "./features/auth/sessions";
 import { type Backups, createBackups } from "./features/backups/backups";
 import { trimKeyUse } from "./features/keys/usage";
+import { CheckRequests } from "./features/locations/check-requests";
 import { startSending } from "./features/mail/sending/sender";
 import { trimMails } from "./features/mail/waiting";
 import { createMailingTemplate } from "./features/mailings/letters";
@@ -57,6 +58,8 @@ const OUTGOING_DRAIN_MS = 750;
 /** Parts of the server that work without requests and that routes use. */
 export interface Background {
   monitoring: Monitoring;
+  /** Checks that agents of locations are asked for; absent where none run. */
+  checkRequests?: CheckRequests;
   backups: Backups;
   imports: ImportJobs;
   /** Outgoing connections of the process. */
@@ -110,8 +113,10 @@ export function startBackground(
 ): RunningBackground {
   const alarms = observed.alarms ?? createAlarms(ctx);
   // The connections are shared, since they limit the name look-ups of the process.
+  const checkRequests = new CheckRequests(ctx.clock);
   const monitoring = createMonitoring(ctx, egress, {
     ...observed,
+    checkRequests,
     detectsStalls: true,
     alarms,
     ...(findProbe && { findProbe }),
@@ -152,6 +157,7 @@ export function startBackground(
   ];
   return {
     monitoring,
+    checkRequests,
     backups,
     imports,
     egress,
@@ -168,6 +174,7 @@ export function startBackground(
       // Requests that wait for them are answered at once.
       monitoring.dropChecks();
       const scheduleStopped = schedule?.then((running) => running.stop());
+      checkRequests.stop();
       backups.stop();
       imports.stop();
       for (const timer of timers) timer.cancel();

@@ -23,6 +23,7 @@ import { incidentTemplateAdminRoutes } from "./features/incident-templates/scree
 import { incidentAdminRoutes } from "./features/incidents/screens/list";
 import { keyAdminRoutes } from "./features/keys/screens/list";
 import type { KeyUsage } from "./features/keys/usage";
+import { locationAdminRoutes } from "./features/locations/screens/list";
 import { mailAdminRoutes } from "./features/mail/screens/mail";
 import { mailingAdminRoutes } from "./features/mailings/screens/mailings";
 import { maintenanceAdminRoutes } from "./features/maintenance/screens/list";
@@ -137,6 +138,7 @@ function adminRoutes(deps: AdminDependencies): NewRoute[] {
     userAdminRoutes(deps),
     activityAdminRoutes(deps),
     importAdminRoutes(deps),
+    locationAdminRoutes(deps),
     fleetAdminRoutes(deps),
     settingsAdminRoutes(deps),
     generalAdminRoutes(deps),

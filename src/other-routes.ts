@@ -2,6 +2,7 @@ import type { TSchema } from "@sinclair/typebox";
 import type { Ctx } from "./context";
 import type { EventType } from "./events/outbox";
 import { AlarmEventData } from "./features/alarms/alarms";
+import { LocationEventData } from "./features/locations/wire";
 import { analyticsRoutes } from "./features/analytics/api";
 import type { Passwords } from "./features/auth/passwords";
 import { importedHeartbeatRoutes } from "./features/compat/api";
@@ -14,6 +15,7 @@ import { IncidentEventData } from "./features/incidents/wire";
 import { keyRoutes } from "./features/keys/api";
 import type { KeyUsage } from "./features/keys/usage";
 import type { Limiter } from "./features/limits/limiter";
+import type { CheckRequests } from "./features/locations/check-requests";
 import { mailReportRoutes } from "./features/mail/api";
 import { mailOfChange } from "./features/mailings/mailings";
 import { maintenanceRoutes } from "./features/maintenance/api";
@@ -29,6 +31,7 @@ import {
   webhookFamilies,
 } from "./features/metrics/families";
 import type { Metrics } from "./features/metrics/metrics";
+import { agentRoutes } from "./features/monitors/agent-routes";
 import { monitorRoutes } from "./features/monitors/api";
 import type { Monitoring } from "./features/monitors/monitoring";
 import {
@@ -77,6 +80,7 @@ interface Dependencies {
   visitorPasswords: Passwords | undefined;
   ignoredIdentities: () => IgnoredIdentities;
   monitoring: Monitoring;
+  checkRequests: CheckRequests | undefined;
   snapshots: Snapshots;
   visits: Visits;
   visitors: Visitors;
@@ -108,6 +112,7 @@ export function otherRoutes(deps: Dependencies): NewRoute[] {
     maintenanceRoutes(ctx, mailOf),
     webhookRoutes(ctx),
     monitorRoutes(ctx, deps.monitoring),
+    agentRoutes(ctx, deps.monitoring, deps.checkRequests),
     importedHeartbeatRoutes(ctx, deps.monitoring),
     analyticsRoutes(ctx),
     metricsRoutes(deps.metrics),
@@ -158,6 +163,7 @@ export const EVENT_DATA: Readonly<Record<EventType, TSchema>> = {
   "monitor.degraded": MonitorEventData,
   "monitor.reminder": MonitorReminderData,
   "monitor.certificate_expiring": CertificateEventData,
+  "location.offline": LocationEventData,
   "fleet.alarm": AlarmEventData,
   "webhook.test": TestEventData,
 };

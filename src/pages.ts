@@ -2,6 +2,7 @@ import type { Ctx } from "./context";
 import { createSessions } from "./features/auth/sessions";
 import { createIncidentCache } from "./features/incidents/records";
 import { createKeyDirectory } from "./features/keys/directory";
+import { createLocationDirectory } from "./features/locations/tokens";
 import { createHeartbeatDirectory } from "./features/monitors/tokens";
 import { createVisits } from "./features/pages/visits";
 import { createSnapshots } from "./features/status/snapshots";
@@ -33,6 +34,7 @@ export function createPages(ctx: Ctx) {
       credentials: createCredentials(createKeyDirectory(ctx), createBearerReader()),
       sessions,
       heartbeats: createHeartbeatDirectory(ctx),
+      locations: createLocationDirectory(ctx),
     },
     shared: { sessions, readIncidents, snapshots, visits, visitors },
   };

@@ -28,8 +28,8 @@ const LAYERS: readonly { name: string; files: RegExp }[] = [
     files: /^(app|pages|other-routes|dashboard|background|listening)\.ts$/,
   },
   {
-    name: "installation, first-run, server, fleet, mirror",
-    files: /^(installation|first-run|server)\.ts$|^(fleet|mirror)\//,
+    name: "installation, first-run, server, agent, fleet, mirror",
+    files: /^(installation|first-run|server)\.ts$|^(agent|fleet|mirror)\//,
   },
   { name: "demo", files: /^demo\// },
   { name: "cli", files: /^cli\// },
@@ -43,8 +43,18 @@ const DEPENDENCIES: Record<string, readonly string[]> = {
   incidents: ["pages", "components", "timeline"],
   "incident-templates": ["pages", "components", "incidents", "timeline"],
   maintenance: ["pages", "components", "timeline"],
-  monitors: ["alarms", "pages", "components", "incidents", "maintenance", "settings", "webhooks"],
-  analytics: ["pages", "components", "incidents", "monitors", "keys"],
+  locations: ["keys"],
+  monitors: [
+    "alarms",
+    "pages",
+    "components",
+    "incidents",
+    "locations",
+    "maintenance",
+    "settings",
+    "webhooks",
+  ],
+  analytics: ["pages", "components", "incidents", "locations", "monitors", "keys"],
   reports: [
     "analytics",
     "pages",
@@ -56,7 +66,7 @@ const DEPENDENCIES: Record<string, readonly string[]> = {
     "mail",
     "webhooks",
   ],
-  metrics: ["alarms", "monitors", "keys", "limits", "mail", "subscribers", "webhooks"],
+  metrics: ["alarms", "locations", "monitors", "keys", "limits", "mail", "subscribers", "webhooks"],
   status: ["pages", "components", "timeline", "incidents", "maintenance", "monitors"],
   compat: ["pages", "monitors", "status"],
   mcp: ["incidents", "monitors", "status", "timeline"],
@@ -74,7 +84,15 @@ const DEPENDENCIES: Record<string, readonly string[]> = {
   "pages/access.ts": ["auth", "keys", "settings"],
   "pages/file.ts": ["auth"],
   "pages/visits.ts": ["auth", "settings"],
-  apply: ["pages", "components", "incident-templates", "maintenance", "monitors", "webhooks"],
+  apply: [
+    "pages",
+    "components",
+    "incident-templates",
+    "locations",
+    "maintenance",
+    "monitors",
+    "webhooks",
+  ],
   "docker-labels": ["apply", "monitors"],
   imports: [
     "settings",
@@ -257,7 +275,7 @@ describe("the architecture", () => {
     }
     // http/changes runs the handlers of routes that create or change one object, http/identity-proxy begins sessions.
     const allowed =
-      /^(cli|demo)\/|(routes|api)\.tsx?$|\/screens\/|^first-run\.ts$|^fleet\/(usage|primary\/primaryship)\.ts$|^imports\/history\/write\.ts$|^background\.ts$|^ui\/frame\/changes\.ts$|^public\/(mail|subscribe)\.tsx$|^http\/(changes|identity-proxy)\.ts$|^features\/(alarms\/alarms|backups\/scheduler|docker-labels\/docker-labels|keys\/usage|auth\/sessions|maintenance\/clock|mailings\/mailings|mail\/settings|pages\/(visits|notices)|monitors\/(engine\/(alerts|incidents|network|results)|rollup|via)|sending\/(results|loop|waiting-rows)|reports\/mails|users\/(mails|letters))\.ts$/;
+      /^(cli|demo)\/|^agent\/monitors\.ts$|(routes|api)\.tsx?$|\/screens\/|^first-run\.ts$|^fleet\/(usage|primary\/primaryship)\.ts$|^imports\/history\/write\.ts$|^background\.ts$|^ui\/frame\/changes\.ts$|^public\/(mail|subscribe)\.tsx$|^http\/(changes|identity-proxy)\.ts$|^features\/(alarms\/alarms|backups\/scheduler|docker-labels\/docker-labels|keys\/usage|auth\/sessions|maintenance\/clock|mailings\/mailings|mail\/settings|pages\/(visits|notices)|monitors\/(engine\/(alerts|incidents|locations|network|results|presences)|rollup|via)|sending\/(results|loop|waiting-rows)|reports\/mails|users\/(mails|letters))\.ts$/;
     expect(openers.filter((file) => !allowed.test(file))).toEqual([]);
   });
 

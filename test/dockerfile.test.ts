@@ -90,11 +90,17 @@ describe("the Dockerfile", () => {
 
 test("every container and the service have a limit of processes", () => {
   const read = (path: string) => readFileSync(join(REPOSITORY, path), "utf8");
-  for (const path of ["deploy/compose.yaml", "deploy/fleet/compose.yaml"]) {
+  for (const path of [
+    "deploy/compose.yaml",
+    "deploy/compose.agent.yaml",
+    "deploy/fleet/compose.yaml",
+  ]) {
     const { services } = parse(read(path), { merge: true });
     for (const [name, service] of Object.entries<{ pids_limit?: number }>(services)) {
       expect([name, service.pids_limit]).toEqual([name, expect.any(Number)]);
     }
   }
-  expect(read("deploy/allclear.service")).toMatch(/^TasksMax=\d+$/m);
+  for (const unit of ["allclear.service", "allclear-agent.service"]) {
+    expect(read(`deploy/${unit}`)).toMatch(/^TasksMax=\d+$/m);
+  }
 });

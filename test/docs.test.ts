@@ -6,6 +6,7 @@ import { javaScriptSnippet, shellSnippet } from "../src/features/webhooks/screen
 import type { Command, Setting } from "../src/cli/command";
 import { usageOf } from "../src/cli/help";
 import { listCommands } from "../src/cli/main";
+import { PROBE_SETTINGS } from "../src/cli/probe";
 import { EXIT, SETTINGS } from "../src/cli/remote/client";
 import { OPTIONS } from "../src/base/config/options";
 import { EVENTS } from "../src/events/outbox";
@@ -102,12 +103,13 @@ describe("the documents agree with the code", () => {
       return ["| command | effect |", "|---|---|", ...rows].join("\n");
     };
     const { local = [], remote = [] } = Object.groupBy(commands, ({ settings }) =>
-      settings ? "remote" : "local",
+      settings === SETTINGS ? "remote" : "local",
     );
     const tables = {
       "local commands": rowsOf(local),
       "remote commands": rowsOf(remote),
       settings: optionsTable(SETTINGS),
+      "probe settings": optionsTable(PROBE_SETTINGS),
     };
     const path = "docs/command-line.md";
     const replaced = Object.entries(tables).reduce(

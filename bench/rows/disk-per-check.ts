@@ -1,7 +1,8 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { retentionOf, rollUp } from "../../src/features/monitors/rollup";
-import { type Entry, recordEntries } from "../../src/features/monitors/engine/results";
+import type { Entry } from "../../src/features/monitors/engine/entry";
+import { recordEntries } from "../../src/features/monitors/engine/record";
 import {
   MonitorRegistry,
   type ScheduledMonitor,

@@ -56,7 +56,7 @@ export function manPage(commands: readonly Command[], date: string): string {
       `.SS ${text(heading)}`,
       ...options.filter((option) => option.scope === scope).flatMap(optionLines),
     ]),
-    ".SS Commands to a server",
+    ".SS Commands to a server, and probe",
     ...settings.flatMap(optionLines),
     ".SH ENVIRONMENT",
     "These settings have no flag, since other processes can read arguments.",

@@ -15,6 +15,7 @@ type IdPrefix =
   | "mnt"
   | "msc"
   | "mon"
+  | "loc"
   | "whk"
   | "evt"
   | "dlv"

@@ -93,6 +93,14 @@ export type MonitorState = (typeof MONITOR_STATES)[number];
 export const CHECK_OUTCOMES = ["ok", "failed", "unknown"] as const;
 export type CheckOutcome = (typeof CHECK_OUTCOMES)[number];
 
+/** Number of locations that must find a monitor down before it is down, of those that report. */
+export const DOWN_WHEN = ["any", "majority", "all"] as const;
+
+export type DownWhen = (typeof DOWN_WHEN)[number];
+
+/** Location of this server. */
+export const LOCAL = "local";
+
 /** Statuses that a monitor can give its components while it is down. */
 export const ON_DOWN = ["degraded_performance", "partial_outage", "major_outage"] as const;
 export type OnDown = (typeof ON_DOWN)[number];

@@ -53,9 +53,9 @@ export function commandHelp(command: Command): string {
   ].join("\n");
 }
 
-/** True for a command that sends requests to a server, which has settings for that. */
+/** True for a command that sends requests to a server, which has a setting for its key. */
 function isRemote({ settings = [] }: Command): boolean {
-  return settings.length > 0;
+  return settings.some(({ env }) => env === "ALLCLEAR_KEY");
 }
 
 function commandRow(command: Command): string {

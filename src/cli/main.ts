@@ -38,6 +38,7 @@ const COMMANDS: ReadonlyMap<string, LoadCommands> = new Map<string, LoadCommands
   ["promote", async () => [(await import("./fleet")).promoteCommand]],
   ["demote", async () => [(await import("./fleet")).demoteCommand]],
   ["fleet", async () => (await import("./fleet")).fleetCommands],
+  ["probe", async () => [(await import("./probe")).probeCommand]],
   ["healthcheck", async () => [(await import("./healthcheck")).healthcheckCommand]],
   ["openapi", async () => [(await import("./openapi")).openapiCommand]],
   ["completion", async () => [(await import("./completion")).completionCommand]],

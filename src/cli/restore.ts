@@ -140,6 +140,13 @@ const KINDS: Record<CredentialKind, { heading: string; remedies(dataDir: string)
     heading: "Links to private pages",
     remedies: () => ["Revoke the link in the dashboard."],
   },
+  location: {
+    heading: "Locations, with the tokens of their agents at the time of the backup",
+    remedies: () => [
+      "Rotate the token in the dashboard, under Settings → Locations.",
+      "Delete the location there.",
+    ],
+  },
   monitor: {
     heading: "Push monitors, with their heartbeat tokens at the time of the backup",
     remedies: () => [

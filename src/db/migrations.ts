@@ -36,6 +36,7 @@ import acknowledgements from "../../migrations/0033_acknowledgements.sql" with {
 import dockerMonitors from "../../migrations/0034_docker_monitors.sql" with { type: "text" };
 import reports from "../../migrations/0035_reports.sql" with { type: "text" };
 import pageLook from "../../migrations/0036_page_look.sql" with { type: "text" };
+import locations from "../../migrations/0037_locations.sql" with { type: "text" };
 import { sha256Hex } from "../base/hash";
 import { PROGRAM } from "../version";
 import { type DataDirectory, shellWord } from "./data-directory";
@@ -93,6 +94,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 34, name: "docker_monitors", sql: dockerMonitors, readableFrom: 20 },
   { number: 35, name: "reports", sql: reports, readableFrom: 20 },
   { number: 36, name: "page_look", sql: pageLook, readableFrom: 20 },
+  { number: 37, name: "locations", sql: locations, readableFrom: 20 },
 ];
 
 /** Schema version of this build. */

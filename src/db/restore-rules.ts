@@ -1,9 +1,10 @@
 /*
  * Credentials and consent to mail across a restore. Changes after the backup stay in force: revocations, ended key
  * values, disabled users, lowered roles, changed passwords and second factors, disconnected identities, rotated secrets,
- * former destinations of webhooks, rules of private pages, ended subscriptions and suppressions, and which reports were
- * mailed, are read from the replaced database. `restore.ts` applies the rules. Either database may have an older schema, and the replaced one may be damaged:
- * a table is carried over only if both databases have it and it is undamaged.
+ * former destinations of webhooks, tokens of locations, rules of private pages, ended subscriptions and suppressions, and
+ * which reports were mailed, are read from the replaced database. `restore.ts` applies the rules. Either database may have
+ * an older schema, and the replaced one may be damaged: a table is carried over only if both databases have it and it is
+ * undamaged.
  */
 
 /** A table from which a restore carries changes over. */
@@ -45,7 +46,8 @@ interface Credentials {
   isConfirmed: string;
 }
 
-export type CredentialKind = "key" | "user" | "identity" | "webhook" | "monitor" | "page" | "link";
+export type CredentialKind =
+  "key" | "user" | "identity" | "webhook" | "monitor" | "location" | "page" | "link";
 
 /** SQL condition: the replaced database has a newer state of the row than the backup. */
 const IS_LATER = "(o.version > r.version OR o.updated_at > r.updated_at)";
@@ -78,6 +80,10 @@ const IS_KEPT = "o.deleted_at IS NULL AND r.deleted_at IS NULL";
 const CHANGED_MONITORS = `SELECT r.id FROM main.monitors AS r
   JOIN replaced.monitors AS o ON o.id = r.id
   WHERE ${IS_KEPT} AND ${IS_LATER}`;
+
+/** SQL that selects the ids of locations that were changed after the backup, also of those deleted since. */
+const CHANGED_LOCATIONS = `SELECT r.id FROM main.locations AS r
+  JOIN replaced.locations AS o ON o.id = r.id WHERE ${IS_LATER}`;
 
 /** SQL that selects the ids of pages that were changed after the backup, also of those deleted since. */
 const CHANGED_PAGES = `SELECT r.id FROM main.pages AS r
@@ -421,6 +427,48 @@ export const CARRIED_TABLES: Readonly<Record<string, CarriedTable>> = {
         column: "token_hash",
         label: "ref",
         isLive: "token_hash IS NOT NULL AND deleted_at IS NULL",
+        isConfirmed: "deleted_at IS NULL",
+      },
+    ],
+  },
+  // Before the locations, whose rule makes versions equal, so that nothing counts as changed afterwards.
+  location_tokens: {
+    columns: ["hash", "location_id", "created_at", "ends_at"],
+    rules: [
+      {
+        what: "ended location token",
+        alsoReads: "locations",
+        sql: `DELETE FROM main.location_tokens WHERE location_id IN (${CHANGED_LOCATIONS})
+          AND hash NOT IN (SELECT hash FROM replaced.location_tokens)`,
+      },
+      {
+        sql: update(
+          "location_tokens",
+          "ends_at = o.ends_at",
+          `o.ends_at < coalesce(r.ends_at, ${Number.MAX_SAFE_INTEGER})`,
+          "hash",
+        ),
+      },
+      {
+        what: "new location token",
+        alsoReads: "locations",
+        sql: `INSERT INTO main.location_tokens (hash, location_id, created_at, ends_at)
+          SELECT hash, location_id, created_at, ends_at FROM replaced.location_tokens
+          WHERE location_id IN (${CHANGED_LOCATIONS})
+            AND hash NOT IN (SELECT hash FROM main.location_tokens)`,
+      },
+    ],
+  },
+  locations: {
+    columns: ["id", "ref", "version", "updated_at", "deleted_at"],
+    rules: [equalVersions("locations")],
+    credentials: [
+      {
+        kind: "location",
+        alsoReads: "location_tokens",
+        label: "ref",
+        isLive: `deleted_at IS NULL AND id IN (
+          SELECT location_id FROM main.location_tokens WHERE ends_at IS NULL OR ends_at > $now)`,
         isConfirmed: "deleted_at IS NULL",
       },
     ],

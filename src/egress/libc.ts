@@ -20,6 +20,7 @@ const FUNCTIONS = {
   ioctl: { args: ["i32", "u64", "ptr"], returns: "i32" },
   clock_gettime: { args: ["i32", "ptr"], returns: "i32" },
   close: { args: ["i32"], returns: "i32" },
+  setrlimit: { args: ["i32", "ptr"], returns: "i32" },
   __errno_location: { args: [], returns: "ptr" },
 } as const;
 

@@ -21,6 +21,8 @@ export interface ChangeSignals {
   addressesChanged: ChangeSignal<void>;
   /** A monitor was created, changed, paused, resumed or deleted, or its token rotated. */
   monitorsChanged: ChangeSignal<void>;
+  /** A location was created, changed or deleted, or one of its tokens was issued or ended. */
+  locationsChanged: ChangeSignal<void>;
   /** The public address, from which links are built, the allowed networks or the mail relay changed. */
   settingsChanged: ChangeSignal<void>;
 }
@@ -104,6 +106,7 @@ export function createChangeSignals(clock: Clock): Changes {
     keys: createFor("keys"),
     addresses: createFor("addresses"),
     monitors: createFor("monitors"),
+    locations: createFor("locations"),
     settings: createFor("settings"),
   };
   const pageChanged = create<string>(
@@ -122,6 +125,7 @@ export function createChangeSignals(clock: Clock): Changes {
       pageChanged,
       addressesChanged: byScope.addresses,
       monitorsChanged: byScope.monitors,
+      locationsChanged: byScope.locations,
       settingsChanged: byScope.settings,
     },
     forget() {

@@ -134,6 +134,7 @@ export const EVENTS = {
   "monitor.degraded": "A monitor is up but slow.",
   "monitor.reminder": "A monitor is still down.",
   "monitor.certificate_expiring": "A certificate expires in 14, 7, 3 or 1 days.",
+  "location.offline": "The agent of a location has not called for 3 minutes.",
   "fleet.alarm": "An alarm of the network, the mirror, the CDN or the fleet began or ended.",
   "webhook.test": "A test was sent to a webhook.",
 } as const;

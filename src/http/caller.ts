@@ -6,6 +6,7 @@ import type { LiveSession, Sessions } from "../features/auth/sessions";
 import type { Credential, KeyDirectory } from "../features/keys/directory";
 import { isKeyValue, keyState, missingScope } from "../features/keys/rules";
 import type { Scope } from "../features/keys/scopes";
+import type { LocationDirectory } from "../features/locations/tokens";
 import type { Charge, Limiter } from "../features/limits/limiter";
 import type { HeartbeatDirectory, TokenOwner } from "../features/monitors/tokens";
 import type { ProxyUser } from "../features/users/identities";
@@ -37,6 +38,7 @@ export interface CallerSources {
   credentials: Credentials;
   sessions: Sessions;
   heartbeats: HeartbeatDirectory;
+  locations: LocationDirectory;
 }
 
 /** Begins or ends the session of a request. Resolves to a Problem if the request is rejected. */
@@ -110,6 +112,10 @@ export function createAuthorisation(
             if (owner) return { kind: "job", owner };
           }
           return ADDRESS_ONLY;
+        }
+        case "location": {
+          const locationId = findLocation(sources().locations, request, route, now);
+          return locationId instanceof Problem ? locationId : { kind: "location", locationId };
         }
         case "link": {
           const bucket = access.find(tokenInPath(request, route), { domain, now });
@@ -317,6 +323,21 @@ function findHeartbeatMonitor(
   return heartbeats.find(token) ?? unknownToken(route, UNKNOWN_TOKEN);
 }
 
+const UNKNOWN_LOCATION_TOKEN =
+  "The token is not that of a location of this server, or was revoked.";
+
+/** Returns the id of the location whose token an agent presents; a Problem for any other. */
+function findLocation(
+  locations: LocationDirectory,
+  request: Request,
+  route: DeclaredRoute,
+  now: number,
+): string | Problem {
+  const token = tokenOfRoute(request, route, "the token of the location");
+  if (token instanceof Problem) return token;
+  return locations.find(token, now) ?? unknownToken(route, UNKNOWN_LOCATION_TOKEN);
+}
+
 const UNKNOWN_REPORT_TOKEN = "The token for reports about mails is unknown, or was replaced.";
 
 /** Returns the problem of a request without the token for reports about mails, like that of a heartbeat. */
@@ -448,6 +469,7 @@ export function chargeCaller(
     const { bucket, takesAlerts } = caller.owner;
     return takesAlerts ? limiter.chargeAlerts(bucket) : limiter.chargeHeartbeat(bucket);
   }
+  if (caller.kind === "location") return limiter.chargeLocation(caller.locationId);
   if (caller.kind === "link") return limiter.chargeLink(caller.bucket);
   if (caller.kind === "reporter") return limiter.chargeReporter();
   const kind = access?.kind;

@@ -295,7 +295,7 @@ export function errorsOf(route: Route): ErrorCode[] {
   }
   if (access.kind === "session")
     codes.push("sign_in_required", "insufficient_role", "second_factor_required");
-  if (access.kind === "heartbeat" || access.kind === "reporter") {
+  if (access.kind === "heartbeat" || access.kind === "location" || access.kind === "reporter") {
     if (hasTokenInPath(route)) codes.push("not_found");
     else codes.push("missing_key", "invalid_key");
   }

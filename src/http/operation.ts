@@ -15,6 +15,7 @@ import type { DomainPage } from "../features/pages/addresses";
  * - `public`: anyone.
  * - `heartbeat`: a job with its monitor's token, as the `:token` of the path or as a bearer token.
  * - `imported-heartbeat`: a job with a token of another product, or anyone, whom the handler answers as that product does.
+ * - `location`: the agent of a location, with its token as a bearer token.
  * - `link`: a person with a link from a mail, by the `:token` of the path. The origin of a form is not checked.
  * - `reporter`: a program with the installation's token for reports about mails.
  * - `health`: health checkers, with a bucket of their own.
@@ -31,6 +32,7 @@ export type Access =
       /** True if the token is a bearer token; by default it is in the path. */
       isBearer?: true;
     }
+  | { kind: "location" }
   | { kind: "link"; find: FindLink }
   | { kind: "reporter"; isToken(token: string): boolean }
   | { kind: "health" }

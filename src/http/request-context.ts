@@ -13,7 +13,7 @@ import type { Cdn } from "./cdn";
 import type { DeclaredRoute } from "./operation";
 
 /**
- * Caller of a request: the bearer of a live key, a signed-in user, a job with a heartbeat token, a
+ * Caller of a request: the bearer of a live key, a signed-in user, a job with a heartbeat token, the agent of a location, a
  * person with a link from a mail, a program with the token for reports about mails, or a client known by its
  * address only.
  */
@@ -21,6 +21,7 @@ export type Caller =
   | { kind: "key"; credential: Credential }
   | { kind: "session"; session: LiveSession }
   | { kind: "job"; owner: TokenOwner }
+  | { kind: "location"; locationId: string }
   | { kind: "link"; bucket: string }
   | { kind: "reporter" }
   | { kind: "address" };
@@ -200,6 +201,12 @@ export function tokenOwnerOf({ caller }: RequestContext): TokenOwner {
 /** Returns the token with which a job calls, and its monitor; undefined for other callers. */
 export function findTokenOwner({ caller }: RequestContext): TokenOwner | undefined {
   return caller.kind === "job" ? caller.owner : undefined;
+}
+
+/** Returns the id of the location whose agent calls. Throws for other routes. */
+export function locationOf({ caller }: RequestContext): string {
+  if (caller.kind !== "location") throw new Error("the route is not one of agents");
+  return caller.locationId;
 }
 
 /** Returns true if a request came from a global address. */

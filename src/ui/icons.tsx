@@ -27,6 +27,7 @@ import layoutDashboard from "lucide-static/icons/layout-dashboard.svg" with { ty
 import lock from "lucide-static/icons/lock.svg" with { type: "text" };
 import logOut from "lucide-static/icons/log-out.svg" with { type: "text" };
 import mail from "lucide-static/icons/mail.svg" with { type: "text" };
+import mapPin from "lucide-static/icons/map-pin.svg" with { type: "text" };
 import megaphone from "lucide-static/icons/megaphone.svg" with { type: "text" };
 import menu from "lucide-static/icons/menu.svg" with { type: "text" };
 import pause from "lucide-static/icons/pause.svg" with { type: "text" };
@@ -77,6 +78,7 @@ const ICONS = {
   lock,
   "log-out": logOut,
   mail,
+  "map-pin": mapPin,
   megaphone,
   menu,
   pause,

@@ -90,6 +90,7 @@ describe("help", () => {
     );
     expect(local).toEqual(["demo", "completion"]);
     expect([...new Set(remote)]).toEqual([
+      "probe",
       "status",
       "watch",
       "incident",

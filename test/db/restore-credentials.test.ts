@@ -9,6 +9,8 @@ import { migrate, MIGRATIONS } from "../../src/db/migrations";
 import { openSqlite, readApplied } from "../../src/db/open";
 import { restoreDatabase } from "../../src/db/restore";
 import { endOldValues, revokeKey, rotateKey } from "../../src/features/keys/keys";
+import { deleteLocation, rotateLocationToken } from "../../src/features/locations/locations";
+import { findLocationToken } from "../../src/features/locations/store";
 import { disconnectIdentity } from "../../src/features/users/identities";
 import { resetSecondFactor } from "../../src/features/users/recovery";
 import { confirmByCode, replaceRecoveryCodes } from "../../src/features/users/second-factors";
@@ -22,11 +24,13 @@ import {
   setRole,
 } from "../../src/features/users/users";
 import { inviteUser } from "../../src/features/users/invitations";
+import { sha256 } from "../../src/base/hash";
 import { CLI_ACTOR, userActor } from "../../src/base/actor";
 import { MINUTE_MS } from "../../src/base/time";
 import { createTestApp, expectProblem, type TestApp } from "../support/app";
 import { TEST_START } from "../support/clock";
 import { trySignIn, userWithPassword } from "../support/dashboard";
+import { addLocation } from "../support/locations";
 import { expectSound } from "../support/old-database";
 import { backedUpSite } from "../support/restored-app";
 import {
@@ -306,6 +310,36 @@ describe("a restored database", () => {
     }
     site.restore(kept);
     expect(await factors()).toEqual([[id, enrolled + 3, 1, until]]);
+  });
+
+  test("tokens of locations that were rotated, ended or deleted since the backup stay so after a restore", async () => {
+    const rotated = { token: "" };
+    using site = await backedUpSite(
+      async (app) => {
+        const [berlin, oregon, kept] = await Promise.all(
+          ["Berlin", "Oregon", "Tokyo"].map((name) => addLocation(app, name)),
+        );
+        if (!berlin || !oregon || !kept) throw new Error("three were added");
+        return { berlin, oregon, kept };
+      },
+      async ({ ctx }, { berlin, oregon }) =>
+        ctx.db.write((tx) => {
+          rotated.token = rotateLocationToken(ctx, tx, berlin.row.id, "now", CLI_ACTOR).token;
+          deleteLocation(ctx, tx, oregon.row.id, CLI_ACTOR);
+        }),
+    );
+    const { berlin, oregon, kept } = site.made;
+    const report = site.restore();
+    expect(report.carried).toEqual([
+      { what: "ended location token", count: 2 },
+      { what: "new location token", count: 1 },
+    ]);
+    await site.withApp(async ({ ctx }) => {
+      const isStored = (token: string) =>
+        findLocationToken(ctx.db, { hash: sha256(token) }) !== undefined;
+      const tokens = [berlin.token, oregon.token, rotated.token, kept.token];
+      expect(tokens.map(isStored)).toEqual([false, false, true, true]);
+    });
   });
 
   test("heartbeat tokens and signing secrets rotated since the backup are kept after a restore", async () => {

@@ -33,12 +33,12 @@ function request({ method, body }: Route): CallOptions {
 }
 
 describe("every protected route", () => {
-  test("protected routes are the metrics, the tools of AI agents and all of /api/v1 except heartbeats, reports about mails and paths of Gatus", async () => {
+  test("protected routes are the metrics, the tools of AI agents and all of /api/v1 except heartbeats, the work of agents, reports about mails and paths of Gatus", async () => {
     await using site = await createSite();
     const inApi = site.app.app.routes.routes.filter(
       ({ path }) =>
         path.startsWith("/api/v1/") &&
-        !/^\/api\/v1\/(heartbeats|mail\/bounces|endpoints|suites|config)(\/|$)/.test(path),
+        !/^\/api\/v1\/(heartbeats|probe|mail\/bounces|endpoints|suites|config)(\/|$)/.test(path),
     );
     const elsewhere = site.protectedRoutes.filter(({ route }) => !inApi.includes(route));
     expect(elsewhere.map(({ route }) => route.path).sort()).toEqual([
@@ -212,7 +212,7 @@ describe("every route", () => {
     await using site = await createSite();
     const open = site.app.app.routes.routes.filter(
       ({ operation }) =>
-        !["key", "session", "heartbeat", "imported-heartbeat", "reporter"].includes(
+        !["key", "session", "heartbeat", "imported-heartbeat", "location", "reporter"].includes(
           operation.access.kind,
         ),
     );

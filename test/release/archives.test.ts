@@ -67,7 +67,9 @@ describe("an archive of a release", () => {
       "THIRD-PARTY-LICENSES.txt",
       "allclear.1",
       "allclear.service",
+      "allclear-agent.service",
       "compose.yaml",
+      "compose.agent.yaml",
     ]);
     expect(texts.get("LICENSE")).toStartWith("MIT License\n");
     expect(texts.get("THIRD-PARTY-LICENSES.txt")).toContain("\nelysia ");

@@ -6,6 +6,7 @@ import { listAlertsOf } from "../../src/features/monitors/alerts/alert-store";
 import type { Monitoring } from "../../src/features/monitors/monitoring";
 import { type Alarms, createAlarms } from "../../src/features/alarms/alarms";
 import type { Ctx } from "../../src/context";
+import { PRESENT_AGENTS } from "./agents";
 import { type Answer, type CallOptions, createTestApp, type TestApp } from "./app";
 import { settle, type TestClock } from "./clock";
 
@@ -89,6 +90,7 @@ export async function openAlertSite(
       nextCheckAt: (id) => engine.nextCheckAt(id),
       tryOut: (...given) => engine.tryOut(...given),
       isTooBusy: () => false,
+      ...PRESENT_AGENTS,
     };
   };
   const app = await createTestApp({ ...options, monitoring });

@@ -19,6 +19,7 @@ import type { Backups } from "../../src/features/backups/backups";
 import type { ImportJobs } from "../../src/imports/jobs";
 import { type RevealedKey } from "../../src/features/keys/keys";
 import type { Scope } from "../../src/features/keys/scopes";
+import { CheckRequests } from "../../src/features/locations/check-requests";
 import { createIdleMonitoring, type Monitoring } from "../../src/features/monitors/monitoring";
 import type { PageInput } from "../../src/features/pages/wire";
 import type { PageRow } from "../../src/features/pages/store";
@@ -71,6 +72,8 @@ export interface TestApp extends AsyncDisposable {
   app: App;
   ctx: Ctx;
   clock: TestClock;
+  /** Checks that agents of locations are asked for. */
+  checkRequests: CheckRequests;
   /**
    * Sends one request through the gateway. Every JSON answer is checked against the schema of its
    * route, and every error against the declared errors.
@@ -146,7 +149,7 @@ export async function createTestApp(
     databasePath?: string;
     logLevel?: LogLevel;
     /** Creates the monitoring that runs the checks; without it none run. */
-    monitoring?: (ctx: Ctx) => Monitoring;
+    monitoring?: (ctx: Ctx, checkRequests: CheckRequests) => Monitoring;
     /** Writes backups; by default in this process, into a temporary folder. */
     backups?: (ctx: Ctx) => Backups;
     /** Imports from other products; by default in this process, with a temporary data directory. */
@@ -175,13 +178,22 @@ export async function createTestApp(
   const ctx = createContext({ config, db, clock, log, random: systemRandom });
   const own = createTestBackups(ctx);
   const backups = options.backups?.(ctx) ?? own.backups;
-  const monitoring = options.monitoring?.(ctx) ?? createIdleMonitoring();
+  const checkRequests = new CheckRequests(clock);
+  const monitoring = options.monitoring?.(ctx, checkRequests) ?? createIdleMonitoring();
   const egress = (options.egress ?? createEgress)(ctx);
   const fleet = options.fleet?.(ctx);
   const ownImports = createTestImports(ctx);
   const imports = options.imports?.(ctx) ?? ownImports.imports;
   const labels = options.labels?.(ctx);
-  const background = async () => ({ monitoring, backups, imports, egress, labels, fleet });
+  const background = async () => ({
+    monitoring,
+    checkRequests,
+    backups,
+    imports,
+    egress,
+    labels,
+    fleet,
+  });
   const wrap = options.wrap?.(ctx);
   const { passwords, visitorPasswords } = options;
   const app = createApp(ctx, { background, passwords, visitorPasswords, wrap });
@@ -205,6 +217,7 @@ export async function createTestApp(
     app,
     ctx,
     clock,
+    checkRequests,
     call,
     keyWith: async (...scopes) => (await makeKey({ scopes })).value,
     createKey: makeKey,

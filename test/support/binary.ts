@@ -67,15 +67,14 @@ interface FetchOptions extends Omit<RequestInit, "headers"> {
   headers?: Record<string, string>;
 }
 
-/** A running server that has reported to be ready. */
-export interface Server {
+/** A command that runs until it is stopped. */
+export interface Running {
   pid: number;
-  url: string;
-  port: number;
-  fetch(path: string, options?: FetchOptions): Promise<Response>;
   /** Standard output and standard error so far. */
   stdout(): string;
   stderr(): string;
+  /** Resolves at the first match in standard error. Rejects when the process ends without one. */
+  untilError(pattern: RegExp): Promise<RegExpExecArray>;
   /** Sends SIGTERM. Resolves to the exit code once the process has ended. */
   stop(): Promise<number>;
   /** Sends SIGKILL. Resolves once the process has ended. */
@@ -83,6 +82,13 @@ export interface Server {
   /** Sends a signal and does not wait. */
   signal(signal: NodeJS.Signals): void;
   exited: Promise<number>;
+}
+
+/** A running server that has reported to be ready. */
+export interface Server extends Running {
+  url: string;
+  port: number;
+  fetch(path: string, options?: FetchOptions): Promise<Response>;
 }
 
 /** A data directory with the executable. Disposing it ends all processes that it started. */
@@ -94,6 +100,8 @@ export interface Installation extends AsyncDisposable {
   path(name: string): string;
   /** Runs a command to its end. */
   run(args: string[], options?: ProcessOptions): Promise<Outcome>;
+  /** Starts a command that does not end by itself. */
+  start(args: string[], options?: ProcessOptions): Running;
   /** Runs a command that must succeed and returns its trimmed standard output. */
   output(...args: string[]): Promise<string>;
   /** Starts a server on a free port of the loopback interface and waits until it is ready. */
@@ -158,6 +166,28 @@ export async function createInstallation({
     return child;
   }
 
+  function startRunning(args: string[], options: ProcessOptions = {}): Running {
+    const child = start(args, options);
+    const stdout = gather(child.stdout);
+    const stderr = gather(child.stderr);
+    return {
+      pid: child.pid,
+      stdout: stdout.text,
+      stderr: stderr.text,
+      untilError: stderr.until,
+      exited: child.exited,
+      async stop() {
+        child.kill("SIGTERM");
+        return child.exited;
+      },
+      async kill() {
+        child.kill("SIGKILL");
+        await child.exited;
+      },
+      signal: (signal) => child.kill(signal),
+    };
+  }
+
   async function run(args: string[], options: ProcessOptions = {}): Promise<Outcome> {
     const child = start(args, options);
     const [stdout, stderr] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
@@ -178,15 +208,14 @@ export async function createInstallation({
     workDir,
     path,
     run,
+    start: startRunning,
     output,
     async serve({ command: name = "serve", args = [], ...options } = {}) {
-      const child = start([name, ...args], options);
-      const stdout = gather(child.stdout);
-      const stderr = gather(child.stderr);
-      const ready = await stderr.until(/is ready\. Open (http:\/\/\S+:(\d+))/);
+      const running = startRunning([name, ...args], options);
+      const ready = await running.untilError(/is ready\. Open (http:\/\/\S+:(\d+))/);
       const [, url = "", port = ""] = ready;
       return {
-        pid: child.pid,
+        ...running,
         url,
         port: Number(port),
         fetch(target, { key, headers, ...init } = {}) {
@@ -194,18 +223,6 @@ export async function createInstallation({
           if (key !== undefined) sent.set("authorization", `Bearer ${key}`);
           return fetch(url + target, { redirect: "manual", ...init, headers: sent });
         },
-        stdout: stdout.text,
-        stderr: stderr.text,
-        exited: child.exited,
-        async stop() {
-          child.kill("SIGTERM");
-          return child.exited;
-        },
-        async kill() {
-          child.kill("SIGKILL");
-          await child.exited;
-        },
-        signal: (signal) => child.kill(signal),
       };
     },
     async createKey(scopes, ...more) {

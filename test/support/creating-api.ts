@@ -7,6 +7,7 @@ import type { Ctx } from "../../src/context";
 import { createSessions } from "../../src/features/auth/sessions";
 import { createKeyDirectory } from "../../src/features/keys/directory";
 import { listAllKeys } from "../../src/features/keys/records";
+import { createLocationDirectory } from "../../src/features/locations/tokens";
 import { createHeartbeatDirectory } from "../../src/features/monitors/tokens";
 import { createDomains } from "../../src/features/pages/addresses";
 import { createCredentials } from "../../src/http/caller";
@@ -148,6 +149,7 @@ function putBehindGateway(app: TestApp, loadRoutes: GatewayDependencies["loadRou
     credentials: createCredentials(createKeyDirectory(ctx), createBearerReader()),
     sessions: createSessions(ctx),
     heartbeats: createHeartbeatDirectory(ctx),
+    locations: createLocationDirectory(ctx),
   };
   app.app.handle = createGateway({
     ctx,

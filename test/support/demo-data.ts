@@ -7,6 +7,7 @@ import type { TestApp } from "./app";
 import { createTestClock, type TestClock } from "./clock";
 import { type DemoKey, makeKeys, useKeys } from "./demo-data-keys";
 import { addMailings, type DemoMailings } from "./demo-data-mailings";
+import { addLocations, type DemoLocations } from "./demo-data-locations";
 import { maintenanceDiary } from "./demo-data-maintenance";
 import { addMonitors } from "./demo-data-monitors";
 import { addPages } from "./demo-data-pages";
@@ -37,6 +38,7 @@ export interface DemoData {
   webhooks: DemoWebhooks;
   /** Ids by purpose. */
   mailings: DemoMailings;
+  locations: DemoLocations;
   /** Tokens of a pending invitation and of a password link. */
   links: { invitation: string; newPassword: string };
 }
@@ -72,6 +74,7 @@ export async function fillDemoData(installation: TestApp): Promise<DemoData> {
     ...webhookEntries(installation, pages, jonas),
   ]);
   await addMonitors(installation, NOW, [pages.shop, pages.inside], jonas);
+  const locations = await addLocations(installation, NOW, jonas);
   await addTemplates(installation, jonas);
   const webhooks = await deliverAll(installation, NOW, pages);
   const mailings = await addMailings(installation, NOW, pages);
@@ -86,6 +89,7 @@ export async function fillDemoData(installation: TestApp): Promise<DemoData> {
   await useKeys(installation, NOW, [...keys.values(), oldValue]);
   return {
     sessions,
+    locations,
     webhooks,
     mailings,
     links,

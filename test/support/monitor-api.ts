@@ -3,6 +3,7 @@ import { insertCheck } from "../../src/features/monitors/checks-store";
 import { findMonitor, listAllMonitors } from "../../src/features/monitors/store";
 import type { Ctx } from "../../src/context";
 import { notFound } from "../../src/base/errors";
+import { PRESENT_AGENTS } from "./agents";
 import { type Answer, type CallOptions, createTestApp, type TestApp } from "./app";
 
 /** An app whose monitors are checked on demand only, and a key that manages them. */
@@ -93,6 +94,7 @@ export function recordingMonitoring(
     nextCheckAt: () => undefined,
     tryOut: async () => ({ outcome: "ok", latencyMs: 1, message: null }),
     isTooBusy: () => false,
+    ...PRESENT_AGENTS,
     alertsChanged: () => {},
   };
 }

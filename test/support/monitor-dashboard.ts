@@ -9,6 +9,7 @@ import { listAllMonitors } from "../../src/features/monitors/store";
 import type { Step } from "../../src/egress/steps";
 import { CLI_ACTOR, type Role } from "../../src/base/actor";
 import type { MonitorState, MonitorType } from "../../src/base/status";
+import { PRESENT_AGENTS } from "./agents";
 import { type Answer, createTestApp, type TestApp, type TestPage } from "./app";
 import { type Fields, openForm } from "./dashboard";
 import { setSteps } from "./steps";
@@ -89,6 +90,7 @@ export async function createMonitorDashboard(role: Role = "admin"): Promise<Moni
       heartbeat: async () => {},
       nextCheckAt: () => dashboard.nextCheckAt,
       isTooBusy: () => false,
+      ...PRESENT_AGENTS,
       alertsChanged: () => {},
       async tryOut(type, config, timeoutMs, steps) {
         triedOut.push({ type, config, timeoutMs });

@@ -106,6 +106,8 @@ export function addMonitor(
     inverted: false,
     reminderSeconds: 0,
     group: null,
+    locations: ["local"],
+    downWhen: "majority",
     notes: null,
   };
   insertMonitor(tx, row);

@@ -3,6 +3,7 @@ import { getMonitorRecord } from "../../src/features/monitors/records";
 import type { Monitoring } from "../../src/features/monitors/monitoring";
 import type { Step } from "../../src/egress/steps";
 import { insertCheck } from "../../src/features/monitors/checks-store";
+import { storedAgents } from "./agents";
 import { setSteps } from "./steps";
 
 const STEPS: readonly Step[] = (
@@ -30,6 +31,7 @@ export function calmMonitoring(ctx: Ctx): Monitoring {
     },
     heartbeat: async () => {},
     isTooBusy: () => false,
+    ...storedAgents(ctx),
     alertsChanged: () => {},
     nextCheckAt: (id) =>
       getMonitorRecord(ctx.db, id).row.paused ? undefined : ctx.clock.now() + 48_000,

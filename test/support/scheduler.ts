@@ -11,7 +11,7 @@ export function openScheduler({ clock = createTestClock(), random = systemRandom
   const stalls = new Stalls(clock);
   const scheduler = new CheckScheduler(ctx, new Liveness(clock, undefined), stalls, () => {});
   scheduler.start();
-  const monitor = (id: string, intervalMs: number) =>
-    ({ id, intervalMs, retryMs: intervalMs, dueAt: 0, heapIndex: -1 }) as ScheduledMonitor;
+  const monitor = (id: string, intervalMs: number, phase = 0) =>
+    ({ id, intervalMs, phase, retryMs: intervalMs, dueAt: 0, heapIndex: -1 }) as ScheduledMonitor;
   return { clock, scheduler, monitor };
 }

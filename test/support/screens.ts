@@ -8,6 +8,7 @@ import { GENERAL_SCREENS } from "./screens/general";
 import { IMPORT_SCREENS } from "./screens/imports";
 import { INCIDENT_SCREENS } from "./screens/incidents";
 import { KEY_SCREENS } from "./screens/keys";
+import { LOCATION_SCREENS } from "./screens/locations";
 import { MAIL_SCREENS } from "./screens/mail";
 import { MAIL_LINK_SCREENS } from "./screens/mail-links";
 import { MAILING_SCREENS } from "./screens/mailings";
@@ -36,6 +37,7 @@ export const SCREEN_PARTS = {
     ...PAGE_SCREENS,
     ...SUBSCRIBER_SCREENS,
     ...KEY_SCREENS,
+    ...LOCATION_SCREENS,
     ...WEBHOOK_SCREENS,
     ...ACTIVITY_SCREENS,
     ...USER_SCREENS,

@@ -143,6 +143,8 @@ const MONITOR = {
     { id: "cmp_01kkbtek00e0rs6x0h3ye00001", name: "Checkout API", status: "partial_outage" },
   ],
   depends_on: ["mon_01kkbtek00e0rs6x0h3ye00903"],
+  locations: ["local"],
+  down_when: "majority",
   interval_seconds: 60,
   timeout_ms: 10_000,
   failure_threshold: 3,
@@ -200,6 +202,13 @@ const MADE = {
     intermediate: null,
     not_after: "2026-03-17T11:00:00.000Z",
     days_left: 7,
+  }),
+  "location.offline": made("location.offline", "loc_01kkbtek00e0rs6x0h3ye00901", {
+    id: "loc_01kkbtek00e0rs6x0h3ye00901",
+    ref: "berlin",
+    name: "Berlin",
+    silent_since: "2026-03-10T11:57:00.000Z",
+    url: "https://status.example.com/admin/settings/locations/loc_01kkbtek00e0rs6x0h3ye00901",
   }),
   "fleet.alarm": made("fleet.alarm", "mirror_stale", {
     kind: "mirror_stale",

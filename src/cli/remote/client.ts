@@ -30,7 +30,7 @@ export const EXIT = {
   failOn: 6,
 } as const;
 
-const SERVER: Setting<string> = {
+export const SERVER: Setting<string> = {
   flag: "server",
   env: "ALLCLEAR_SERVER",
   parse: parseBaseUrl,
@@ -175,7 +175,7 @@ export function connect(invocation: Invocation): Client {
 }
 
 /** True if only the server can read a request: over HTTPS, or within this machine. */
-function isPrivate({ protocol, hostname }: URL): boolean {
+export function isPrivate({ protocol, hostname }: URL): boolean {
   const host = hostname.replace(/^\[|\]$/g, "");
   const isLoopback = ipaddr.isValid(host) && ipaddr.process(host).range() === "loopback";
   return protocol === "https:" || host === "localhost" || isLoopback;

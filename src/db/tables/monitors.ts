@@ -4,6 +4,7 @@ import type { Manager } from "../../base/ids";
 import {
   CHECK_OUTCOMES,
   type CheckOutcome,
+  type DownWhen,
   type MonitorState,
   type MonitorType,
   type OnDown,
@@ -13,7 +14,7 @@ import {
 } from "../../base/status";
 
 /** An outcome, kept as its place in `CHECK_OUTCOMES`: the first two take no byte of their own. */
-const outcome = customType<{ data: CheckOutcome; driverData: number }>({
+export const outcome = customType<{ data: CheckOutcome; driverData: number }>({
   dataType: () => "integer",
   toDriver: (value) => CHECK_OUTCOMES.indexOf(value),
   fromDriver: (stored) => CHECK_OUTCOMES[stored] ?? "unknown",
@@ -45,6 +46,9 @@ export const monitors = sqliteTable("monitors", {
   reminderSeconds: integer("reminder_seconds").notNull().default(0),
   group: text("group_name"),
   notes: text(),
+  /** Ids of the locations that check it; `local` is this server. */
+  locations: text({ mode: "json" }).$type<string[]>().notNull().default(["local"]),
+  downWhen: text("down_when").$type<DownWhen>().notNull().default("majority"),
 });
 
 export const monitorTokens = sqliteTable(

@@ -207,10 +207,16 @@ function figuresOfStates(times: UptimeTimes, length: number): UptimeFigures {
 const MONITORS_MAX = 20;
 
 /**
- * Returns the response times of the subject's monitors by interval, each and all together. Throws
+ * Returns the response times of the subject's monitors by interval, each and all together, from one location (an id) or
+ * from all. Throws
  * `invalid_request` for more lines than an answer may have, and for more than 20 monitors.
  */
-export function latencyAnswer(reader: Reader, subject: Subject, period: Period): LatencyAnswer {
+export function latencyAnswer(
+  reader: Reader,
+  subject: Subject,
+  period: Period,
+  location?: string,
+): LatencyAnswer {
   const monitors = monitorsOf(reader, subject);
   if (monitors.length > MONITORS_MAX) {
     throw invalidParameter(
@@ -221,7 +227,7 @@ export function latencyAnswer(reader: Reader, subject: Subject, period: Period):
   requireLines(monitors.length, period);
   const { spans } = period;
   const nums = monitors.map(({ num }) => num);
-  const { each, total } = latencyOfEach(reader, nums, spans);
+  const { each, total } = latencyOfEach(reader, nums, spans, location);
   const data = monitors.flatMap(({ id, name }, i) =>
     (each[i] ?? []).map((figures, j) => ({
       id,

@@ -6,6 +6,8 @@ import { operation, scope } from "../../http/operation";
 import { NO_STORE, Representation } from "../../http/representation";
 import type { RequestContext } from "../../http/request-context";
 import { ComponentFilter, REFERENCE_MAX } from "../components/references";
+import { LocationReference } from "../locations/wire";
+import { readLocationFilter } from "../monitors/locations";
 import { incidentsAnswer, latencyAnswer, requestsAnswer, uptimeAnswer } from "./analytics";
 import { DEFAULT_DAYS, INTERVALS, LINES_MAX, readPeriod } from "./period";
 import { findSubject } from "./subject";
@@ -46,6 +48,11 @@ const SubjectQuery = Type.Object(
     monitor: named("Only this monitor: its id or `ref`."),
     ...PERIOD,
   },
+  { additionalProperties: false },
+);
+
+const LatencyQuery = Type.Object(
+  { ...SubjectQuery.properties, location: Type.Optional(LocationReference) },
   { additionalProperties: false },
 );
 
@@ -93,15 +100,16 @@ export function analyticsRoutes(ctx: Ctx) {
       "/latency",
       ({ query, request, requestContext }) => {
         const period = readPeriod(query, requestContext.now);
-        const answer = latencyAnswer(ctx.db, findSubject(ctx.db, query), period);
+        const location = readLocationFilter(ctx.db, query)?.id;
+        const answer = latencyAnswer(ctx.db, findSubject(ctx.db, query), period, location);
         return send(request, requestContext, "latency", LatencyLine, answer);
       },
       {
-        query: SubjectQuery,
+        query: LatencyQuery,
         ...declare(
           "getLatencyAnalytics",
           "Read response times",
-          "Response times of each monitor by interval, for at most 20 monitors.",
+          "Response times of each monitor by interval, for at most 20 monitors, from all locations together or from one.",
           LatencyAnswer,
         ),
       },

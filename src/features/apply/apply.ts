@@ -10,6 +10,7 @@ import { applyComponents } from "../components/file";
 import { applyTemplates, exportTemplates } from "../incident-templates/file";
 import type { TemplateRow } from "../incident-templates/store";
 import { listAllTemplates } from "../incident-templates/templates";
+import { applyLocations, exportLocations, pruneLocations } from "../locations/file";
 import { applySchedules, exportSchedules } from "../maintenance/schedules/file";
 import { listSchedules, type ScheduleRow } from "../maintenance/schedules/store";
 import { listStoredMonitors } from "../monitors/declared";
@@ -25,7 +26,7 @@ import { type ApplyOptions, type ApplyOutcome, ApplyRun, type Named, RowsByRef }
 import type { ApplyFile } from "./schema";
 
 /**
- * Applies a file: creates and changes pages, groups, components, monitors, webhooks, incident templates and
+ * Applies a file: creates and changes pages, groups, components, locations, monitors, webhooks, incident templates and
  * maintenance schedules, inside one transaction. Fields that the file leaves out get their defaults. Statuses
  * are never changed, and objects that were not created by `apply` stay if the file lacks them. Applying it again
  * changes nothing.
@@ -47,7 +48,9 @@ export function applyFile(ctx: Ctx, tx: Tx, file: ReadFile, options: ApplyOption
     return applyComponents(run, page, desired, path);
   });
   const storedWebhooks = listStoredWebhooks(tx);
+  const locations = applyLocations(run, content.locations ?? []);
   applyMonitors(run, [...monitorLists, { monitors, path: ["monitors"], componentId: null }]);
+  pruneLocations(run, locations);
   applyWebhooks(run, webhooks, storedWebhooks);
   applyTemplates(run, incident_templates);
   applySchedules(run, schedules);
@@ -140,10 +143,12 @@ export function exportFile(
   const webhooks = exportWebhooks(reader, rows, { every: !page });
   const templates = exportTemplates(reader, rows, { every: !page });
   const schedules = exportSchedules(reader, rows);
+  const locations = page ? [] : exportLocations(reader);
   return {
     pages: rows.map((row) =>
       exportPage(reader, page ? { ...row, isDefault: false } : row, monitors),
     ),
+    ...(locations.length > 0 && { locations }),
     ...(page || monitors.alone.length === 0 ? {} : { monitors: monitors.alone }),
     ...(webhooks.length > 0 && { webhooks }),
     ...(templates.length > 0 && { incident_templates: templates }),

@@ -14,6 +14,7 @@ import { schemaErrors } from "../../base/validation";
 import { ANY_MONITOR } from "../../base/webhook";
 import { parseYamlText, YamlTooLarge } from "../../base/yaml";
 import type { FileComponent } from "../components/file";
+import { mapLocationToken, validateLocationToken } from "../locations/file";
 import { mapDeclaredSecrets, validateDeclaredMonitor } from "../monitors/declared";
 import type { FileMonitor } from "../monitors/file";
 import { type FilePage, mapPagePassword, pageFields, validatePagePassword } from "../pages/file";
@@ -150,6 +151,7 @@ const LISTS: ReadonlySet<string> = new Set([
   "pages",
   "groups",
   "components",
+  "locations",
   "monitors",
   "webhooks",
   "incident_templates",
@@ -196,7 +198,11 @@ function resolveReferences(file: ApplyFile, env: Environment, errors: FieldError
   const pages = withPointers(file.pages, "#/pages").map(({ item, pointer }) =>
     mapPagePassword(item, resolve(pointer)),
   );
-  const resolved = withMonitors({ ...file, pages }, ({ item, pointer }) =>
+  const locations = withPointers(file.locations, "#/locations").map(({ item, pointer }) =>
+    mapLocationToken(item, resolve(pointer)),
+  );
+  const open = { ...file, pages, ...(file.locations && { locations }) };
+  const resolved = withMonitors(open, ({ item, pointer }) =>
     mapDeclaredSecrets(item, resolve(pointer)),
   );
   if (!file.webhooks) return resolved;
@@ -298,9 +304,12 @@ function validateSemantics(content: ApplyFile): FieldError[] {
   const pages = withPointers(content.pages, "#/pages");
   const monitors = monitorsIn(content);
   const webhooks = withPointers(content.webhooks, "#/webhooks");
+  const locations = withPointers(content.locations, "#/locations");
   return [
     ...pages.flatMap(validatePage),
     ...validateRefs(pages),
+    ...validateRefs(locations),
+    ...locations.flatMap(({ item, pointer }) => withinItem(pointer, validateLocationToken(item))),
     ...validateRefs(monitors),
     ...monitors.flatMap(({ item, pointer }) => withinItem(pointer, validateDeclaredMonitor(item))),
     ...validateRefs(webhooks),

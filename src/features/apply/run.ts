@@ -211,7 +211,7 @@ export function nameOf(path: Path): string {
     .replace(/^\./, "");
 }
 
-/** An object of the file that is identified by a ref: a page, group, component, monitor, webhook, template or schedule. */
+/** An object of the file that is identified by a ref: a page, group, component, location, monitor, webhook, template or schedule. */
 export interface Named {
   ref?: string;
   /** Undefined only for webhooks. */
@@ -302,6 +302,7 @@ interface Change {
     | "page"
     | "group"
     | "component"
+    | "location"
     | "monitor"
     | "webhook"
     | "incident template"

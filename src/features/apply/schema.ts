@@ -2,6 +2,7 @@ import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { WEBHOOK_FORMATS } from "../../base/webhook";
 import { FileComponent, FileGroup } from "../components/file";
 import { FileTemplate } from "../incident-templates/file";
+import { FileLocation } from "../locations/file";
 import { FileSchedule } from "../maintenance/schedules/file";
 import { FileMonitor, FileMonitors } from "../monitors/file";
 import { FilePage } from "../pages/file";
@@ -12,6 +13,7 @@ import { isUrlSecret } from "../webhooks/formats/index";
 export const ApplyFile = Type.Object(
   {
     pages: Type.Array(FilePage),
+    locations: Type.Optional(Type.Array(FileLocation)),
     monitors: FileMonitors,
     webhooks: Type.Optional(Type.Array(FileWebhook)),
     incident_templates: Type.Optional(Type.Array(FileTemplate)),
@@ -29,6 +31,7 @@ const DEFINED = {
   page: FilePage,
   group: FileGroup,
   component: FileComponent,
+  location: FileLocation,
   monitor: FileMonitor,
   webhook: FileWebhook,
   incident_template: FileTemplate,
@@ -42,6 +45,7 @@ export const EXTENSION = /^x-/;
 export const DESCRIPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   file: {
     pages: "Status pages. The order of everything below them is the order on the page.",
+    locations: "Places besides the server from which agents check monitors.",
     monitors: "Monitors that belong to no component.",
     webhooks: "Endpoints that receive events.",
     incident_templates: "Prepared texts for incidents.",
@@ -97,10 +101,14 @@ export const DESCRIPTIONS: Readonly<Record<string, Readonly<Record<string, strin
     show_latency: "True to show the response times of its monitor. Default: false.",
     monitors: "Monitors that decide its status.",
   },
+  location: {
+    token: "Token of its agent, 32 to 128 characters. Absent or null: a stored one stays.",
+  },
   monitor: {
     type: "Kind of check.",
     components: "Further components that it watches: page-slug/component-ref.",
     depends_on: "Refs of monitors without which this one cannot be up.",
+    locations: "Refs of the locations that check it; local is the server. Default: local.",
     config: "Target and conditions of the check.",
     op: "Comparison.",
     value: "Expected value.",

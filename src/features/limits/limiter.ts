@@ -17,6 +17,7 @@ export const POLICIES = {
   session: { subject: "this session", perMinute: 600 },
   heartbeat: { subject: "this heartbeat token", perMinute: 120 },
   alerts: { subject: "this sender of alerts", perMinute: 1_200 },
+  location: { subject: "the agent of this location", perMinute: 600 },
   link: { subject: "this link", perMinute: 10 },
   reporter: { subject: "the token for reports about mails", perMinute: 600 },
   health: { subject: "this address for health checks", perMinute: 1_200 },
@@ -41,6 +42,8 @@ export interface Limiter {
   chargeHeartbeat(bucket: string): Charge;
   /** Charges the key or token of a sender of alerts, by the name of its bucket. */
   chargeAlerts(bucket: string): Charge;
+  /** Charges the agent of a location. All tokens of a location have one bucket. */
+  chargeLocation(locationId: string): Charge;
   /** Charges a right link from a mail, by the name of its bucket. */
   chargeLink(bucket: string): Charge;
   /** Charges the token for reports about mails. There is one. */
@@ -107,6 +110,7 @@ export function createLimiter({ clock, config, random }: LimiterParts): LocalLim
   const sessions = callers(Math.min(capacity, SESSIONS_MAX));
   const heartbeats = callers(capacity);
   const alerts = callers(capacity);
+  const locations = callers(capacity);
   const links = callers(capacity);
   const reporter = callers(1);
   const addresses = callers(capacity);
@@ -130,6 +134,10 @@ export function createLimiter({ clock, config, random }: LimiterParts): LocalLim
     chargeAlerts: (bucket) => ({
       policy: "alerts",
       decision: alerts().take(bucket, POLICIES.alerts.perMinute),
+    }),
+    chargeLocation: (locationId) => ({
+      policy: "location",
+      decision: locations().take(locationId, POLICIES.location.perMinute),
     }),
     chargeLink: (bucket) => ({
       policy: "link",
@@ -157,6 +165,7 @@ export function createLimiter({ clock, config, random }: LimiterParts): LocalLim
       session: figuresOf(sessions.peek()),
       heartbeat: figuresOf(heartbeats.peek()),
       alerts: figuresOf(alerts.peek()),
+      location: figuresOf(locations.peek()),
       link: figuresOf(links.peek()),
       reporter: figuresOf(reporter.peek()),
       health: figuresOf(healthChecks.peek()),

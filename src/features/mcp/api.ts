@@ -276,7 +276,8 @@ const READINGS: Readonly<Record<string, Reading>> = {
     many: { id: "listMonitors", present: monitorForTools },
   },
   get_monitor: {
-    description: "One monitor with its state and its last result, without its configuration.",
+    description:
+      "One monitor with its state and its last result, also at each of its locations, without its configuration.",
     one: {
       id: "getMonitor",
       argument: "id",

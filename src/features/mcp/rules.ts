@@ -26,10 +26,23 @@ function untrusted(text: string | null) {
 
 /** Returns a monitor without its configuration, which can hold secrets. */
 export function monitorForTools(shown: Monitor): object {
-  const { config: _config, last_check: check, ...monitor } = shown;
-  if (!check) return { ...monitor, last_check: null };
+  const { config: _config, last_check: check, at_locations: places, ...monitor } = shown;
+  return {
+    ...monitor,
+    last_check: checkForTools(check),
+    ...(places && {
+      at_locations: places.map((place) => ({
+        ...place,
+        last_check: checkForTools(place.last_check),
+      })),
+    }),
+  };
+}
+
+function checkForTools(check: Monitor["last_check"]): object | null {
+  if (!check) return null;
   const { message, ...result } = check;
-  return { ...monitor, last_check: { ...result, ...untrusted(message) } };
+  return { ...result, ...untrusted(message) };
 }
 
 /** Returns an incident. The updates of one that a monitor opened quote what its checks have seen. */

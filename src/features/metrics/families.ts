@@ -13,6 +13,7 @@ import type { SenderFigures } from "../mail/sending/sender";
 import { MAIL_RESULTS } from "../mail/sending/results";
 import { countSuppressedAddresses } from "../mail/suppressions";
 import { waitingMails } from "../mail/waiting";
+import { countMonitorsByLocation, listLocations } from "../locations/store";
 import { DELAY_BOUNDS_MS, type MonitoringFigures } from "../monitors/engine/engine";
 import { countMonitorsByState } from "../monitors/store";
 import { SIGN_UP_RESULTS, type SignUpFigures } from "../subscribers/sign-up";
@@ -144,6 +145,30 @@ export function monitorFamilies(reader: Reader): MetricFamily[] {
         );
         for (const state of MONITOR_STATES) {
           yield { labels: { state }, value: counts.get(state) ?? 0 };
+        }
+      },
+    },
+    {
+      type: "gauge",
+      name: "allclear_location_monitors",
+      help: "Monitors by their state at a location, of those that other locations than the server check.",
+      labelNames: ["location", "state"],
+      *read() {
+        const refs = new Map(listLocations(reader, {}).map(({ id, ref }) => [id, ref]));
+        for (const { locationId, state, monitors } of countMonitorsByLocation(reader, {})) {
+          const location = refs.get(locationId) ?? locationId;
+          yield { labels: { location, state }, value: monitors };
+        }
+      },
+    },
+    {
+      type: "gauge",
+      name: "allclear_location_contact_timestamp_seconds",
+      help: "Time of the last call of the agent of a location, exact to 15 seconds.",
+      labelNames: ["location"],
+      *read() {
+        for (const { ref, contactAt } of listLocations(reader, {})) {
+          if (contactAt !== null) yield { labels: { location: ref }, value: contactAt / SECOND_MS };
         }
       },
     },

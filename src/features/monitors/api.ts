@@ -19,6 +19,7 @@ import {
   tokenOwnerOf,
 } from "../../http/request-context";
 import { ComponentFilter, readComponentFilter } from "../components/references";
+import { LocationReference } from "../locations/wire";
 import { PageFilter, readPageFilter } from "../pages/pages";
 import {
   ALERT_BODY,
@@ -27,7 +28,12 @@ import {
   createAlertIntake,
   OPTIONAL_ALERT_COUNTS,
 } from "./alert-routes";
-import { listChecksBefore } from "./checks-store";
+import {
+  isCheckedElsewhere,
+  listChecksAt,
+  listStatesAtLocations,
+  readLocationFilter,
+} from "./locations";
 import { CANNOT_CHECK, type Monitoring } from "./monitoring";
 import {
   acknowledgeMonitor,
@@ -52,6 +58,7 @@ import {
   Monitor,
   MonitorStateText,
   MonitorTypeText,
+  presentAtLocations,
   presentCheck,
   presentCheckWithSteps,
   presentMonitor,
@@ -141,8 +148,15 @@ export function monitorRoutes(ctx: Ctx, monitoring: Monitoring) {
     )
     .get(
       "/monitors/:id",
-      ({ params, request }) =>
-        sendResource(request, presentMonitor(getMonitorByReference(ctx.db, params.id))),
+      ({ params, request }) => {
+        const record = getMonitorByReference(ctx.db, params.id);
+        const monitor = presentMonitor(record);
+        if (!isCheckedElsewhere(record.row)) return sendResource(request, monitor);
+        const states = listStatesAtLocations(ctx.db, record);
+        const at = presentAtLocations(states, (id) => monitoring.presenceOf(id));
+        const located: Monitor = { ...monitor, at_locations: at };
+        return sendResource(request, located);
+      },
       operation({
         ...DECLARED,
         id: "getMonitor",
@@ -196,7 +210,10 @@ export function monitorRoutes(ctx: Ctx, monitoring: Monitoring) {
     );
 }
 
-const ChecksQuery = Type.Object(PageQuery, { additionalProperties: false });
+const ChecksQuery = Type.Object(
+  { location: Type.Optional(LocationReference), ...PageQuery },
+  { additionalProperties: false },
+);
 
 const CHANGE = { ...DECLARED, conditional: "if-match" } as const;
 const CHANGED = { 200: { description: "The monitor as it is now.", schema: Monitor } };
@@ -285,13 +302,13 @@ function verbRoutes(ctx: Ctx, monitoring: Monitoring) {
     .post(
       "/monitors/:id/check",
       async ({ params }) => {
-        const { row } = getMonitorByReference(ctx.db, params.id);
+        const { row, locations } = getMonitorByReference(ctx.db, params.id);
         if (isPassive(row.type)) throw conflict(CANNOT_CHECK);
         requireSupported(row);
         if (row.paused) throw conflict("The monitor is paused. Resume it first.");
         const recorder = new StepRecorder(ctx.clock);
         const check = await monitoring.checkNow(row.id, recorder);
-        return sendUntagged(presentCheckWithSteps(check, recorder.steps));
+        return sendUntagged(presentCheckWithSteps(check, recorder.steps, locations));
       },
       {
         ...noBody(),
@@ -300,7 +317,7 @@ function verbRoutes(ctx: Ctx, monitoring: Monitoring) {
           id: "checkMonitor",
           summary: "Check a monitor now",
           description:
-            "Runs a check at once and returns its result, which counts like any other, with its steps. This can take as long as the monitor's timeout; at most 70 seconds. Then a failure is returned even if it waits for the checks of other monitors before it counts, and a check that has no result goes on: the answer is 503, and the result is listed later.",
+            "Runs a check at once and returns its result, which counts like any other, with its steps. Its other locations are asked too, and the result is that of the server if it is one of them. This can take as long as the monitor's timeout; at most 70 seconds. Then a failure is returned even if it waits for the checks of other monitors before it counts, and a check that has no result goes on: the answer is 503, and the result is listed later.",
           answers: { 200: { description: "The result.", schema: CheckWithSteps } },
           errors: ["not_found", "conflict"],
         }),
@@ -309,12 +326,18 @@ function verbRoutes(ctx: Ctx, monitoring: Monitoring) {
     .get(
       "/monitors/:id/checks",
       ({ params, query, request, requestContext }) => {
-        const { row } = getMonitorByReference(ctx.db, params.id);
-        const { limit, after: before = Number.MAX_SAFE_INTEGER } = readPageRequest(query, "number");
-        const rows = listChecksBefore(ctx.db, { monitorNum: row.num, before, limit: limit + 1 });
-        const page = toPage(rows, limit, ({ at }) => at, presentCheck);
-        const self = `${ctx.baseUrl}/api/v1/monitors/${row.id}/checks?limit=${limit}`;
-        return sendList(request, requestContext, page, self);
+        const record = getMonitorByReference(ctx.db, params.id);
+        const { limit, after: before } = readPageRequest(query, "number");
+        const location = readLocationFilter(ctx.db, query);
+        const rows = listChecksAt(ctx.db, record, { location, before, limit: limit + 1 });
+        const page = toPage(
+          rows,
+          limit,
+          ({ position }) => position,
+          (check) => presentCheck(check, check.location),
+        );
+        const path = `${ctx.baseUrl}/api/v1/monitors/${record.row.id}/checks`;
+        return sendList(request, requestContext, page, listAddress(path, query, limit));
       },
       {
         query: ChecksQuery,
@@ -323,7 +346,7 @@ function verbRoutes(ctx: Ctx, monitoring: Monitoring) {
           id: "listMonitorChecks",
           summary: "List a monitor's results",
           description:
-            "Newest first. Results are kept for 48 hours unless the server is configured otherwise.",
+            "Newest first, of all locations that check it now, or of one. Results are kept for 48 hours unless the server is configured otherwise.",
           answers: { 200: { description: "A page of the list.", schema: ListOf(Check) } },
           errors: ["not_found"],
           conditional: "etag",

@@ -16,7 +16,7 @@ import {
   type SecretPlan,
   withoutFacts,
 } from "../../base/secrets";
-import { type MonitorType, SUPPORTED_TYPES, type SupportedType } from "../../base/status";
+import { LOCAL, type MonitorType, SUPPORTED_TYPES, type SupportedType } from "../../base/status";
 import { FieldErrors, validate } from "../../base/validation";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
@@ -40,6 +40,8 @@ interface DeclaredMonitor extends MonitorSettings {
   type: SupportedType;
   paused?: boolean;
   config?: MonitorConfig;
+  /** Refs of locations. */
+  locations?: string[];
 }
 
 /** Returns the schema of a monitor in a file, with further fields of the file. */
@@ -54,8 +56,9 @@ export function declaredMonitorSchema<More>(more: TProperties) {
 /** Returns errors that the schema of a declared monitor cannot express. */
 export function validateDeclaredMonitor(monitor: DeclaredMonitor): readonly FieldError[] {
   const errors = new FieldErrors();
-  validateConfig(errors, monitor.type, monitor.config ?? {}, monitor.paused);
-  validateSettings(errors, monitor.type, settingsOf(monitor), monitor.config ?? {});
+  const { type, config = {}, paused = false, locations = [LOCAL] } = monitor;
+  validateConfig(errors, type, config, !paused && locations.includes(LOCAL));
+  validateSettings(errors, type, settingsOf(monitor), config);
   return errors.all;
 }
 
@@ -118,6 +121,7 @@ function namesOf(settings: Settings): Required<MonitorSettings> {
     open_incident: settings.openIncident,
     inverted: settings.inverted,
     reminder_seconds: settings.reminderSeconds,
+    down_when: settings.downWhen,
     group: settings.group,
     tags: settings.tags,
     notes: settings.notes,
@@ -239,6 +243,7 @@ interface MonitorAssignment {
   componentIds: string[];
   /** Not validated: see `findInvalidChain`. */
   parentIds: string[];
+  locationIds: string[];
 }
 
 /**
@@ -275,13 +280,14 @@ export function planMonitor(monitor: DeclaredMonitor, row: MonitorRow | undefine
       ? { name: row.name, ...namesOf(row), paused: row.paused, ...within(config.current) }
       : {},
     desired: { name, ...settings, paused, ...within(config.desired) },
-    create(ctx, tx, { componentIds, ...identity }, actor) {
+    create(ctx, tx, { componentIds, locationIds, ...identity }, actor) {
       const fields = { name, type, ...settings, paused, config: config.creation };
-      const input = { ...fields, component_ids: componentIds };
+      const input = { ...fields, component_ids: componentIds, locations: locationIds };
       return createMonitor(ctx, tx, validate(CreateMonitorBody, input), actor, identity).record.row;
     },
-    update(ctx, tx, { ref, id, componentIds, parentIds }, actor) {
-      const input = { name, ...settings, config: config.change, component_ids: componentIds };
+    update(ctx, tx, { ref, id, componentIds, parentIds, locationIds }, actor) {
+      const fields = { name, ...settings, config: config.change };
+      const input = { ...fields, component_ids: componentIds, locations: locationIds };
       updateMonitor(ctx, tx, id, validate(UpdateMonitorBody, input), actor, { ref, parentIds });
       return (paused ? pauseMonitor : resumeMonitor)(ctx, tx, id, actor).row;
     },

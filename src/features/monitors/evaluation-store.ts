@@ -44,6 +44,8 @@ const WATCHED = {
   successThreshold: monitors.successThreshold,
   degradedAfterMs: monitors.degradedAfterMs,
   inverted: monitors.inverted,
+  locations: monitors.locations,
+  downWhen: monitors.downWhen,
   ...EVALUATION,
   heartbeatAt: monitorStates.heartbeatAt,
   // A JSON list of ids, in their order.

@@ -3,7 +3,9 @@ import { type Static, Type } from "@sinclair/typebox";
 import { invalidFields, pointer } from "../../base/errors";
 import type { Manager } from "../../base/ids";
 import { Text } from "../../base/schema";
+import { LOCAL } from "../../base/status";
 import { RefText } from "../../base/texts";
+import { FieldErrors } from "../../base/validation";
 import type { Reader, Tx } from "../../db/statements";
 import {
   type ApplyRun,
@@ -25,10 +27,11 @@ import {
   planMonitor,
 } from "./declared";
 import { findInvalidChain } from "./dependencies";
+import { isCheckedElsewhere, readLocations, readMonitorLocations } from "./locations";
 import type { MonitorRecord } from "./records";
 import { findMonitor, findMonitorByRef, type MonitorRow } from "./store";
 import { deleteMonitor } from "./monitors";
-import { PARENTS_MAX } from "./wire";
+import { LOCATIONS_MAX, PARENTS_MAX } from "./wire";
 
 /** Fields of a monitor that only files have. */
 interface MonitorMore {
@@ -38,6 +41,8 @@ interface MonitorMore {
   components?: string[];
   /** Refs of monitors on which it depends. */
   depends_on?: string[];
+  /** Refs of locations that check it; `local` is the server. */
+  locations?: string[];
 }
 
 /** A monitor in a file. */
@@ -46,6 +51,9 @@ export const FileMonitor = declaredMonitorSchema<MonitorMore>({
   previous_refs: PreviousRefs,
   components: Type.Optional(Type.Array(Text({ minLength: 1, maxLength: 127 }))),
   depends_on: Type.Optional(Type.Array(RefText, { maxItems: PARENTS_MAX, uniqueItems: true })),
+  locations: Type.Optional(
+    Type.Array(RefText, { minItems: 1, maxItems: LOCATIONS_MAX, uniqueItems: true }),
+  ),
 });
 export type FileMonitor = Static<typeof FileMonitor>;
 export const FileMonitors = Type.Optional(Type.Array(FileMonitor));
@@ -219,7 +227,11 @@ function applyMonitor(
     if (stored && stored.row.managedBy !== managedBy) requireNoLabels(stored.row);
     const componentIds = componentIdsOf(entry, refs.components);
     const parentIds = parentIdsOf(item, refs.monitors);
-    return [{ ref, id, managedBy, componentIds, parentIds }, planMonitor(item, stored?.row)];
+    const errors = new FieldErrors();
+    const locationIds = readLocations(tx, errors, item.locations ?? [LOCAL], item.type);
+    errors.throwIfAny();
+    const assigned = { ref, id, managedBy, componentIds, parentIds, locationIds };
+    return [assigned, planMonitor(item, stored?.row)];
   });
   const named = (ids: readonly string[]) => ids.map((one) => refs.components.nameOf(one)).sort();
   const refsOf = (ids: readonly string[]) => ids.map((one) => refs.monitors.of(one));
@@ -234,12 +246,14 @@ function applyMonitor(
       ref: stored?.ref,
       components: named(stored?.componentIds ?? []),
       depends_on: refsOf(stored?.parentIds ?? []),
+      locations: locationRefs(tx, stored?.row),
     }),
     desired: {
       ...plan.desired,
       ref,
       components: named(assignment.componentIds),
       depends_on: refsOf(assignment.parentIds),
+      locations: locationRefs(tx, { type: item.type, locations: assignment.locationIds }),
     },
     create: () => plan.create(ctx, tx, assignment, options.actor),
     update: () => plan.update(ctx, tx, assignment, options.actor),
@@ -251,6 +265,15 @@ function requireNoLabels({ managedBy, ref }: MonitorRow): void {
   if (managedBy !== "docker") return;
   const detail = `belongs to a monitor that labels of a container declare: ${ref}`;
   throw invalidFields([{ pointer: pointer("ref"), detail }]);
+}
+
+/** Returns the refs of a monitor's locations; none for types that wait for reports. */
+function locationRefs(
+  reader: Reader,
+  monitor: Pick<MonitorRow, "type" | "locations"> | undefined,
+): string[] {
+  if (!monitor) return [];
+  return readMonitorLocations(reader, [monitor])(monitor).map(({ ref }) => ref);
 }
 
 /**
@@ -323,6 +346,10 @@ export function exportMonitors(reader: Reader, pages: readonly PageRow[]): Expor
   const monitors = stored.filter(isDeclarable).filter(({ row }) => row.managedBy !== "docker");
   const refs = monitors.length > 0 ? readComponentRefs(reader) : undefined;
   const refOf = new Map(stored.map(({ row }) => [row.id, row.ref]));
+  const locationsOf = readMonitorLocations(
+    reader,
+    monitors.map(({ row }) => row),
+  );
   const { ranks, compare } = componentOrder(reader, pages);
   const below = new Map<string, FileMonitor[]>();
   const alone: FileMonitor[] = [];
@@ -332,6 +359,7 @@ export function exportMonitors(reader: Reader, pages: readonly PageRow[]): Expor
       monitor,
       others.map((id) => refs?.nameOf(id) ?? id),
       monitor.parentIds.map((id) => refOf.get(id) ?? id),
+      isCheckedElsewhere(monitor.row) ? locationsOf(monitor.row).map(({ ref }) => ref) : [],
     );
     if (first === undefined) alone.push(exported);
     else if (ranks.has(first)) below.set(first, [...(below.get(first) ?? []), exported]);
@@ -343,6 +371,7 @@ function exportMonitor(
   { row }: DeclarableMonitor,
   components: string[],
   parents: string[],
+  locations: string[],
 ): FileMonitor {
   const { name, ...declared } = declareMonitor(row);
   return {
@@ -351,5 +380,6 @@ function exportMonitor(
     ...declared,
     ...(components.length > 0 && { components }),
     ...(parents.length > 0 && { depends_on: parents }),
+    ...(locations.length > 0 && { locations }),
   };
 }

@@ -3,14 +3,10 @@ import { quantileOf } from "../../base/sketch";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../base/time";
 import type { Reader } from "../../db/statements";
 import type { Span } from "../components/rules";
-import {
-  findLeastRolledUntil,
-  listHourAverages,
-  listNewestChecks,
-  listRollupsOfMonitors,
-  listUnrolledResults,
-} from "./checks-store";
+import { LOCAL } from "../../base/status";
+import { ofLocations, ofMonitors, type Results } from "./checks-store";
 import { type Figures, figuresFromRow, figuresOf, mergeFigures } from "./figures";
+import { listLocationNums } from "./location-store";
 
 /** Response times in ms; null without responses. Quantiles are accurate to 2 %. */
 export interface LatencyFigures {
@@ -28,20 +24,50 @@ export interface LatencyFigures {
   p99Ms: number | null;
 }
 
+/** Results of a monitor at one location. */
+export interface Series {
+  results: Results;
+  /** Number by which `results` has them. */
+  num: number;
+}
+
+/**
+ * Returns the results of monitors by their numbers: of one location (an id), or of all, also of former ones. One
+ * statement for any number of monitors.
+ */
+export function seriesOf(
+  reader: Reader,
+  nums: readonly number[],
+  location?: string,
+): Map<number, Series[]> {
+  const isWanted = (id: string) => location === undefined || location === id;
+  const own = (num: number) => (isWanted(LOCAL) ? [{ results: ofMonitors, num }] : []);
+  const series = new Map<number, Series[]>(nums.map((num) => [num, own(num)]));
+  for (const { monitorNum, num, locationId } of listLocationNums(reader, {
+    nums: JSON.stringify(nums),
+  })) {
+    if (isWanted(locationId)) series.get(monitorNum)?.push({ results: ofLocations, num });
+  }
+  return series;
+}
+
 /** Sizes of rollups, the largest first. */
 const SIZES = [DAY_MS, HOUR_MS, MINUTE_MS] as const;
 
 /**
  * Returns the response times of each monitor by interval, and of all together. The intervals follow
  * one another without a gap, oldest first (unix ms, end exclusive). Rollups are counted by whole
- * minutes, or where those have been deleted by whole hours or days; the rest is counted by result.
+ * minutes, or where those have been deleted by whole hours or days; the rest is counted by result. `location` is the id
+ * of one location; without it, all count together.
  */
 export function latencyOfEach(
   reader: Reader,
   nums: readonly number[],
   intervals: readonly Span[],
+  location?: string,
 ): { each: LatencyFigures[][]; total: LatencyFigures } {
-  const each = nums.map((num) => figuresByInterval(reader, num, intervals));
+  const series = seriesOf(reader, nums, location);
+  const each = nums.map((num) => figuresByInterval(reader, series.get(num) ?? [], intervals));
   return {
     each: each.map((figures) => figures.map(presentFigures)),
     total: presentFigures(mergeFigures(each.flat())),
@@ -68,10 +94,11 @@ export async function latencyTogether(
 ): Promise<LatencyTogether> {
   let whole = intervals.map(() => mergeFigures([]));
   const each: LatencyTogether["each"][number][] = [];
+  const series = seriesOf(reader, nums);
   for (const [index, num] of nums.entries()) {
     // oxlint-disable-next-line no-await-in-loop
     if (index > 0) await new Promise(setImmediate);
-    const own = figuresByInterval(reader, num, intervals);
+    const own = figuresByInterval(reader, series.get(num) ?? [], intervals);
     const medians = own.map((figures) => presentFigures(figures).p50Ms);
     each.push({ total: presentFigures(mergeFigures(own)), medians });
     whole = whole.map((figures, at) => mergeFigures([figures, own[at] ?? mergeFigures([])]));
@@ -83,23 +110,30 @@ export async function latencyTogether(
   };
 }
 
-function figuresByInterval(reader: Reader, num: number, intervals: readonly Span[]): Figures[] {
+function figuresByInterval(
+  reader: Reader,
+  series: readonly Series[],
+  intervals: readonly Span[],
+): Figures[] {
   const [from, to] = [intervals[0]?.from, intervals.at(-1)?.to];
   if (from === undefined || to === undefined) return [];
-  const params = { nums: JSON.stringify([num]) };
-  const rolledUntil = findLeastRolledUntil(reader, params)?.at ?? from;
   const parts = intervals.map((): Figures[] => []);
   // No rollup may overlap two intervals.
   const isWhole = (size: number) =>
     intervals.every(({ from: edge }, i) => i === 0 || edge % size === 0);
-  for (const piece of piecesOf({ from, to }, rolledUntil, SIZES.filter(isWhole))) {
-    for (const { row } of listRollupsOfMonitors(reader, { ...params, ...piece })) {
-      parts[intervalIndexOf(intervals, row.at)]?.push(figuresFromRow(row));
+  const sizes = SIZES.filter(isWhole);
+  for (const { results: stored, num } of series) {
+    const params = { nums: JSON.stringify([num]) };
+    const rolledUntil = stored.findLeastRolledUntil(reader, params)?.at ?? from;
+    for (const piece of piecesOf({ from, to }, rolledUntil, sizes)) {
+      for (const { row } of stored.listRollupsOfMonitors(reader, { ...params, ...piece })) {
+        parts[intervalIndexOf(intervals, row.at)]?.push(figuresFromRow(row));
+      }
     }
-  }
-  const results = listUnrolledResults(reader, { ...params, from, to });
-  for (const [index, own] of Map.groupBy(results, ({ at }) => intervalIndexOf(intervals, at))) {
-    parts[index]?.push(figuresOf(own));
+    const results = stored.listUnrolledResults(reader, { ...params, from, to });
+    for (const [index, own] of Map.groupBy(results, ({ at }) => intervalIndexOf(intervals, at))) {
+      parts[index]?.push(figuresOf(own));
+    }
   }
   return parts.map(mergeFigures);
 }
@@ -182,8 +216,8 @@ export interface SparklineData {
 
 /**
  * Returns the sparklines of monitors by `num`: the 24 hours that are rolled up by `now` (unix ms),
- * or the newest checks until then of a monitor with fewer than two hours. Two statements for any number of
- * monitors.
+ * or the newest checks until then of a monitor with fewer than two hours. An hour is the median of the averages of its
+ * locations. A few statements for any number of monitors.
  */
 export function sparklinesOf(
   reader: Reader,
@@ -194,30 +228,75 @@ export function sparklinesOf(
   const lines = new Map<number, SparklineData>();
   const present = now - (now % HOUR_MS);
   const from = present - SPARKLINE_VALUES * HOUR_MS;
-  const hours = Map.groupBy(
-    listHourAverages(reader, { nums: JSON.stringify(nums), from }),
-    ({ monitorNum }) => monitorNum,
+  const series = seriesOf(reader, nums);
+  const hours = readEach(series, (results, own) =>
+    results.listHourAverages(reader, { nums: own, from }),
   );
   const young: number[] = [];
   for (const num of nums) {
     const own = hours.get(num)?.filter(({ at }) => at < present) ?? [];
-    if (own.length < HOURS_AT_LEAST) {
+    const byHour = Map.groupBy(own, ({ at }) => (at - from) / HOUR_MS);
+    if (byHour.size < HOURS_AT_LEAST) {
       young.push(num);
       continue;
     }
-    const values: (number | null)[] = Array.from({ length: SPARKLINE_VALUES }, () => null);
-    for (const hour of own) values[(hour.at - from) / HOUR_MS] = averageOf(hour);
+    const values = Array.from({ length: SPARKLINE_VALUES }, (_, hour) =>
+      medianOf((byHour.get(hour) ?? []).map(averageOf)),
+    );
     lines.set(num, { of: "hours", values });
   }
   for (const num of young) lines.set(num, { of: "checks", values: [] });
   if (young.length === 0) return lines;
-  const newest = { nums: JSON.stringify(young), each: SPARKLINE_VALUES, until: now };
-  for (const { row } of listNewestChecks(reader, newest)) {
-    lines.get(row.monitorNum)?.values.push(row.latencyMs);
+  const newest = readEach(
+    new Map(young.map((num) => [num, series.get(num) ?? []])),
+    (results, own) =>
+      results
+        .listNewestChecks(reader, { nums: own, each: SPARKLINE_VALUES, until: now })
+        .map(({ row }) => row),
+  );
+  for (const [num, checks] of newest) {
+    // Each location has its newest ones, oldest first.
+    const values = checks.sort((a, b) => a.at - b.at).slice(-SPARKLINE_VALUES);
+    lines.set(num, { of: "checks", values: values.map(({ latencyMs }) => latencyMs) });
   }
   return lines;
 }
 
+/**
+ * Returns rows of monitors at all their locations by the numbers of the monitors. `read` gets the statements of some of
+ * them, and their numbers as a JSON list.
+ */
+function readEach<Row extends { monitorNum: number }>(
+  series: ReadonlyMap<number, readonly Series[]>,
+  read: (results: Results, nums: string) => Row[],
+): Map<number, Row[]> {
+  const rows = new Map<number, Row[]>();
+  for (const results of [ofMonitors, ofLocations]) {
+    const owners = new Map(
+      Array.from(series).flatMap(([owner, own]) =>
+        own.filter((each) => each.results === results).map(({ num }) => [num, owner] as const),
+      ),
+    );
+    if (owners.size === 0) continue;
+    for (const row of read(results, JSON.stringify([...owners.keys()]))) {
+      const owner = owners.get(row.monitorNum) ?? row.monitorNum;
+      const own = rows.get(owner);
+      if (own) own.push(row);
+      else rows.set(owner, [row]);
+    }
+  }
+  return rows;
+}
+
 function averageOf({ latencySum, answers }: { latencySum: number | null; answers: number }) {
   return latencySum === null ? null : Math.round(latencySum / answers);
+}
+
+/** Returns the median of values, of two the one between them; null without any. */
+function medianOf(values: readonly (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null).toSorted((a, b) => a - b);
+  const upper = known[known.length >> 1];
+  if (upper === undefined) return null;
+  const lower = known[(known.length - 1) >> 1] ?? upper;
+  return Math.round((lower + upper) / 2);
 }

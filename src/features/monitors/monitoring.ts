@@ -4,7 +4,8 @@ import { type FieldError, unavailable } from "../../base/errors";
 import type { CheckOutcome, MonitorType } from "../../base/status";
 import type { Egress } from "../../egress/egress";
 import type { Certificate, Contact } from "../../egress/model";
-import type { StepRecorder } from "../../egress/steps";
+import type { Step, StepRecorder } from "../../egress/steps";
+import type { ForeignResult } from "../locations/agent-wire";
 import type { AssertionEvaluator } from "./assertions/evaluator";
 import type { CheckRow } from "./checks-store";
 import type { TokenKey } from "./job-store";
@@ -36,6 +37,25 @@ export interface Notice extends Signal {
 
 export type Heartbeat = Report | Notice;
 
+/** Contact with the agent of a location: none for 90 seconds, and none for 10 minutes more, after which it is left out. */
+export type Presence = "present" | "silent" | "left_out";
+
+/** A requested check of a monitor at another location. */
+export interface LocationCheck {
+  locationId: string;
+  /** Undefined if there is no result. */
+  check?: Pick<CheckRow, "at" | "outcome" | "latencyMs" | "message">;
+  steps: readonly Step[];
+  /** Reason for which there is no result. */
+  error?: string;
+}
+
+/** Result of a check that was made at once, and those of the other locations of its monitor, in their order. */
+export interface RequestedChecks extends CheckRow {
+  /** Absent for a monitor that only this server checks. */
+  locations?: readonly LocationCheck[];
+}
+
 /** Interface of the check engine for routes and screens. */
 export interface Monitoring {
   /**
@@ -45,8 +65,11 @@ export interface Monitoring {
    * no result by then goes on, and the promise rejects with `unavailable`. Callers
    * make sure that the monitor exists, does not wait for reports and is not paused. `steps` stays empty if a check
    * had begun before, or if it is repeated because the monitor was changed meanwhile.
+   *
+   * Other locations of the monitor are asked at the same time, and waited for. The result is that of this server, or
+   * the first one of another location if it is none of the monitor's.
    */
-  checkNow(id: string, steps?: StepRecorder): Promise<CheckRow>;
+  checkNow(id: string, steps?: StepRecorder): Promise<RequestedChecks>;
   /**
    * Counts the report of a job as a check of its monitor, opens a run, or keeps a message. Resolves when it is
    * stored. Signals for paused or deleted monitors are dropped. `arrivedAt` (unix ms) is now if omitted; a signal
@@ -70,6 +93,22 @@ export interface Monitoring {
     timeoutMs: number,
     steps?: StepRecorder,
   ): Promise<ProbeResult>;
+  /**
+   * Takes the results that the process of an agent sends. Resolves after they are stored; what was taken before, is of
+   * another version of its monitor, or of a monitor without this location, is skipped. Rejects with `unavailable` to
+   * have the batch sent again.
+   */
+  takeResults(
+    locationId: string,
+    process: string,
+    results: readonly ForeignResult[],
+  ): Promise<void>;
+  /** Notes a request of the agent of a location. */
+  noteCall(locationId: string, agentVersion: string): void;
+  /** Returns the contact with a location; `local` is always present. */
+  presenceOf(locationId: string): Presence;
+  /** Returns the time of the last request of an agent in unix ms; undefined before the first. */
+  lastCallAt(locationId: string): number | undefined;
   /** Returns true if this process has stood still again and again for a minute, so that it cannot judge targets. */
   isTooBusy(): boolean;
 }
@@ -88,6 +127,11 @@ export function createIdleMonitoring(): Monitoring {
     alertsChanged: () => {},
     nextCheckAt: () => undefined,
     tryOut: refuse,
+    takeResults: refuse,
+    noteCall: () => {},
+    // Judged by the process that runs checks.
+    presenceOf: () => "present",
+    lastCallAt: () => undefined,
     isTooBusy: () => false,
   };
 }

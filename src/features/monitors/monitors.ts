@@ -30,6 +30,7 @@ import {
   listTokensOf,
   trimSignals,
 } from "./job-store";
+import { restartLocationStates, saveLocationStates } from "./locations";
 import { type AffectedComponent, getMonitorRecord, type MonitorRecord } from "./records";
 import { readMonitorChange, readNewMonitor, requireSupported } from "./settings";
 import {
@@ -90,7 +91,7 @@ export function insertNewMonitor(
   actor: Actor,
   metadata: ManagedMetadata & AppliedIds = {},
 ): NewMonitor {
-  const { name, type, paused, config, settings, componentIds, parentIds } = monitor;
+  const { name, type, paused, config, settings, componentIds, parentIds, locationIds } = monitor;
   const holderOf = (ref: string) => findMonitorByRef(tx, { ref });
   const ref = metadata.ref ?? freeRef(toRef(name) || type, holderOf);
   requireFreeRef(tx, ref);
@@ -108,6 +109,7 @@ export function insertNewMonitor(
     version: 1,
     createdAt: now,
     updatedAt: now,
+    locations: locationIds,
     deletedAt: null,
   };
   insertMonitor(tx, row);
@@ -118,6 +120,7 @@ export function insertNewMonitor(
   addImportedTokens(ctx, tx, row.id, metadata.tokens ?? []);
   const token = isPassive(type) && !metadata.tokens ? giveToken(ctx, tx, row.id) : undefined;
   beginTimeline(tx, row, now);
+  saveLocationStates(tx, row, now);
   recordMonitorChange(ctx, tx, row, {
     action: "monitor.create",
     summary: `Created the monitor “${name}” (${type})`,
@@ -154,10 +157,10 @@ export function updateMonitor(
   const errors = new FieldErrors();
   const valid = readMonitorChange(tx, row, input, errors);
   errors.throwIfAny();
-  const { settings, config, componentIds } = valid;
+  const { settings, config, componentIds, locationIds: locations = row.locations } = valid;
   const { name = row.name } = input;
   const { ref = row.ref, parentIds = valid.parentIds } = metadata;
-  const desired: MonitorRow = { ...row, ...settings, config, name, ref };
+  const desired: MonitorRow = { ...row, ...settings, config, name, ref, locations };
   return saveMonitor(ctx, tx, before, { desired, componentIds, parentIds }, actor);
 }
 
@@ -181,7 +184,9 @@ export function saveMonitor(
   const changed = changedFields(before, desired, { componentIds, parentIds });
   if (changed.length === 0) return before;
   if (changed.includes("ref")) requireFreeRef(tx, ref);
-  updateMonitorRow(tx, changedRow(ctx, desired));
+  const saved = changedRow(ctx, desired);
+  updateMonitorRow(tx, saved);
+  if (changed.includes("locations")) saveLocationStates(tx, saved, saved.updatedAt, row);
   if (changed.includes("components")) replaceComponents(tx, id, componentIds ?? []);
   if (changed.includes("dependencies")) saveParents(tx, id, parentIds ?? []);
   recordMonitorChange(ctx, tx, row, {
@@ -213,6 +218,8 @@ const WORDS: { readonly [Field in keyof MonitorRow]?: string } = {
   openIncident: "incidents",
   inverted: "inversion",
   reminderSeconds: "reminders",
+  locations: "locations",
+  downWhen: "down when",
   group: "group",
   tags: "tags",
   notes: "notes",
@@ -221,6 +228,8 @@ const WORDS: { readonly [Field in keyof MonitorRow]?: string } = {
 /** Names of fields that visitors never see and that have no effect on statuses. */
 const PRIVATE_WORDS: ReadonlySet<string | undefined> = new Set([
   WORDS.reminderSeconds,
+  WORDS.locations,
+  WORDS.downWhen,
   WORDS.group,
   WORDS.tags,
   WORDS.notes,
@@ -299,7 +308,9 @@ function setPaused(ctx: Ctx, tx: Tx, id: string, paused: boolean, actor: Actor):
   updateMonitorRow(tx, row);
   // A run that ends during a pause is not recorded.
   deleteRuns(tx, { monitorNum: row.num, rid: null });
-  applyManualTransition(ctx, tx, row, paused ? "paused" : "pending", row.updatedAt);
+  const state = paused ? "paused" : "pending";
+  applyManualTransition(ctx, tx, row, state, row.updatedAt);
+  restartLocationStates(tx, [row], state, row.updatedAt);
   recordMonitorChange(ctx, tx, row, {
     action: paused ? "monitor.pause" : "monitor.resume",
     summary: `${paused ? "Paused" : "Resumed"} the monitor “${row.name}”`,
@@ -411,6 +422,7 @@ export function detachMonitorsOfPage(
   touchMonitorRows(tx, { nums: JSON.stringify(changed.map(({ num }) => num)), at });
   pauseMonitorRows(tx, { nums: JSON.stringify([...pausing]) });
   pauseUnwatching(tx, paused, at);
+  restartLocationStates(tx, paused, "paused", at);
   recordAudits(
     tx,
     changed.map(({ id, num, name }) => ({

@@ -6,6 +6,12 @@ import type { Reader } from "../../db/statements";
 import { type CheckRow, listLastChecks } from "./checks-store";
 import { listParents } from "./dependency-store";
 import {
+  isCheckedElsewhere,
+  lastChecksElsewhere,
+  type MonitorLocation,
+  readMonitorLocations,
+} from "./locations";
+import {
   findMonitorByRef,
   findMonitorWithState,
   listComponentsOfMonitors,
@@ -28,7 +34,9 @@ export interface MonitorRecord {
   components: readonly AffectedComponent[];
   /** Monitors on which it depends, in their order. */
   parents: readonly ParentMonitor[];
-  /** Undefined before the first check, and after its result was deleted. */
+  /** Locations that check it, in their order; none for types that wait for reports. */
+  locations: readonly MonitorLocation[];
+  /** Newest of all locations; undefined before the first check, and after its result was deleted. */
   lastCheck: CheckRow | undefined;
 }
 
@@ -71,7 +79,7 @@ export function getMonitorByReference(reader: Reader, reference: string): Monito
   return getMonitorRecord(reader, resolveMonitorId(reader, reference));
 }
 
-/** Lists monitors with their states, newest first, by four statements for any number. */
+/** Lists monitors with their states, newest first, by a few statements for any number. */
 export function listMonitors(reader: Reader, query: MonitorQuery): MonitorRecord[] {
   const { pageId, componentId, state, type, tag, group, search, before = NEWEST, limit } = query;
   const rows = listMonitorRows(reader, {
@@ -88,7 +96,10 @@ export function listMonitors(reader: Reader, query: MonitorQuery): MonitorRecord
   return assembleRecords(reader, rows);
 }
 
-/** Adds components, parents and last results to monitors, by three statements for any number. */
+/**
+ * Adds components, parents, locations and last results to monitors, by three statements for any number, or five if
+ * other locations than the server check some of them.
+ */
 export function assembleRecords(
   reader: Reader,
   found: readonly Pick<MonitorRecord, "row" | "state">[],
@@ -102,10 +113,21 @@ export function assembleRecords(
   );
   const parents = Map.groupBy(listParents(reader, { monitorIds }), ({ monitorId }) => monitorId);
   const checks = new Map(listLastChecks(reader, { nums }).map(({ row }) => [row.monitorNum, row]));
+  const elsewhere = found.filter(({ row }) => isCheckedElsewhere(row)).map(({ row }) => row.num);
+  if (elsewhere.length > 0) {
+    for (const { monitorNum, check } of lastChecksElsewhere(reader, JSON.stringify(elsewhere))) {
+      if (check.at > (checks.get(monitorNum)?.at ?? 0)) checks.set(monitorNum, check);
+    }
+  }
+  const locationsOf = readMonitorLocations(
+    reader,
+    found.map(({ row }) => row),
+  );
   return found.map((one) => ({
     ...one,
     components: components.get(one.row.id) ?? [],
     parents: parents.get(one.row.id) ?? [],
+    locations: locationsOf(one.row),
     lastCheck: checks.get(one.row.num),
   }));
 }

@@ -4,17 +4,7 @@ import { restAfter } from "../../base/in-slices";
 import { DAY_MS, HOUR_MS, MINUTE_MS, startOfDay } from "../../base/time";
 import type { Ctx } from "../../context";
 import type { Tx } from "../../db/statements";
-import {
-  deleteChecksBefore,
-  deleteRollupsBefore,
-  findFirstCheck,
-  listBehind,
-  listResults,
-  listRollups,
-  returnTo,
-  saveRolledUntil,
-  saveRollup,
-} from "./checks-store";
+import { ofLocations, ofMonitors, type Results } from "./checks-store";
 import { type Figures, figuresFromRow, figuresOf, figuresToRow, mergeFigures } from "./figures";
 
 /**
@@ -22,6 +12,8 @@ import { type Figures, figuresFromRow, figuresOf, figuresToRow, mergeFigures } f
  * repeated.
  */
 const ROLL_UP_DELAY_MS = 5 * MINUTE_MS;
+/** The same for results of other locations, which wait for ten minutes at an agent that does not reach the server. */
+const ROLL_UP_ELSEWHERE_MS = 15 * MINUTE_MS;
 /** Work of one call, in results that are read. */
 const RESULTS_PER_BATCH = 500;
 /** Fixed cost of a step, in the unit of one result's cost. */
@@ -70,60 +62,79 @@ export function rollUp(
   { now, oldestUnwritten = now }: RelativeTime,
   kept: Retention,
 ): boolean {
-  // Rollups of the future were made with a wrong clock.
-  returnTo(tx, { at: startOfHour(now) });
   const due = startOfHour(Math.min(now - ROLL_UP_DELAY_MS, oldestUnwritten));
+  if (rollUpSome(tx, ofMonitors, { now, due }, kept)) return true;
+  const dueElsewhere = startOfHour(now - ROLL_UP_ELSEWHERE_MS);
+  return rollUpSome(tx, ofLocations, { now, due: dueElsewhere }, kept);
+}
+
+/** Rolls up some results of this server or of other locations, up to `due`. Returns true if more are left. */
+function rollUpSome(
+  tx: Tx,
+  results: Results,
+  { now, due }: { now: number; due: number },
+  kept: Retention,
+): boolean {
+  // Rollups of the future were made with a wrong clock.
+  results.returnTo(tx, { at: startOfHour(now) });
   let budget = RESULTS_PER_BATCH;
-  const behind = listBehind(tx, { due, limit: MONITORS_PER_BATCH });
+  const behind = results.listBehind(tx, { due, limit: MONITORS_PER_BATCH });
   for (const { monitorNum, rolledUntil } of behind) {
     let until = rolledUntil;
     while (until < due && budget > 0) {
-      const step = rollUpNext(tx, monitorNum, until, due);
+      const step = rollUpNext(tx, results, monitorNum, until, due);
       until = step.until;
       budget -= STEP_COST + step.results;
     }
-    saveRolledUntil(tx, { monitorNum, rolledUntil: until });
-    budget -= trim(tx, monitorNum, { now, until }, kept) / DELETED_PER_UNIT;
+    results.saveRolledUntil(tx, { monitorNum, rolledUntil: until });
+    budget -= trim(tx, results, monitorNum, { now, until }, kept) / DELETED_PER_UNIT;
     if (budget <= 0) return true;
   }
   return behind.length === MONITORS_PER_BATCH;
 }
 
 /** Rolls up the first hour from `from` on that has results, and the day that ends before it. */
-function rollUpNext(tx: Tx, monitorNum: number, from: number, due: number) {
-  const first = findFirstCheck(tx, { monitorNum, from, to: due })?.at;
+function rollUpNext(tx: Tx, own: Results, monitorNum: number, from: number, due: number) {
+  const first = own.findFirstCheck(tx, { monitorNum, from, to: due })?.at;
   const hour = first === null || first === undefined ? due : startOfHour(first);
   if (hour > from) {
     // There are no results in between, for example during a pause. The day of `from` may be over.
-    closeDay(tx, monitorNum, from, hour);
+    closeDay(tx, own, monitorNum, from, hour);
     return { until: hour, results: 0 };
   }
-  const results = rollUpHour(tx, monitorNum, hour);
-  closeDay(tx, monitorNum, hour, hour + HOUR_MS);
+  const results = rollUpHour(tx, own, monitorNum, hour);
+  closeDay(tx, own, monitorNum, hour, hour + HOUR_MS);
   return { until: hour + HOUR_MS, results };
 }
 
 /** Rolls up an hour. Returns the number of its results. */
-function rollUpHour(tx: Tx, monitorNum: number, hour: number): number {
-  const results = listResults(tx, { monitorNum, from: hour, to: hour + HOUR_MS });
+function rollUpHour(tx: Tx, own: Results, monitorNum: number, hour: number): number {
+  const results = own.listResults(tx, { monitorNum, from: hour, to: hour + HOUR_MS });
   if (results.length === 0) return 0;
   const minutes = Map.groupBy(results, ({ at }) => at - (at % MINUTE_MS));
-  for (const [at, own] of minutes) save(tx, monitorNum, MINUTE_MS, at, figuresOf(own));
-  save(tx, monitorNum, HOUR_MS, hour, figuresOf(results));
+  for (const [at, some] of minutes) save(tx, own, monitorNum, MINUTE_MS, at, figuresOf(some));
+  save(tx, own, monitorNum, HOUR_MS, hour, figuresOf(results));
   return results.length;
 }
 
 /** Rolls up the day of `from` if it is over by `to`. */
-function closeDay(tx: Tx, monitorNum: number, from: number, to: number): void {
+function closeDay(tx: Tx, own: Results, monitorNum: number, from: number, to: number): void {
   const day = startOfDay(from);
   if (startOfDay(to) === day) return;
-  const hours = listRollups(tx, { monitorNum, size: HOUR_MS, from: day, to: day + DAY_MS });
+  const hours = own.listRollups(tx, { monitorNum, size: HOUR_MS, from: day, to: day + DAY_MS });
   if (hours.length === 0) return;
-  save(tx, monitorNum, DAY_MS, day, mergeFigures(hours.map(figuresFromRow)));
+  save(tx, own, monitorNum, DAY_MS, day, mergeFigures(hours.map(figuresFromRow)));
 }
 
-function save(tx: Tx, monitorNum: number, size: number, at: number, figures: Figures): void {
-  saveRollup(tx, { monitorNum, size, at, ...figuresToRow(figures) });
+function save(
+  tx: Tx,
+  own: Results,
+  monitorNum: number,
+  size: number,
+  at: number,
+  figures: Figures,
+): void {
+  own.saveRollup(tx, { monitorNum, size, at, ...figuresToRow(figures) });
 }
 
 /**
@@ -132,6 +143,7 @@ function save(tx: Tx, monitorNum: number, size: number, at: number, figures: Fig
  */
 function trim(
   tx: Tx,
+  own: Results,
   monitorNum: number,
   { now, until }: { now: number; until: number },
   { resultsMs, minutesMs, hoursMs }: Retention,
@@ -141,9 +153,9 @@ function trim(
   // Hours of a day are kept until the day is rolled up.
   const hoursBefore = Math.min(startOfDay(now - hoursMs), startOfDay(until));
   return (
-    deleteChecksBefore(tx, { monitorNum, before: before(resultsMs), limit }) +
-    deleteRollupsBefore(tx, { monitorNum, size: MINUTE_MS, before: before(minutesMs), limit }) +
-    deleteRollupsBefore(tx, { monitorNum, size: HOUR_MS, before: hoursBefore, limit })
+    own.deleteChecksBefore(tx, { monitorNum, before: before(resultsMs), limit }) +
+    own.deleteRollupsBefore(tx, { monitorNum, size: MINUTE_MS, before: before(minutesMs), limit }) +
+    own.deleteRollupsBefore(tx, { monitorNum, size: HOUR_MS, before: hoursBefore, limit })
   );
 }
 

@@ -5,12 +5,13 @@
  */
 import type { TSchema } from "@sinclair/typebox";
 import { conflict, type FieldError } from "../../base/errors";
-import { isTimed, type MonitorType } from "../../base/status";
+import { isTimed, LOCAL, type MonitorType } from "../../base/status";
 import { SECOND_MS } from "../../base/time";
 import { examine, FieldErrors, type IsInvalidField, schemaErrors } from "../../base/validation";
 import type { Reader } from "../../db/statements";
 import { pathInList, resolveComponents } from "../components/references";
 import { readParents } from "./dependencies";
+import { readLocations } from "./locations";
 import { type MonitorConfig, probeOf } from "./probes/index";
 import { scheduleOf } from "./probes/push";
 import { originOf } from "./probes/unsupported";
@@ -38,11 +39,13 @@ export function readNewMonitor(
 ) {
   const { type, config = {}, paused = false } = input;
   const settings = namedSettings(input, initialSettings(type, input));
-  if (!isInvalid("config")) validateConfig(errors, type, config, paused);
+  const references = readReferences(reader, input, errors, { type });
+  const { componentIds = [], parentIds = [], locationIds = [LOCAL] } = references;
+  const needsProgram = !paused && locationIds.includes(LOCAL);
+  if (!isInvalid("config")) validateConfig(errors, type, config, needsProgram);
   else errors.addAll(["config"], requiredFieldErrors(type, config));
-  const { componentIds = [], parentIds = [] } = readReferences(reader, input, errors);
   if (!isInvalid("interval_seconds")) validateSettings(errors, type, settings, config);
-  return { config, settings, componentIds, parentIds };
+  return { config, settings, componentIds, parentIds, locationIds };
 }
 
 /**
@@ -56,7 +59,7 @@ export function addNewMonitorErrors(
 ): void {
   const further = new FieldErrors();
   const { type } = valid;
-  if (type === undefined) readReferences(reader, valid, further);
+  if (type === undefined) readReferences(reader, valid, further, {});
   else readNewMonitor(reader, { ...valid, type }, further, (field) => errors.concerns(field));
   errors.addMissing(further);
 }
@@ -94,8 +97,8 @@ function validFields<Fields extends object>(schema: TSchema, fields: Fields): Fi
 }
 
 /**
- * Returns settings, config and references of a monitor after a change; components and parents are undefined if it does
- * not name them. Adds errors as `readNewMonitor` does, and those of fields that cannot be changed.
+ * Returns settings, config and references of a monitor after a change; components, parents and locations are undefined
+ * if it does not name them. Adds errors as `readNewMonitor` does, and those of fields that cannot be changed.
  */
 export function readMonitorChange(
   reader: Reader,
@@ -111,7 +114,7 @@ export function readMonitorChange(
     input.config === undefined || row.type === "unsupported"
       ? before
       : changedConfig(errors, row.type, before, input.config);
-  const references = readReferences(reader, input, errors, row.id);
+  const references = readReferences(reader, input, errors, row);
   if (!isInvalid("interval_seconds") && !isInvalid("retry_interval_seconds")) {
     validateSettings(errors, row.type, settings, config);
   }
@@ -119,17 +122,19 @@ export function readMonitorChange(
 }
 
 /**
- * Returns the ids of the components and parents that a body names, undefined if it names none of that kind. Adds the
- * errors of `resolveComponents` and `readParents`. `id` is that of the monitor, if it exists.
+ * Returns the ids of the components, parents and locations that a body names, undefined if it does not name that kind.
+ * Adds the errors of `resolveComponents`, `readParents` and `readLocations`. The monitor has an id if it exists, and a
+ * type if it is valid.
  */
 function readReferences(
   reader: Reader,
   {
     component_ids: components,
     depends_on: parents,
-  }: Pick<UpdateMonitorBody, "component_ids" | "depends_on">,
+    locations,
+  }: Pick<UpdateMonitorBody, "component_ids" | "depends_on" | "locations">,
   errors: FieldErrors,
-  id?: string,
+  { id, type }: Partial<Pick<MonitorRow, "id" | "type">>,
 ) {
   const componentIds =
     components &&
@@ -137,7 +142,8 @@ function readReferences(
       (each) => each.id,
     );
   const parentIds = parents && readParents(reader, errors, parents, id);
-  return { componentIds, parentIds };
+  const locationIds = locations && readLocations(reader, errors, locations, type);
+  return { componentIds, parentIds, locationIds };
 }
 
 /** Fields that can be changed of a monitor which this version cannot check. The others are kept as they were imported. */
@@ -174,6 +180,7 @@ type Settings = Pick<
   | "openIncident"
   | "inverted"
   | "reminderSeconds"
+  | "downWhen"
   | "group"
   | "tags"
   | "notes"
@@ -197,6 +204,7 @@ export function defaultSettings(
     openIncident: "never",
     inverted: false,
     reminderSeconds: 0,
+    downWhen: "majority",
     group: null,
     tags: [],
     notes: null,
@@ -235,6 +243,7 @@ export function namedSettings(input: MonitorSettings, others: Settings): Setting
     openIncident: input.open_incident ?? others.openIncident,
     inverted: input.inverted ?? others.inverted,
     reminderSeconds: input.reminder_seconds ?? others.reminderSeconds,
+    downWhen: input.down_when ?? others.downWhen,
     group: input.group === undefined ? others.group : input.group,
     tags: input.tags ?? others.tags,
     notes: input.notes === undefined ? others.notes : input.notes,
@@ -295,16 +304,16 @@ function addFixedErrors(errors: FieldErrors, type: MonitorType, settings: Settin
 
 /**
  * Adds errors of a new monitor's config that its schema cannot express. A program that checks need may be missing
- * while the monitor is paused.
+ * from the server while it does not check the monitor.
  */
 export function validateConfig(
   errors: FieldErrors,
   type: MonitorType,
   config: MonitorConfig,
-  isPaused = false,
+  needsProgram = true,
 ): void {
   const probe = probeOf(type);
-  const program = isPaused ? undefined : probe.findMissingProgram?.();
+  const program = needsProgram ? probe.findMissingProgram?.() : undefined;
   if (program !== undefined) {
     errors.add(
       ["config"],

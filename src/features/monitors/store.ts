@@ -111,8 +111,10 @@ export const listUpstreamTroubles = selectMany((orm, $: { pageId: string }) =>
     .select({
       componentId: components.id,
       config: monitors.config,
-      message: sql<string | null>`(SELECT s.message FROM monitor_spans AS s
-        WHERE s.monitor_num = ${monitors.num} AND s.ended_at IS NULL)`,
+      // The message of one with several locations names them, which visitors must not read.
+      message: sql<string | null>`CASE WHEN ${monitors.locations} = '["local"]' THEN (
+        SELECT s.message FROM monitor_spans AS s
+        WHERE s.monitor_num = ${monitors.num} AND s.ended_at IS NULL) END`,
     })
     .from(components)
     .crossJoin(monitorComponents)

@@ -5,6 +5,7 @@ import { ByTag, Instant, Nullable, OneOf, Text } from "../../base/schema";
 import { changeSchema } from "../../base/secrets";
 import {
   CHECK_OUTCOMES,
+  DOWN_WHEN,
   MONITOR_STATES,
   MONITOR_TYPES,
   type MonitorType,
@@ -20,7 +21,10 @@ import { toIso, toIsoOrNull } from "../../base/time";
 import { type Step, STEP_NAMES } from "../../egress/steps";
 import { ComponentReference } from "../components/references";
 import { Status } from "../components/wire";
+import { LocationReference } from "../locations/wire";
 import type { CheckRow } from "./checks-store";
+import { checksByLocation, type MonitorLocation, type StateAtLocation } from "./locations";
+import type { Monitoring, RequestedChecks } from "./monitoring";
 import { type MonitorConfig, probeOf } from "./probes";
 import type { MonitorRecord } from "./records";
 import type { StateRow } from "./store";
@@ -43,6 +47,12 @@ export const Check = Type.Object(
     }),
     latency_ms: Nullable(Type.Integer({ description: "Null without a response." })),
     message: Nullable(Type.String({ description: "Reason for a failure." })),
+    location: Type.Optional(
+      Type.String({
+        description:
+          "Ref of the location; only of results of monitors that other locations than the server check.",
+      }),
+    ),
   },
   { title: "MonitorCheck" },
 );
@@ -63,13 +73,31 @@ const CheckStep = Type.Object(
   { title: "MonitorCheckStep" },
 );
 
+const CheckSteps = Type.Array(CheckStep, {
+  description:
+    "Steps of the check, which are not stored. Empty if a check of the monitor had begun before, or if the monitor was changed meanwhile. Assertions take no time of their own; those after a failed one are left out.",
+});
+
+const CheckAtLocation = Type.Object(
+  {
+    location: Type.String({ description: "Ref of the location; local is the server." }),
+    check: Nullable(Check),
+    steps: CheckSteps,
+    error: Type.Optional(Type.String({ description: "Reason for which there is no result." })),
+  },
+  { title: "MonitorCheckAtLocation" },
+);
+
 export const CheckWithSteps = Type.Object(
   {
     ...Check.properties,
-    steps: Type.Array(CheckStep, {
-      description:
-        "Steps of the check, which are not stored. Empty if a check of the monitor had begun before, or if the monitor was changed meanwhile. Assertions take no time of their own; those after a failed one are left out.",
-    }),
+    steps: CheckSteps,
+    locations: Type.Optional(
+      Type.Array(CheckAtLocation, {
+        description:
+          "Results of all locations, also of those without one. Only of monitors that other locations than the server check.",
+      }),
+    ),
   },
   { title: "MonitorCheckWithSteps" },
 );
@@ -113,6 +141,12 @@ const CommonFields = Type.Object({
   name: Type.String({ examples: ["Checkout API"] }),
   component_ids: Type.Array(Type.String()),
   depends_on: Type.Array(Type.String(), { description: "Ids of the monitors it depends on." }),
+  locations: Type.Array(Type.String(), {
+    description:
+      "Refs of the locations that check it; local is the server. Empty for types that wait for reports.",
+    examples: [["local", "berlin"]],
+  }),
+  down_when: OneOf(DOWN_WHEN),
   interval_seconds: Nullable(
     Type.Integer({ description: "Null for a push monitor without a deadline." }),
   ),
@@ -146,9 +180,36 @@ const CommonFields = Type.Object({
   updated_at: Instant,
 });
 
+const AtLocation = Type.Object(
+  {
+    location: Type.String({ description: "Ref of the location; local is the server." }),
+    name: Type.String(),
+    state: MonitorStateText,
+    since: Instant,
+    last_check: Nullable(Check),
+    is_silent: Type.Boolean({
+      description: "True if its agent has not called for 90 seconds; its last state still counts.",
+    }),
+    is_left_out: Type.Boolean({
+      description:
+        "True if its agent has not called for more than ten minutes, so that it does not count.",
+    }),
+  },
+  { title: "MonitorAtLocation" },
+);
+export type AtLocation = Static<typeof AtLocation>;
+
+const AtLocations = Type.Optional(
+  Type.Array(AtLocation, {
+    description:
+      "State at each location. Only of one monitor that is read by itself, and that other locations check.",
+  }),
+);
+
 export interface Monitor extends Static<typeof CommonFields> {
   type: MonitorType;
   config: object;
+  at_locations?: AtLocation[];
 }
 
 /** A monitor in the only answer that shows the token of its job, if it has one. */
@@ -172,7 +233,8 @@ const Secrets = {
 function shapeOf(type: MonitorType, title: string, more: TObject["properties"] = {}): TObject {
   const { id, ref, name, ...rest } = CommonFields.properties;
   const config = named(`${capitalised(type)}ConfigShown`, probeOf(type).shown);
-  return Type.Object({ id, ref, name, type: typeText(type), config, ...rest, ...more }, { title });
+  const fields = { id, ref, name, type: typeText(type), config, ...rest };
+  return Type.Object({ ...fields, at_locations: AtLocations, ...more }, { title });
 }
 
 const nameOf = (type: MonitorType) => `${capitalised(type)}Monitor`;
@@ -281,30 +343,66 @@ export const CertificateEventData = Type.Object(
   { title: "CertificateEventData" },
 );
 
-export function presentCheck(row: CheckRow): Check {
+type PlainCheck = Pick<CheckRow, "at" | "outcome" | "latencyMs" | "message">;
+
+export function presentCheck(row: PlainCheck, location?: Pick<MonitorLocation, "ref">): Check {
   const { at, outcome, latencyMs, message } = row;
-  return { at: toIso(at), outcome, latency_ms: latencyMs, message };
+  const check = { at: toIso(at), outcome, latency_ms: latencyMs, message };
+  return location ? { ...check, location: location.ref } : check;
 }
 
-/** Returns a result with the steps of its check. */
+/** Returns a result with the steps of its check, and with those of each location of its monitor. */
 export function presentCheckWithSteps(
-  row: CheckRow,
+  row: RequestedChecks,
   steps: readonly Step[],
+  locations: readonly MonitorLocation[],
 ): Static<typeof CheckWithSteps> {
+  const each = checksByLocation(row, steps, locations);
   return {
     ...presentCheck(row),
-    steps: steps.map(({ name, durationMs, isOk, detail }) => ({
-      name,
-      duration_ms: durationMs,
-      ok: isOk,
-      detail,
-    })),
+    steps: presentSteps(steps),
+    ...(each && {
+      locations: each.map(({ location, check, steps: own, error }) => ({
+        location: location.ref,
+        check: check ? presentCheck(check) : null,
+        steps: presentSteps(own),
+        ...(error !== undefined && { error }),
+      })),
+    }),
   };
+}
+
+function presentSteps(steps: readonly Step[]): Static<typeof CheckSteps> {
+  return steps.map(({ name, durationMs, isOk, detail }) => ({
+    name,
+    duration_ms: durationMs,
+    ok: isOk,
+    detail,
+  }));
+}
+
+/** Returns the evaluations of a monitor at its locations. `presenceOf` returns the contact with a location. */
+export function presentAtLocations(
+  states: readonly StateAtLocation[],
+  presenceOf: Monitoring["presenceOf"],
+): AtLocation[] {
+  return states.map(({ location, state, lastCheck }) => {
+    const presence = presenceOf(location.id);
+    return {
+      location: location.ref,
+      name: location.name,
+      state: state.state,
+      since: toIso(state.since),
+      last_check: lastCheck ? presentCheck(lastCheck) : null,
+      is_silent: presence !== "present",
+      is_left_out: presence === "left_out",
+    };
+  });
 }
 
 /** Returns a monitor as the API and events show it, without header values, bodies and tokens. */
 export function presentMonitor(record: MonitorRecord): Monitor {
-  const { row, state, components, parents, lastCheck } = record;
+  const { row, state, components, parents, locations, lastCheck } = record;
   return {
     id: row.id,
     ref: row.ref,
@@ -313,6 +411,8 @@ export function presentMonitor(record: MonitorRecord): Monitor {
     config: probeOf(row.type).present(row.config as MonitorConfig),
     component_ids: components.map(({ id }) => id),
     depends_on: parents.map(({ id }) => id),
+    locations: locations.map(({ ref }) => ref),
+    down_when: row.downWhen,
     interval_seconds: row.intervalSeconds,
     timeout_ms: row.timeoutMs,
     failure_threshold: row.failureThreshold,
@@ -363,6 +463,8 @@ export function concealMonitor(revealed: RevealedMonitor): RevealedMonitor {
 
 /** Maximum number of monitors that one depends on. */
 export const PARENTS_MAX = 5;
+/** Maximum number of locations of one monitor. */
+export const LOCATIONS_MAX = 10;
 /** Maximum number of components of one monitor. */
 const COMPONENTS_MAX = 100;
 const CHECKS_IN_A_ROW_MAX = 100;
@@ -395,6 +497,17 @@ const Fields = Type.Object({
     description:
       "Monitors, by id or ref, without which this one cannot be checked, such as that of its router. While one of them is down or failing, this monitor is unreachable instead of down.",
     examples: [["mon_01kah2v9w0e0rs6x0h3ye0a1bc", "router"]],
+  }),
+  locations: Type.Array(LocationReference, {
+    uniqueItems: true,
+    maxItems: LOCATIONS_MAX,
+    description:
+      "Locations that check it, by id or ref; `local` is the server. Types that wait for reports have none, docker only the server. Default: local.",
+    examples: [["local", "berlin"]],
+  }),
+  down_when: OneOf(DOWN_WHEN, {
+    description:
+      "Number of locations that must find it down, of those that report: any, a majority (of two: both), or all. Default: majority.",
   }),
   interval_seconds: Nullable(
     Type.Integer({
@@ -465,22 +578,25 @@ const {
   paused: Paused,
   component_ids: ComponentIds,
   depends_on: DependsOn,
+  locations: Locations,
   ...Settings
 } = Fields.properties;
 const OptionalSettings = Type.Partial(Type.Object(Settings)).properties;
 export const OptionalReferences = {
   component_ids: Type.Optional(ComponentIds),
   depends_on: Type.Optional(DependsOn),
+  locations: Type.Optional(Locations),
 };
 
 /** Fields of a monitor that callers and files set by name. */
 export type MonitorSettings = Partial<
-  Omit<Static<typeof Fields>, "name" | "paused" | "component_ids" | "depends_on">
+  Omit<Static<typeof Fields>, "name" | "paused" | "component_ids" | "depends_on" | "locations">
 >;
 
 interface Settings extends MonitorSettings {
   component_ids?: string[];
   depends_on?: string[];
+  locations?: string[];
 }
 
 export interface CreateMonitorBody extends Settings {

@@ -58,6 +58,8 @@ export const ACTIVITY_PATH = "/admin/settings/activity";
 
 export const GENERAL_PATH = "/admin/settings/general";
 
+export const LOCATIONS_PATH = "/admin/settings/locations";
+
 export const FLEET_PATH = "/admin/settings/fleet";
 
 export const IMPORTS_PATH = "/admin/settings/import";
@@ -107,6 +109,8 @@ export const pagePath = objectPath(PAGES_PATH);
 export const keyPath = objectPath(KEYS_PATH);
 
 export const webhookPath = objectPath(WEBHOOKS_PATH);
+
+export const locationPath = objectPath(LOCATIONS_PATH);
 
 export const userPath = objectPath(USERS_PATH);
 

@@ -209,7 +209,7 @@ export function shownBefore({ secret, ifLost, object, list }: ShownBefore): Scre
 export function ManagedByFile({
   what,
 }: {
-  what: "component" | "group" | "monitor" | "webhook" | "template" | "schedule";
+  what: "component" | "group" | "location" | "monitor" | "webhook" | "template" | "schedule";
 }) {
   return (
     <Notice tone="maint" title="Managed by a configuration file">
@@ -220,7 +220,7 @@ export function ManagedByFile({
 }
 
 /** Paragraph of a deletion: a configuration file that still has the object creates it again. */
-export function RecreatedByFile({ what }: { what: "page" | "template" | "schedule" }) {
+export function RecreatedByFile({ what }: { what: "page" | "location" | "template" | "schedule" }) {
   return (
     <p>
       The {what} is managed by a configuration file. The next <code>allclear apply</code> creates it

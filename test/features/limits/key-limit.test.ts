@@ -154,6 +154,7 @@ describe("a minute of a caller", () => {
       [600, () => limiter.chargeSession(1)],
       [120, () => limiter.chargeHeartbeat("token")],
       [1_200, () => limiter.chargeAlerts("token")],
+      [600, () => limiter.chargeLocation("location")],
       [10, () => limiter.chargeLink("token")],
       [600, () => limiter.chargeReporter()],
       [1_200, () => limiter.chargeHealthCheck(address)],

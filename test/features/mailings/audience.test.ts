@@ -164,6 +164,7 @@ const EVENT_CASES: Readonly<Record<EventType, EventCase>> = {
   "monitor.degraded": { act: recordOf("monitor.degraded"), ...NEVER },
   "monitor.reminder": { act: recordOf("monitor.reminder"), ...NEVER },
   "monitor.certificate_expiring": { act: recordOf("monitor.certificate_expiring"), ...NEVER },
+  "location.offline": { act: recordOf("location.offline"), ...NEVER },
   "fleet.alarm": { act: recordOf("fleet.alarm"), ...NEVER },
   "webhook.test": { act: recordOf("webhook.test"), ...NEVER },
 };

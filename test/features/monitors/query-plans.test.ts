@@ -3,6 +3,7 @@ import { HOUR_MS } from "../../../src/base/time";
 import * as checks from "../../../src/features/monitors/checks-store";
 import * as spans from "../../../src/features/monitors/spans-store";
 import * as rollups from "../../../src/features/monitors/checks-store";
+import * as elsewhere from "../../../src/features/monitors/location-store";
 import { newEvaluation } from "../../../src/features/monitors/rules";
 import * as jobs from "../../../src/features/monitors/job-store";
 import * as lists from "../../../src/features/monitors/store";
@@ -10,7 +11,8 @@ import * as monitors from "../../../src/features/monitors/store";
 import { check, openMonitorStore, planOf, statementsOf } from "../../support/monitor-store";
 
 /** Plan steps that scan a table that grows with every check or over the years. */
-const LARGE = /^SCAN (monitor_checks|monitor_rollups|monitor_spans|component_no_data|c|r|s)\b/;
+const LARGE =
+  /^SCAN (monitor_checks|monitor_rollups|location_checks|location_rollups|monitor_spans|component_no_data|c|r|s)\b/;
 
 describe("statements about monitors", () => {
   test("statements about monitors use indexes of large tables and do not sort", async () => {
@@ -63,6 +65,25 @@ describe("statements about monitors", () => {
         lists.findMonitorWithState(tx, { id: monitorId });
         lists.listMonitorRows(tx, { ...list, pageId: null, componentId: null });
         checks.listHourAverages(tx, { nums, from: 0 });
+        const other = checks.ofLocations;
+        other.listChecksBefore(tx, { monitorNum, before: 9, limit: 2 });
+        other.listLastChecks(tx, { nums });
+        other.listNewestChecks(tx, { nums, each: 2, until: 0 });
+        other.listBehind(tx, { due: 0, limit: 1 });
+        other.returnTo(tx, { at: 9e15 });
+        other.saveRolledUntil(tx, { monitorNum, rolledUntil: 0 });
+        other.findFirstCheck(tx, { monitorNum, ...span });
+        other.listResults(tx, { monitorNum, ...span });
+        other.listRollups(tx, { monitorNum, size: HOUR_MS, ...span });
+        other.deleteChecksBefore(tx, { monitorNum, before: 0, limit: 1 });
+        other.deleteRollupsBefore(tx, { monitorNum, size: HOUR_MS, before: 0, limit: 1 });
+        other.findLeastRolledUntil(tx, { nums });
+        other.listRollupsOfMonitors(tx, { nums, size: HOUR_MS, ...span });
+        other.listUnrolledResults(tx, { nums, ...span });
+        other.listHourAverages(tx, { nums, from: 0 });
+        elsewhere.listLocationStates(tx, { nums });
+        elsewhere.listLastLocationChecks(tx, { nums });
+        elsewhere.resetLocationStatesOf(tx, { monitorNums: nums, state: "pending", at: 0 });
       }),
     );
     expect(statements.length).toBeGreaterThan(35);

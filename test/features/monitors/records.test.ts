@@ -111,7 +111,7 @@ describe("lists of monitors", () => {
     const forOne = count();
     for (let i = 0; i < 20; i++) await store.monitor({ componentIds: components });
     expect(count()).toBe(forOne);
-    expect(forOne).toBe(6);
+    expect(forOne).toBe(7);
   });
 });
 

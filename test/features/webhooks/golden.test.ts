@@ -70,6 +70,7 @@ describe("messages of all formats and events", () => {
       "statuspage/monitor.degraded.http",
       "statuspage/monitor.reminder.http",
       "statuspage/monitor.certificate_expiring.http",
+      "statuspage/location.offline.http",
       "statuspage/fleet.alarm.http",
     ]);
     const files = await Array.fromAsync(new Glob("*/*.http").scan(FOLDER));

@@ -2,6 +2,7 @@ import { API_VERBS } from "./api";
 import { IMPORT_VERBS } from "./imports";
 import { IMPORTED_HEARTBEAT_VERBS } from "./imported-heartbeats";
 import { INCIDENT_VERBS } from "./incidents-and-maintenance";
+import { LOCATION_VERBS } from "./locations";
 import { MAIL_REPORT_VERBS } from "./mail-reports";
 import { MAILING_VERBS } from "./mailings";
 import { SCHEDULE_VERBS } from "./maintenance-schedules";
@@ -20,6 +21,7 @@ export const VERBS: Verbs = {
   ...SCHEDULE_VERBS,
   ...PAGE_VERBS,
   ...MONITOR_VERBS,
+  ...LOCATION_VERBS,
   ...IMPORTED_HEARTBEAT_VERBS,
   ...IMPORT_VERBS,
   ...SUBSCRIBER_VERBS,

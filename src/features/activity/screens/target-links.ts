@@ -11,6 +11,7 @@ import {
   incidentPath,
   incidentTemplatePath,
   keyPath,
+  locationPath,
   MAIL_PATH,
   mailingPath,
   MAILINGS_PATH,
@@ -29,6 +30,7 @@ import { findImport } from "../../../imports/store";
 import { findTemplate } from "../../incident-templates/store";
 import { findIncident } from "../../incidents/store";
 import { findKey } from "../../keys/store";
+import { findLocation } from "../../locations/store";
 import { findMailing } from "../../mailings/store";
 import { findSchedule } from "../../maintenance/schedules/store";
 import { findMaintenance } from "../../maintenance/store";
@@ -66,6 +68,7 @@ const KINDS: readonly Kind[] = [
   { prefix: "sub_", role: "admin", path: subscriberPath, find: findSubscriber },
   { prefix: "key_", role: "admin", path: keyPath, find: findKey },
   { prefix: "whk_", role: "admin", path: webhookPath, find: findWebhook },
+  { prefix: "loc_", role: "admin", path: locationPath, find: findLocation },
   { prefix: "imp_", role: "owner", path: importReportPath, find: findImport },
   { prefix: "usr_", role: "owner", path: userPath, find: findUser },
   ...["public_address", "allowed_networks", "database"].map((prefix): Kind => ({

@@ -4,6 +4,7 @@ import {
   CHECK_OUTCOMES,
   type CheckOutcome,
   isPassive,
+  type MonitorState,
   type MonitorType,
   SUPPORTED_TYPES,
   type SupportedType,
@@ -13,6 +14,8 @@ import type { Ctx } from "../../../context";
 import { createEgress, type Egress } from "../../../egress/egress";
 import type { StepRecorder } from "../../../egress/steps";
 import type { Alarms } from "../../alarms/alarms";
+import type { ForeignResult } from "../../locations/agent-wire";
+import type { CheckRequests } from "../../locations/check-requests";
 import type { CheckRow } from "../checks-store";
 import { findLiveness } from "../spans-store";
 import {
@@ -21,11 +24,14 @@ import {
   type Heartbeat,
   type Monitoring,
   type ProbeResult,
+  type RequestedChecks,
+  type Presence,
 } from "../monitoring";
 import type { MonitorConfig } from "../probes";
 import { noteVia } from "../via";
 import { SHORT_TIMEOUT_MS } from "../wire";
 import { AlertChecks } from "./alerts";
+import type { Entry, Waiter } from "./entry";
 import { startIncidentClock } from "./incidents";
 import {
   type Job,
@@ -35,6 +41,7 @@ import {
   reportMessage,
   timeToCallAgain,
 } from "./job";
+import { LocationWatch } from "./locations";
 import { NetworkWatch } from "./network";
 import { Prober, type ProberOptions } from "./prober";
 import {
@@ -44,10 +51,12 @@ import {
   hasFailed,
   MonitorRegistry,
   type ScheduledMonitor,
+  wholeOf,
 } from "./registry";
-import { type Begin, HELD, ResultProcessor, type Waiter } from "./results";
+import { type Begin, HELD, ResultProcessor } from "./results";
 import { CheckScheduler } from "./scheduler";
 import { Liveness, Stalls } from "./stalls";
+import { AgentPresences } from "./presences";
 
 /*
  * The check engine: schedules and runs checks, evaluates their results and applies transitions. One timer starts all
@@ -78,11 +87,19 @@ const TRIAL_MIN_MS = ANSWER_MAX_MS - SHORT_TIMEOUT_MS;
 /** Time after a stall until its checks are repeated, in which what waited is read. */
 const REPEAT_AFTER_MS = SECOND_MS;
 
-interface MonitoringOptions extends Omit<ProberOptions, "stalls"> {
+export interface MonitoringOptions extends Omit<ProberOptions, "stalls"> {
   /** Alarms of this server. */
   alarms?: Pick<Alarms, "raise" | "clear">;
   /** True to repeat checks during which this process stood still. */
   detectsStalls?: boolean;
+  /** Id of the location of this process; `local`, a server, by default. */
+  location?: string;
+  /** Maximum number of concurrent checks; 256 by default. */
+  concurrency?: number;
+  /** Stores entries elsewhere than in the database. Rejects with `unavailable` to get the same entries again. */
+  store?: (entries: readonly Entry[]) => Promise<void>;
+  /** Way to the agents of other locations. */
+  checkRequests?: Pick<CheckRequests, "request">;
 }
 
 /** Creates the engine. Until `start`, it runs only checks that a user or the API requests. */
@@ -101,12 +118,14 @@ class Engine implements Monitoring {
   readonly #stalls: Stalls;
   readonly #detectsStalls: boolean;
   readonly #liveness: Liveness;
-  readonly #registry = new MonitorRegistry();
+  readonly #registry: MonitorRegistry;
   readonly #dependencies: Dependencies;
   readonly #scheduler: CheckScheduler;
   readonly #results: ResultProcessor;
   readonly #network: NetworkWatch;
   readonly #alertChecks: AlertChecks;
+  readonly #locations: LocationWatch;
+  readonly #options: MonitoringOptions;
   readonly #figures = new CheckFigures();
   readonly #unsubscribe: (() => void)[];
   /** Callers that wait for the next result of a monitor. */
@@ -118,6 +137,7 @@ class Engine implements Monitoring {
   /** Number of running checks without a monitor. */
   #trials = 0;
   #isRegistryStale = true;
+  #hasLooked = false;
   #hasReadFailed = false;
   #refreshedAt = Number.NEGATIVE_INFINITY;
   #incidentClock: Timer | undefined;
@@ -125,17 +145,45 @@ class Engine implements Monitoring {
   #isStopped = false;
 
   constructor(ctx: Ctx, egress: Egress, options: MonitoringOptions) {
-    const { detectsStalls = false, alarms } = options;
+    const { detectsStalls = false, alarms, location, concurrency, store } = options;
     this.#ctx = ctx;
+    this.#options = options;
+    this.#registry = new MonitorRegistry(location);
     this.#stalls = new Stalls(ctx.clock);
     this.#detectsStalls = detectsStalls;
     this.#prober = new Prober(ctx, egress, { ...options, stalls: this.#stalls });
     this.#liveness = new Liveness(ctx.clock, findLiveness(ctx.db, {})?.at);
-    this.#scheduler = new CheckScheduler(ctx, this.#liveness, this.#stalls, () => this.#tick());
-    this.#dependencies = new Dependencies(ctx.clock, this.#registry, (parent) =>
-      this.#request(parent),
+    const wake = () => this.#tick();
+    this.#scheduler = new CheckScheduler(ctx, this.#liveness, this.#stalls, wake, concurrency);
+    this.#dependencies = new Dependencies(
+      ctx.clock,
+      this.#registry,
+      (parent) => this.#request(parent),
+      (parent) => this.#locations.checkElsewhere(parent),
     );
-    this.#results = new ResultProcessor(ctx, this.#dependencies, this.#liveness, this.#scheduler);
+    const presences = new AgentPresences(ctx);
+    this.#results = new ResultProcessor({
+      ctx,
+      store,
+      dependencies: this.#dependencies,
+      liveness: this.#liveness,
+      scheduler: this.#scheduler,
+      saveContacts: (tx) => presences.save(tx),
+      surroundings: {
+        presenceOf: (id) => presences.presenceOf(id),
+        nameOf: (id) => presences.nameOf(id),
+        heardSince: () => this.#liveness.heardSince,
+      },
+    });
+    this.#locations = new LocationWatch({
+      ctx,
+      presences,
+      registry: this.#registry,
+      dependencies: this.#dependencies,
+      results: this.#results,
+      checkRequests: options.checkRequests,
+      hadChange: (scheduled, before) => this.#afterChange(scheduled, before),
+    });
     this.#network = new NetworkWatch({
       ctx,
       alarms,
@@ -149,7 +197,10 @@ class Engine implements Monitoring {
       ctx,
       alarms,
       heardSince: () => this.#liveness.heardSince,
-      stateOf: (id) => this.#registry.find(id)?.evaluation.state,
+      stateOf: (id) => {
+        const found = this.#registry.find(id);
+        return found && wholeOf(found).state;
+      },
     });
     const markRegistryStale = () => {
       this.#isRegistryStale = true;
@@ -178,7 +229,7 @@ class Engine implements Monitoring {
     for (const scheduled of this.#registry)
       if (!scheduled.isPaused) this.#scheduler.first(scheduled);
     this.#tick();
-    this.#incidentClock = startIncidentClock(this.#ctx);
+    if (!this.#options.store) this.#incidentClock = startIncidentClock(this.#ctx);
   }
 
   /**
@@ -220,6 +271,7 @@ class Engine implements Monitoring {
       this.#refresh(isFirst ? undefined : MONITORS_PER_TICK);
       this.#network.start();
       this.#checkLiveness();
+      if (!this.#options.store) this.#locations.look();
       for (const scheduled of this.#results.refreshMaintenance(this.#registry)) {
         if (scheduled.type !== "push") this.#scheduler.after(scheduled, 0);
       }
@@ -380,14 +432,21 @@ class Engine implements Monitoring {
    */
   #count(...taken: Parameters<ResultProcessor["take"]>): boolean {
     const [, scheduled, , { outcome }] = taken;
-    const hadFailed = hasFailed(scheduled);
+    const before = { hadFailed: hasFailed(scheduled), state: wholeOf(scheduled).state };
     scheduled.uncounted = undefined;
     this.#figures.ended(scheduled.type, outcome);
-    const { state } = scheduled.evaluation;
     const needsRecheck = this.#results.take(...taken);
-    if (hadFailed && !hasFailed(scheduled)) this.#recheckThrough(scheduled);
-    if (state !== scheduled.evaluation.state) this.#checkWatched(scheduled);
+    this.#afterChange(scheduled, before);
     return needsRecheck;
+  }
+
+  /** Checks the monitors at once that may change with another one. */
+  #afterChange(
+    scheduled: ScheduledMonitor,
+    { hadFailed, state }: { hadFailed: boolean; state: MonitorState },
+  ): void {
+    if (hadFailed && !hasFailed(scheduled)) this.#recheckThrough(scheduled);
+    if (state !== wholeOf(scheduled).state) this.#checkWatched(scheduled);
   }
 
   /**
@@ -409,24 +468,39 @@ class Engine implements Monitoring {
   #checkAgain(scheduled: ScheduledMonitor): void {
     const delayMs = scheduled.type === "push" ? timeToCallAgain(scheduled) : 0;
     this.#scheduler.after(scheduled, delayMs);
+    if (scheduled.together) void this.#locations.checkElsewhere(scheduled);
   }
 
   /** Makes a check for which others wait begin as soon as there is a place for it. */
   #request(scheduled: ScheduledMonitor): void {
-    if (scheduled.isUnderWay) return;
+    if (scheduled.isUnderWay || scheduled.isElsewhere) return;
     this.#scheduler.hasten(scheduled);
     this.#beginDue();
   }
 
   /* Requests of routes and screens. */
 
-  async checkNow(id: string, steps?: StepRecorder): Promise<CheckRow> {
+  async checkNow(id: string, steps?: StepRecorder): Promise<RequestedChecks> {
     if (this.#isStopped || !this.#ctx.isPrimary()) throw closing();
     const scheduled = this.#findScheduled(id);
     if (!scheduled) throw notFound("monitor");
     if (scheduled.isPaused) throw conflict("The monitor is paused.");
     if (isPassive(scheduled.type)) throw conflict(CANNOT_CHECK);
     if (this.#hasDroppedChecks) throw closing();
+    if (!scheduled.together) return this.#checkHere(scheduled, steps);
+    const elsewhere = this.#locations.checkNow(scheduled, steps !== undefined);
+    if (!scheduled.isElsewhere) {
+      const [check, others] = await Promise.all([this.#checkHere(scheduled, steps), elsewhere]);
+      return { ...check, locations: others };
+    }
+    const locations = await elsewhere;
+    const first = locations.find(({ check }) => check !== undefined)?.check;
+    if (!first) throw unavailable(locations[0]?.error ?? "The check has no result yet.", 5);
+    return { monitorNum: scheduled.num, ...first, locations };
+  }
+
+  /** Checks a monitor here. */
+  async #checkHere(scheduled: ScheduledMonitor, steps?: StepRecorder): Promise<CheckRow> {
     const waiter: Waiter = Promise.withResolvers();
     this.#waiters.set(scheduled, [...(this.#waiters.get(scheduled) ?? []), waiter]);
     if (!scheduled.isUnderWay) void this.#run(scheduled, steps);
@@ -442,6 +516,33 @@ class Engine implements Monitoring {
     } finally {
       timer.cancel();
     }
+  }
+
+  takeResults(
+    locationId: string,
+    process: string,
+    results: readonly ForeignResult[],
+  ): Promise<void> {
+    if (this.#isStopped || !this.#ctx.isPrimary()) return Promise.reject(closing());
+    if (this.#isRegistryStale) {
+      // The first time all are read, since time without data is recorded for all.
+      const isFirst = this.#refreshedAt === Number.NEGATIVE_INFINITY;
+      this.#refresh(isFirst ? undefined : MONITORS_PER_TICK);
+    }
+    this.#checkLiveness();
+    return this.#locations.take(locationId, process, results);
+  }
+
+  noteCall(locationId: string, agentVersion: string): void {
+    this.#locations.noteCall(locationId, agentVersion);
+  }
+
+  presenceOf(locationId: string): Presence {
+    return this.#locations.presences.presenceOf(locationId);
+  }
+
+  lastCallAt(locationId: string): number | undefined {
+    return this.#locations.presences.lastCallAt(locationId);
   }
 
   async heartbeat(id: string, beat: Heartbeat, arrivedAt?: number): Promise<void> {
@@ -574,7 +675,9 @@ class Engine implements Monitoring {
     if (!isFirst) for (const scheduled of [...removed, ...changed]) this.#network.forget(scheduled);
     for (const scheduled of removed) this.#drop(scheduled);
     for (const scheduled of changed) this.#scheduleChanged(scheduled, isFirst);
-    this.#results.recorder.isWatching = [...this.#registry].some(({ isPaused }) => !isPaused);
+    this.#locations.changed(changed, isFirst);
+    this.#results.recorder.isWatching =
+      this.#locations.presences.size > 0 || [...this.#registry].some(({ isPaused }) => !isPaused);
   }
 
   #refreshOne(id: string): void {
@@ -585,6 +688,7 @@ class Engine implements Monitoring {
     this.#dependencies.endWait(changed);
     this.#network.forget(changed);
     this.#scheduleChanged(changed, false);
+    this.#locations.changed([changed], false);
     if (!changed.isPaused) this.#results.recorder.isWatching = true;
   }
 
@@ -614,10 +718,14 @@ class Engine implements Monitoring {
    * back by hours, schedules jobs again whose deadlines depend on it.
    */
   #checkLiveness(): void {
+    const isFirst = !this.#hasLooked;
+    this.#hasLooked = true;
     const since = this.#liveness.look();
     if (this.#liveness.wasSetBack) this.#rescheduleJobs();
     if (since === undefined) return;
     this.#epoch += 1;
+    // The time before this process is left out of account already.
+    if (!isFirst) this.#locations.presences.forgive(this.#ctx.clock.now() - since);
     const watching = [...this.#registry].filter(({ isPaused }) => !isPaused);
     if (watching.length === 0) return;
     this.#ctx.log.warn({ since: new Date(since) }, "the server was offline: no data since then");

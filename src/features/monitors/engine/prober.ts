@@ -26,6 +26,8 @@ export interface ProberOptions {
   lastUnreachableAt?: () => number;
   /** Stalls of this process; none by default. */
   stalls?: Stalls;
+  /** Returns the id by which pages of Allclear name this installation; that of its first page by default. */
+  installation?: () => string | undefined;
 }
 
 /** Time after which a probe that ignores its deadline is abandoned. */
@@ -84,6 +86,7 @@ export class Prober {
   readonly #egress: Egress;
   readonly #findProbe: FindProbe;
   readonly #lastUnreachableAt: () => number;
+  readonly #installation: () => string | undefined;
   /** Ends running checks by their signals. */
   readonly #underWay = new Map<AbortController, (error: Error) => void>();
   readonly #evaluator: AssertionEvaluator;
@@ -97,12 +100,14 @@ export class Prober {
       findProbe = probeOf,
       lastUnreachableAt = () => Number.NEGATIVE_INFINITY,
       stalls = new Stalls(ctx.clock),
+      installation = () => ownVia(ctx.db),
     }: ProberOptions = {},
   ) {
     this.#ctx = ctx;
     this.#egress = egress;
     this.#findProbe = findProbe;
     this.#lastUnreachableAt = lastUnreachableAt;
+    this.#installation = installation;
     this.#evaluator = new AssertionEvaluator(ctx.clock);
     this.#connectivity = new Connectivity(ctx, egress, stalls);
   }
@@ -129,7 +134,7 @@ export class Prober {
         evaluator: this.#evaluator,
         signal: controller.signal,
         steps,
-        installation: type === "upstream" ? ownVia(this.#ctx.db) : undefined,
+        installation: type === "upstream" ? this.#installation() : undefined,
       };
       const result = await new Promise<ProbeResult>((resolve, reject) => {
         this.#underWay.set(controller, reject);

@@ -1,10 +1,18 @@
 import type { Clock } from "../../../base/clock";
-import type { CheckOutcome, MonitorType } from "../../../base/status";
+import {
+  type CheckOutcome,
+  type DownWhen,
+  isPassive,
+  LOCAL,
+  type MonitorType,
+} from "../../../base/status";
 import { SECOND_MS } from "../../../base/time";
 import type { Reader } from "../../../db/statements";
 import type { OutsideAddress } from "../../../egress/policy";
 import type { CheckRow } from "../checks-store";
 import { listScheduledMonitors, listVersions, type ScheduledMonitorRow } from "../evaluation-store";
+import { listLocationStates, type LocationStateRow } from "../location-store";
+import { isCheckedElsewhere } from "../locations";
 import { invertResult, type ProbeResult } from "../monitoring";
 import type { MonitorConfig } from "../probes";
 import { graceSecondsOf, occurrencesOf } from "../probes/push";
@@ -29,10 +37,16 @@ interface RegistryChange {
 
 /** All monitors in memory. */
 export class MonitorRegistry {
+  readonly #location: string;
   readonly #byNum = new Map<number, ScheduledMonitor>();
   readonly #byId = new Map<string, ScheduledMonitor>();
   /** Monitors by the ids of those on which they depend; undefined until it is needed. */
   #dependents: Map<string, ScheduledMonitor[]> | undefined;
+
+  /** `location` is the id of the location of this process. */
+  constructor(location: string = LOCAL) {
+    this.#location = location;
+  }
 
   get size(): number {
     return this.#byNum.size;
@@ -93,10 +107,18 @@ export class MonitorRegistry {
   }
 
   #read(reader: Reader, nums: readonly number[]): ScheduledMonitor[] {
-    return listScheduledMonitors(reader, { nums: JSON.stringify(nums) }).map((row) => {
+    const rows = listScheduledMonitors(reader, { nums: JSON.stringify(nums) });
+    const isServer = this.#location === LOCAL;
+    const together = isServer ? readEvaluationsTogether(reader, rows) : undefined;
+    return rows.map((row) => {
       const existing = this.#byNum.get(row.num);
+      const evaluation = existing?.evaluation;
       if (existing) renew(existing, row);
       const scheduled = existing ?? scheduledOf(row);
+      place(scheduled, row, this.#location);
+      if (together) putTogether(scheduled, row, together.get(row.num));
+      // The evaluation of another process than a server is in its memory only.
+      else if (evaluation) scheduled.evaluation = evaluation;
       this.#byNum.set(row.num, scheduled);
       this.#byId.set(row.id, scheduled);
       return scheduled;
@@ -114,6 +136,20 @@ function groupByParent(monitors: Iterable<ScheduledMonitor>): Map<string, Schedu
     }
   }
   return dependents;
+}
+
+/** A monitor at all its locations, as far as this process knows. */
+export interface TogetherInMemory {
+  locations: readonly string[];
+  downWhen: DownWhen;
+  /** By the ids of the locations. */
+  evaluations: Map<string, Evaluation>;
+  /** Evaluation of all locations together. */
+  evaluation: Evaluation;
+  /** Time of the last change of the locations that count, in unix ms. */
+  notBefore: number;
+  /** True if its locations or their number needed have changed, and were not put together since. */
+  hasChanged: boolean;
 }
 
 /** Host outside, with its addresses: at least one, all of them global. */
@@ -142,8 +178,14 @@ export interface ScheduledMonitor {
   isInverted: boolean;
   /** Ids of the monitors on which it depends, in their order. */
   parents: readonly string[];
-  /** Evaluation of all results, written or not. */
+  /** Evaluation of all results of this process, written or not. */
   evaluation: Evaluation;
+  /** Its locations; undefined if only this process checks it. */
+  together: TogetherInMemory | undefined;
+  /** True if this process does not check it. */
+  isElsewhere: boolean;
+  /** Part of the interval, from 0 to 1, by which its checks here follow those of its first location. */
+  phase: number;
   heartbeatAt: number | null;
   /** Deadlines of the job of a push monitor; undefined for other types. */
   readonly job: Job | undefined;
@@ -185,6 +227,9 @@ function scheduledOf(row: ScheduledMonitorRow): ScheduledMonitor {
     num: row.num,
     id: row.id,
     ...settingsOf(row),
+    together: undefined,
+    isElsewhere: false,
+    phase: 0,
     job: row.type === "push" ? newJob(occurrencesOf(row.config), row.runs) : undefined,
     lastOutcome: undefined,
     lastMessage: undefined,
@@ -212,6 +257,62 @@ function isOut({ state }: Pick<ScheduledMonitorRow, "state">): boolean {
 /** Returns the result that counts for a monitor, which may be inverted. */
 export function countedResult({ isInverted }: ScheduledMonitor, result: ProbeResult): ProbeResult {
   return isInverted ? invertResult(result) : result;
+}
+
+/** Sets if and when this process checks a monitor. */
+function place(
+  scheduled: ScheduledMonitor,
+  { type, locations }: ScheduledMonitorRow,
+  location: string,
+): void {
+  const index = locations.indexOf(location);
+  scheduled.isElsewhere = index < 0 && !isPassive(type);
+  scheduled.phase = Math.max(0, index) / locations.length;
+}
+
+/** Reads the evaluations of monitors at their locations, by the numbers of those with other locations. */
+function readEvaluationsTogether(
+  reader: Reader,
+  rows: readonly ScheduledMonitorRow[],
+): ReadonlyMap<number, LocationStateRow[]> {
+  const nums = rows.filter(isCheckedElsewhere).map(({ num }) => num);
+  if (nums.length === 0) return new Map();
+  return Map.groupBy(
+    listLocationStates(reader, { nums: JSON.stringify(nums) }),
+    ({ monitorNum }) => monitorNum,
+  );
+}
+
+/** Sets what the locations of a monitor see. */
+function putTogether(
+  scheduled: ScheduledMonitor,
+  row: ScheduledMonitorRow,
+  states: readonly LocationStateRow[] = [],
+): void {
+  const before = scheduled.together;
+  if (!isCheckedElsewhere(row)) {
+    scheduled.together = undefined;
+    return;
+  }
+  const { locations, downWhen } = row;
+  const evaluations = new Map<string, Evaluation>();
+  for (const state of states) {
+    if (!locations.includes(state.locationId)) continue;
+    evaluations.set(state.locationId, evaluationOf({ ...state, unreachableVia: null }));
+  }
+  const isSame =
+    before !== undefined &&
+    before.downWhen === downWhen &&
+    Bun.deepEquals(before.locations, locations);
+  scheduled.together = {
+    locations,
+    downWhen,
+    evaluations,
+    evaluation: evaluationOf(row),
+    notBefore: before?.notBefore ?? 0,
+    hasChanged: before?.hasChanged === true || !isSame,
+  };
+  scheduled.evaluation = evaluations.get(LOCAL) ?? scheduled.evaluation;
 }
 
 /** Copies changed columns of a row. Its open runs are older than those that wait to be written. */
@@ -291,20 +392,26 @@ export class Dependencies {
   readonly #clock: Clock;
   readonly #registry: MonitorRegistry;
   readonly #requestCheck: (parent: ScheduledMonitor) => void;
+  readonly #checkElsewhere: (parent: ScheduledMonitor) => Promise<void>;
   /** Resolve with true when a check of the parent has an outcome, with false if there will be none. */
   readonly #awaited = new Map<ScheduledMonitor, PromiseWithResolvers<boolean>>();
   /** End the waits of monitors for their parents. */
-  readonly #ends = new Map<ScheduledMonitor, () => void>();
+  readonly #ends = new Map<ScheduledMonitor, Set<() => void>>();
 
-  /** `requestCheck` makes a parent's check begin as soon as it can, unless one is running. */
+  /**
+   * `requestCheck` makes a parent's check begin as soon as it can, unless one is running. `checkElsewhere` has it
+   * checked from its other locations, and resolves when there is nothing to wait for.
+   */
   constructor(
     clock: Clock,
     registry: MonitorRegistry,
     requestCheck: (parent: ScheduledMonitor) => void,
+    checkElsewhere: (parent: ScheduledMonitor) => Promise<void>,
   ) {
     this.#clock = clock;
     this.#registry = registry;
     this.#requestCheck = requestCheck;
+    this.#checkElsewhere = checkElsewhere;
   }
 
   /** Returns the id of the first failing parent. */
@@ -315,7 +422,7 @@ export class Dependencies {
   /** Returns the ids of the parents whose check has failed, and is not counted yet. */
   uncountedParentsOf(scheduled: ScheduledMonitor): string[] {
     return this.#parentsOf(scheduled)
-      .filter(({ uncounted }) => uncounted !== undefined)
+      .filter(({ uncounted, together }) => uncounted !== undefined && !together)
       .map(({ id }) => id);
   }
 
@@ -324,7 +431,7 @@ export class Dependencies {
    * is known to fail. Push monitors cannot be checked.
    */
   parentsToCheck(scheduled: ScheduledMonitor): ScheduledMonitor[] {
-    if (scheduled.evaluation.state === "down" || this.failingParentOf(scheduled)) return [];
+    if (wholeOf(scheduled).state === "down" || this.failingParentOf(scheduled)) return [];
     return this.#parentsOf(scheduled).filter(({ type }) => type !== "push");
   }
 
@@ -341,16 +448,18 @@ export class Dependencies {
     const longestMs = Math.max(...parents.map(({ timeoutMs }) => timeoutMs));
     const limitMs = Math.max(PARENTS_MIN_MS, 2 * longestMs + BEYOND_TIMEOUTS_MS);
     const timer = this.#clock.after(limitMs, resolve);
-    this.#ends.set(scheduled, resolve);
+    const ends = this.#ends.get(scheduled) ?? new Set();
+    this.#ends.set(scheduled, ends.add(resolve));
     const checks = parents.map((parent) => this.#checkSince(parent, startedAt));
     await Promise.race([Promise.all(checks), end]);
-    this.#ends.delete(scheduled);
+    ends.delete(resolve);
+    if (ends.size === 0) this.#ends.delete(scheduled);
     timer.cancel();
   }
 
   /** Ends the wait of a monitor for its parents, if any: it was changed, so its failure will not count. */
   endWait(scheduled: ScheduledMonitor): void {
-    this.#ends.get(scheduled)?.();
+    for (const end of this.#ends.get(scheduled) ?? []) end();
   }
 
   /**
@@ -367,17 +476,25 @@ export class Dependencies {
     for (const parent of this.#awaited.keys()) this.release(parent, false);
   }
 
+  /** Returns true if a monitor waits for the checks of its parents. */
+  isWaiting(scheduled: ScheduledMonitor): boolean {
+    return this.#ends.has(scheduled);
+  }
+
   /** Returns the unreachable monitors that depend on a monitor. */
   unreachableThrough({ id }: ScheduledMonitor): ScheduledMonitor[] {
     return this.#registry
       .dependentsOf(id)
-      .filter(({ evaluation, isPaused }) => evaluation.state === "unreachable" && !isPaused);
+      .filter((each) => wholeOf(each).state === "unreachable" && !each.isPaused);
   }
 
   async #checkSince(parent: ScheduledMonitor, startedAt: number): Promise<void> {
+    if (hasFailed(parent)) return;
+    const elsewhere = parent.together ? this.#checkElsewhere(parent) : undefined;
     // A check that was running when the other one began may have succeeded before.
     const isKnown = () => hasFailed(parent) || (parent.lastStartedAt ?? -Infinity) >= startedAt;
-    while (!isKnown() && (await this.#nextOutcome(parent)));
+    while (!parent.isElsewhere && !isKnown() && (await this.#nextOutcome(parent)));
+    await elsewhere;
   }
 
   #nextOutcome(parent: ScheduledMonitor): Promise<boolean> {
@@ -394,7 +511,14 @@ export class Dependencies {
   }
 }
 
+/** Returns the evaluation of a monitor by all that checks it. */
+export function wholeOf({ together, evaluation }: ScheduledMonitor): Evaluation {
+  return together?.evaluation ?? evaluation;
+}
+
 /** Returns true if a monitor is failing by the results of this process. */
-export function hasFailed({ evaluation, lastOutcome, uncounted }: ScheduledMonitor): boolean {
-  return uncounted !== undefined || isFailing(evaluation, lastOutcome);
+export function hasFailed(scheduled: ScheduledMonitor): boolean {
+  // A failure here that does not count yet says nothing of the other locations.
+  if (scheduled.uncounted && !scheduled.together) return true;
+  return isFailing(wholeOf(scheduled), scheduled.lastOutcome);
 }

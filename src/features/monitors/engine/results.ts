@@ -1,29 +1,21 @@
 import { Problem, unavailable } from "../../../base/errors";
-import type { CheckOutcome } from "../../../base/status";
+import { LOCAL } from "../../../base/status";
 import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db/statements";
-import { type CheckRow, insertCheck } from "../checks-store";
+import type { CheckRow } from "../checks-store";
 import { saveLiveness } from "../spans-store";
-import { findFailingParent } from "../dependency-store";
-import {
-  type EvaluationInput,
-  listEvaluationInputs,
-  listMonitorsInMaintenance,
-} from "../evaluation-store";
-import { closing, type ProbeResult, type SeenCertificate } from "../monitoring";
-import { countHeldFailures, evaluateCheck, type Evaluation } from "../rules";
-import { saveHeartbeat } from "../job-store";
-import { findMonitor, listDueReminders, saveCertificate, saveEvaluation } from "../store";
-import { recordSignal, type SignalEntry } from "./job";
-import {
-  type Dependencies,
-  evaluationOf,
-  type MonitorRegistry,
-  type ScheduledMonitor,
-} from "./registry";
+import { listMonitorsInMaintenance } from "../evaluation-store";
+import { closing, type ProbeResult } from "../monitoring";
+import { evaluateTogether } from "../quorum";
+import { countHeldFailures, evaluateCheck, newEvaluation } from "../rules";
+import { listDueReminders } from "../store";
+import type { Entry, Waiter } from "./entry";
+import type { SignalEntry } from "./job";
+import { type Recorded, recordEntries } from "./record";
+import type { Dependencies, MonitorRegistry, ScheduledMonitor, TogetherInMemory } from "./registry";
 import type { CheckScheduler } from "./scheduler";
 import { type Liveness, SERVER_OFFLINE } from "./stalls";
-import { applyTransition, recordReminder, warnOfExpiry, writeState } from "./transitions";
+import { agreementAt, type Surroundings } from "./together";
 
 /*
  * The way of a result into the database: `ResultProcessor` evaluates it in memory and makes an entry of it, `Recorder`
@@ -45,9 +37,6 @@ const HELD_BEFORE: Pick<ProbeResult, "message" | "publicMessage"> = {
 /** Minimum time between searches for reminders that are due. */
 const REMINDER_SEARCH_MS = 10_000;
 
-/** Waiting caller, which receives the stored result, or undefined if nothing was stored. */
-export type Waiter = PromiseWithResolvers<CheckRow | undefined>;
-
 /** Start of a check, or arrival of a heartbeat. */
 export interface Begin {
   /** Unix ms. */
@@ -56,6 +45,21 @@ export interface Begin {
   startedAt: number;
   /** True if the monitor was in maintenance. */
   isInMaintenance: boolean;
+}
+
+interface RecorderDependencies {
+  ctx: Ctx;
+  liveness: Liveness;
+  scheduler: CheckScheduler;
+  surroundings: Surroundings;
+  /** Saves what is new of the locations, in a transaction that is written anyway. */
+  saveContacts(tx: Tx): void;
+  /** Stores entries elsewhere than in the database. */
+  store?: ((entries: readonly Entry[]) => Promise<void>) | undefined;
+}
+
+interface ProcessorDependencies extends RecorderDependencies {
+  dependencies: Dependencies;
 }
 
 /**
@@ -71,12 +75,16 @@ export class ResultProcessor {
   #isMaintenanceStale = true;
   /** Time of the next search for reminders, on the monotonic clock. */
   #remindAt = Number.NEGATIVE_INFINITY;
+  readonly surroundings: Surroundings;
+  /** Ends of the last maintenance of monitors with several locations, in unix ms, by their numbers. */
+  readonly #maintainedUntil = new Map<number, number>();
 
-  constructor(ctx: Ctx, dependencies: Dependencies, liveness: Liveness, scheduler: CheckScheduler) {
+  constructor({ ctx, dependencies, scheduler, surroundings, ...recording }: ProcessorDependencies) {
     this.#ctx = ctx;
     this.#dependencies = dependencies;
     this.#scheduler = scheduler;
-    this.recorder = new Recorder(ctx, liveness, scheduler);
+    this.surroundings = surroundings;
+    this.recorder = new Recorder({ ctx, scheduler, surroundings, ...recording });
   }
 
   /** Called after a page changed, since a component may have entered or left maintenance. */
@@ -151,6 +159,9 @@ export class ResultProcessor {
       kind,
       scheduled,
       at,
+      startedAt,
+      version: scheduled.version,
+      via: result.via,
       elapsedMs,
       hasBegunInMaintenance,
       outcome,
@@ -172,8 +183,9 @@ export class ResultProcessor {
     if (canBeUnreachable) {
       failingParent = this.#dependencies.failingParentOf(scheduled);
       entry.uncountedParents = this.#dependencies.uncountedParentsOf(scheduled);
+      entry.hasAskedParents = true;
     }
-    const { isChange, needsRecheck } = evaluateEntry(entry, isIgnored, failingParent);
+    const { isChange, needsRecheck } = this.#evaluate(entry, isIgnored, failingParent);
     this.recorder.add(entry, isChange || waiters !== undefined);
     this.recorder.wake();
     return needsRecheck || (isIgnored && !isInMaintenance);
@@ -197,7 +209,7 @@ export class ResultProcessor {
       ...nothing,
       message: SERVER_OFFLINE,
     };
-    evaluateEntry(entry, false);
+    this.#evaluate(entry, false);
     this.recorder.add(entry, false);
   }
 
@@ -233,21 +245,80 @@ export class ResultProcessor {
       const nothing = { outcome: "ok", latencyMs: null, message: null } as const;
       this.recorder.add({ kind: "maintenance", scheduled, at, ...nothing }, true);
     }
-    return runningOf(registry, before.difference(inMaintenance));
+    const ended = runningOf(registry, before.difference(inMaintenance));
+    for (const { num, together } of ended) if (together) this.#maintainedUntil.set(num, at);
+    return ended;
   }
-}
 
-/** Evaluates an entry after those that wait to be written. */
-function evaluateEntry(
-  entry: Entry,
-  isInMaintenance: boolean,
-  failingParent?: string,
-): { isChange: boolean; needsRecheck: boolean } {
-  const { scheduled } = entry;
-  const { evaluation, thresholds } = scheduled;
-  const result = evaluateCheck(evaluation, entry, thresholds, isInMaintenance, failingParent);
-  scheduled.evaluation = result.evaluation;
-  return { isChange: result.transition !== undefined, needsRecheck: result.needsRecheck };
+  /** Returns true if a monitor was in maintenance at a time (unix ms) of its last maintenance, or is. */
+  wasInMaintenance({ num }: ScheduledMonitor, at: number): boolean {
+    return this.#inMaintenance.has(num) || at < (this.#maintainedUntil.get(num) ?? 0);
+  }
+
+  /**
+   * Puts the locations of a monitor together again, after one of them came or went, or after its parents were checked.
+   * `cause` is the result that made the check of parents necessary.
+   */
+  putTogether(scheduled: ScheduledMonitor, cause?: Entry): void {
+    const nothing = { outcome: "ok", latencyMs: null, message: null } as const;
+    const entry: Entry = {
+      ...nothing,
+      ...(cause && { outcome: cause.outcome, message: cause.message }),
+      ...(cause?.publicMessage !== undefined && { publicMessage: cause.publicMessage }),
+      kind: "quorum",
+      scheduled,
+      at: cause?.at ?? this.#ctx.clock.now(),
+    };
+    if (cause) {
+      entry.hasAskedParents = true;
+      entry.uncountedParents = this.#dependencies.uncountedParentsOf(scheduled);
+    }
+    this.recorder.add(entry, true);
+  }
+
+  /** Evaluates an entry after those that wait to be written. */
+  #evaluate(
+    entry: Entry,
+    isInMaintenance: boolean,
+    failingParent?: string,
+  ): { isChange: boolean; needsRecheck: boolean } {
+    const { scheduled } = entry;
+    const { evaluation, thresholds, together } = scheduled;
+    const isAlone = !together || evaluation.state === "unreachable";
+    const parent = isAlone ? failingParent : undefined;
+    const result = evaluateCheck(evaluation, entry, thresholds, isInMaintenance, parent);
+    scheduled.evaluation = result.evaluation;
+    const { needsRecheck, transition } = result;
+    if (!together) return { isChange: transition !== undefined, needsRecheck };
+    const isChange = this.#evaluateTogether(entry, together, isInMaintenance, failingParent);
+    return { isChange, needsRecheck };
+  }
+
+  /** Evaluates all locations of a monitor after an entry of this server. Returns true if its state changes. */
+  #evaluateTogether(
+    { kind, scheduled, at, hasAskedParents = false }: Entry,
+    together: TogetherInMemory,
+    isInMaintenance: boolean,
+    failingParent: string | undefined,
+  ): boolean {
+    const { evaluation: before, evaluations, downWhen, notBefore } = together;
+    if (evaluations.has(LOCAL)) evaluations.set(LOCAL, scheduled.evaluation);
+    if (kind === "away") {
+      together.evaluation = newEvaluation("no_data", Math.max(at, before.since));
+      return before.state !== "no_data";
+    }
+    const agreement = agreementAt(evaluations, downWhen, this.surroundings);
+    const isFailing = agreement.failingSince !== undefined && before.state !== "down";
+    // The parents are checked first.
+    if (isFailing && scheduled.parents.length > 0 && !hasAskedParents) return false;
+    together.evaluation = evaluateTogether(before, agreement, {
+      at,
+      notBefore: Math.max(notBefore, this.surroundings.heardSince()),
+      isInMaintenance,
+      failingParent,
+    });
+    return together.evaluation.state !== before.state;
+  }
 }
 
 function runningOf(registry: MonitorRegistry, nums: Iterable<number>): ScheduledMonitor[] {
@@ -255,55 +326,6 @@ function runningOf(registry: MonitorRegistry, nums: Iterable<number>): Scheduled
   return monitors.filter(
     (scheduled) => scheduled !== undefined && !scheduled.isPaused,
   ) as ScheduledMonitor[];
-}
-
-/**
- * An entry to write for a monitor: a result, a report of a job, a signal of one without a result, the end of
- * a time in which the server was offline (without data from `at` on), the possible start of maintenance, a reminder
- * that may be due, or that its held failures count.
- */
-export interface Entry {
-  kind: "check" | "heartbeat" | "signal" | "away" | "maintenance" | "reminder" | "held";
-  scheduled: ScheduledMonitor;
-  /** Unix ms. */
-  at: number;
-  /** Monotonic time since the previous result, in ms; 0 if unknown. */
-  elapsedMs?: number | undefined;
-  /**
-   * True for a result of a check that began during maintenance. It does not count, even if the
-   * maintenance has ended since.
-   */
-  hasBegunInMaintenance?: boolean;
-  outcome: CheckOutcome;
-  /** True for a failure that is held: its outcome is unknown, and it counts if the next check fails. */
-  isHeld?: boolean;
-  /** True for a success that only degrades the monitor. */
-  isDegraded?: boolean | undefined;
-  /** Time since which it holds what was observed, in unix ms; absent if that is unknown. */
-  since?: number | undefined;
-  latencyMs: number | null;
-  message: string | null;
-  /** The text that may be published; absent if it is the same as `message`. */
-  publicMessage?: string | undefined;
-  /** Ids of parents whose failed check is not counted yet; absent without any. */
-  uncountedParents?: readonly string[] | undefined;
-  /** Absent without a certificate. */
-  certificate?: SeenCertificate | undefined;
-  /** Signal of a job. */
-  signal?: SignalEntry | undefined;
-  /** Callers that wait until it is stored. */
-  waiters?: PromiseWithResolvers<CheckRow | undefined>[] | undefined;
-}
-
-/** Outcome of writing an entry. */
-interface Recorded {
-  entry: Entry;
-  /**
-   * Evaluation after the entry; undefined if the monitor is paused or deleted and nothing was
-   * written.
-   */
-  evaluation: Evaluation | undefined;
-  check: CheckRow | undefined;
 }
 
 /** Time for which results are gathered for one transaction. */
@@ -324,6 +346,7 @@ const DROPPED_FIRST: ReadonlySet<Entry["kind"]> = new Set(["check", "heartbeat",
  * records that the server is awake.
  */
 class Recorder {
+  readonly #deps: RecorderDependencies;
   readonly #ctx: Ctx;
   readonly #liveness: Liveness;
   readonly #scheduler: CheckScheduler;
@@ -344,11 +367,14 @@ class Recorder {
   #dropped = 0;
   /** True if the next start must know that the server was awake. */
   isWatching = false;
+  /** Called for an entry that counts only after the parents of its monitor were checked. */
+  onNeedsParents: (entry: Entry) => void = () => {};
 
-  constructor(ctx: Ctx, liveness: Liveness, scheduler: CheckScheduler) {
-    this.#ctx = ctx;
-    this.#liveness = liveness;
-    this.#scheduler = scheduler;
+  constructor(deps: RecorderDependencies) {
+    this.#deps = deps;
+    this.#ctx = deps.ctx;
+    this.#liveness = deps.liveness;
+    this.#scheduler = deps.scheduler;
   }
 
   get waiting(): number {
@@ -439,10 +465,13 @@ class Recorder {
     const { ctx, isPlain } = { ctx: this.#ctx, isPlain: this.#isPlain };
     let recorded: Recorded[];
     try {
-      recorded = await ctx.db.write((tx) => {
-        saveLiveness(tx, { at: this.#liveness.seenAt });
-        return recordEntries(ctx, tx, batch, isPlain);
-      });
+      recorded = this.#deps.store
+        ? await this.#storeElsewhere(batch, this.#deps.store)
+        : await ctx.db.write((tx) => {
+            saveLiveness(tx, { at: this.#liveness.seenAt });
+            this.#deps.saveContacts(tx);
+            return recordEntries(ctx, tx, batch, isPlain, this.#deps.surroundings);
+          });
     } catch (error) {
       return this.#handleFailure(batch, error);
     }
@@ -457,8 +486,22 @@ class Recorder {
     for (const each of recorded) {
       this.#finish(each.entry, each.check);
       adoptEvaluation(each);
+      if (each.needsParents) this.onNeedsParents(each.entry);
     }
     return true;
+  }
+
+  /** Stores a batch elsewhere. Evaluations stay those of this process. */
+  async #storeElsewhere(
+    batch: readonly Entry[],
+    store: (entries: readonly Entry[]) => Promise<void>,
+  ): Promise<Recorded[]> {
+    if (batch.length > 0) await store(batch);
+    return batch.map((entry) => {
+      const { scheduled, at, outcome, latencyMs, message } = entry;
+      const check = { monitorNum: scheduled.num, at, outcome, latencyMs, message };
+      return { entry, evaluation: undefined, check };
+    });
   }
 
   #handleFailure(batch: readonly Entry[], error: unknown): boolean {
@@ -511,139 +554,17 @@ class Recorder {
 }
 
 /** Adopts the evaluation in the database, unless further results are waiting to be written. */
-function adoptEvaluation({ entry: { scheduled }, evaluation }: Recorded): void {
-  if (evaluation && scheduled.waiting === 0) scheduled.evaluation = evaluation;
-}
-
-/** Inputs of the evaluation of a monitor's results, and its evaluation after those that were written. */
-type Evaluated = Omit<EvaluationInput, keyof Evaluation> & { evaluation: Evaluation };
-
-/**
- * Maximum number of entries with consequences that one transaction writes: changes of states and reminders, of about
- * 0.5 ms each. Other requests run between the transactions.
- */
-const CONSEQUENCES_MAX = 50;
-
-/**
- * Writes entries in order with their consequences. These are decided by the state in the database,
- * so that nothing is reported twice and nothing is written for a monitor that was paused or deleted
- * meanwhile. `isPlain` leaves out events and incidents. Stops after 50 entries with consequences: the entries that
- * follow the returned ones are not written.
- */
-export function recordEntries(
-  ctx: Ctx,
-  tx: Tx,
-  entries: readonly Entry[],
-  isPlain: boolean,
-): Recorded[] {
-  if (entries.length === 0) return [];
-  const nums = JSON.stringify([...new Set(entries.map(({ scheduled }) => scheduled.num))]);
-  const evaluated = new Map<number, Evaluated>();
-  for (const row of listEvaluationInputs(tx, { nums })) {
-    evaluated.set(row.num, { ...row, evaluation: evaluationOf(row) });
+export function adoptEvaluation({ entry: { scheduled }, evaluation, atLocations }: Recorded): void {
+  if (!evaluation) return;
+  const { together, waiting } = scheduled;
+  if (!together || !atLocations) {
+    if (waiting === 0 && !together) scheduled.evaluation = evaluation;
+    return;
   }
-  const recorded: Recorded[] = [];
-  let consequences = 0;
-  for (const entry of entries) {
-    if (consequences === CONSEQUENCES_MAX) break;
-    const monitor = evaluated.get(entry.scheduled.num);
-    const state = monitor?.evaluation.state;
-    recorded.push(recordOne(ctx, tx, entry, monitor, isPlain));
-    if (entry.kind === "reminder" || monitor?.evaluation.state !== state) consequences += 1;
+  for (const [id, each] of atLocations) {
+    if (id !== LOCAL || waiting === 0) together.evaluations.set(id, each);
   }
-  return recorded;
-}
-
-/** Writes one entry and updates `monitor`. */
-function recordOne(
-  ctx: Ctx,
-  tx: Tx,
-  entry: Entry,
-  monitor: Evaluated | undefined,
-  isPlain: boolean,
-): Recorded {
-  if (!monitor || monitor.paused) return { entry, evaluation: undefined, check: undefined };
-  if (entry.signal) recordSignal(tx, monitor.num, entry.at, entry.signal);
-  if (entry.kind === "signal") return { entry, evaluation: monitor.evaluation, check: undefined };
-  if (entry.kind === "reminder") {
-    if (!isPlain) ctx.outbox.group(tx, () => recordReminder(ctx, tx, monitor, entry.at));
-    return { entry, evaluation: monitor.evaluation, check: undefined };
-  }
-  const isResult = entry.kind === "check" || entry.kind === "heartbeat";
-  const check = isResult ? keepResult(tx, entry, monitor) : undefined;
-  const isInMaintenance = monitor.isInMaintenance === 1;
-  if (entry.kind === "maintenance" && !isInMaintenance) {
-    return { entry, evaluation: monitor.evaluation, check };
-  }
-  const observation = {
-    // Without a result as well, the clock may have been set back since the last one.
-    at: check?.at ?? Math.max(entry.at, (monitor.lastAt ?? -1) + 1),
-    outcome: entry.outcome,
-    latencyMs: entry.latencyMs,
-    isHeld: entry.isHeld,
-    isDegraded: entry.isDegraded,
-    since: entry.since,
-  };
-  const before = monitor.evaluation;
-  const isFromMaintenance = entry.hasBegunInMaintenance === true && before.state === "maintenance";
-  // The time in which the server was offline is without data, even during maintenance.
-  const isMaintenanceApplied = (isInMaintenance || isFromMaintenance) && entry.kind !== "away";
-  // A job that calls has reached this server, so the failure that it reports is its own.
-  const hasFailed = entry.kind === "check" && entry.outcome === "failed";
-  const failingParent =
-    hasFailed && entry.scheduled.parents.length > 0
-      ? findFailingParent(tx, {
-          monitorId: monitor.id,
-          failed: JSON.stringify(entry.uncountedParents ?? []),
-        })
-      : undefined;
-  const { evaluation, transition } =
-    entry.kind === "held"
-      ? countHeldFailures(before, monitor)
-      : evaluateCheck(before, observation, monitor, isMaintenanceApplied, failingParent?.id);
-  monitor.evaluation = evaluation;
-  if (transition) {
-    const row = findMonitor(tx, { id: monitor.id });
-    const { publicMessage } = entry;
-    const isUnreachable = evaluation.state === "unreachable";
-    const message =
-      isUnreachable && failingParent
-        ? `Unreachable through “${failingParent.name}”.`
-        : entry.message;
-    const changes = { from: transition.from, evaluation, message, publicMessage };
-    // Updated here, since one transaction writes results of many monitors.
-    if (row)
-      ctx.outbox.group(tx, () => (isPlain ? writeState : applyTransition)(ctx, tx, row, changes));
-  } else if (evaluation !== before) {
-    saveEvaluation(tx, { ...evaluation, monitorNum: monitor.num });
-  }
-  if (check && entry.certificate && !isPlain) {
-    warnOfExpiry(ctx, tx, monitor.id, entry.certificate, check.at);
-  }
-  return { entry, evaluation, check };
-}
-
-/**
- * Writes a result. A result that is older than the previous one, since the clock was set back, is
- * dated right after it; during an outage it is dated by the elapsed time, so that outages keep
- * their length.
- */
-function keepResult(tx: Tx, entry: Entry, monitor: Evaluated): CheckRow {
-  const { num: monitorNum } = monitor;
-  const { state } = monitor.evaluation;
-  const isOut = state === "down" || state === "unreachable";
-  const elapsedMs = isOut ? Math.floor(entry.elapsedMs ?? 0) : 0;
-  const earliest = (monitor.lastAt ?? -1) + Math.max(1, elapsedMs);
-  const at = Math.max(Math.round(entry.at), earliest);
-  monitor.lastAt = at;
-  const latencyMs = entry.latencyMs === null ? null : Math.round(entry.latencyMs);
-  const check = { monitorNum, at, outcome: entry.outcome, latencyMs, message: entry.message };
-  insertCheck(tx, check);
-  if (entry.kind === "heartbeat") saveHeartbeat(tx, { monitorNum, heartbeatAt: at });
-  const expiresAt = entry.certificate?.expiresAt;
-  if (expiresAt !== undefined && expiresAt !== monitor.certificateExpiresAt) {
-    monitor.certificateExpiresAt = expiresAt;
-    saveCertificate(tx, { monitorNum, certificateExpiresAt: expiresAt });
-  }
-  return check;
+  if (waiting > 0) return;
+  scheduled.evaluation = atLocations.get(LOCAL) ?? scheduled.evaluation;
+  together.evaluation = evaluation;
 }

@@ -41,7 +41,7 @@ export class CheckScheduler {
   readonly #schedule: Schedule;
   readonly #quick = new DueHeap();
   readonly #slow = new DueHeap();
-  readonly #maxUnderWay = outgoingShare(UNDER_WAY_MAX);
+  readonly #maxUnderWay: number;
   #underWay = 0;
   #slowUnderWay = 0;
   #timer: Timer | undefined;
@@ -49,8 +49,15 @@ export class CheckScheduler {
   #wakesAt = Number.POSITIVE_INFINITY;
   #isOff = true;
 
-  /** `wake` is called at the earliest time that was asked for. */
-  constructor(ctx: Ctx, liveness: Liveness, stalls: Stalls, wake: () => void) {
+  /** `wake` is called at the earliest time that was asked for. At most `concurrency` checks run at a time. */
+  constructor(
+    ctx: Ctx,
+    liveness: Liveness,
+    stalls: Stalls,
+    wake: () => void,
+    concurrency: number = UNDER_WAY_MAX,
+  ) {
+    this.#maxUnderWay = outgoingShare(concurrency);
     this.#clock = ctx.clock;
     this.#liveness = liveness;
     this.#stalls = stalls;
@@ -88,7 +95,7 @@ export class CheckScheduler {
     if (!job) {
       // Alerts that are open are judged at once.
       if (scheduled.intervalMs === Infinity) this.after(scheduled, 0);
-      else this.#at(scheduled, this.#schedule.first(scheduled.id, scheduled.intervalMs));
+      else this.#at(scheduled, this.#schedule.first(scheduled));
       return;
     }
     startDeadlines(job, scheduled, this.#clock, (at) => this.#liveness.wasOfflineAt(at));
@@ -103,7 +110,7 @@ export class CheckScheduler {
       afterMissed(job, scheduled, this.#clock, at);
       this.resume(scheduled);
     } else if (needsRecheck) this.after(scheduled, scheduled.retryMs);
-    else this.#at(scheduled, this.#schedule.next(scheduled.id, scheduled.intervalMs));
+    else this.#at(scheduled, this.#schedule.next(scheduled));
   }
 
   /** Schedules a check. For a push monitor it is the time by which its job has to call. */
@@ -128,6 +135,7 @@ export class CheckScheduler {
 
   /** Makes a monitor due now, of which no check runs. */
   hasten(scheduled: ScheduledMonitor): void {
+    if (scheduled.isElsewhere) return;
     const now = this.#clock.monotonic();
     if (scheduled.heapIndex < 0 || scheduled.dueAt > now) {
       this.#heapOf(scheduled).schedule(scheduled, now);
@@ -194,7 +202,7 @@ export class CheckScheduler {
     // Nothing is scheduled while the engine is stopped; a running check is scheduled when it ends.
     if (this.#isOff || scheduled.isUnderWay) return;
     // A job without a deadline is never late.
-    if (dueAt === Infinity) {
+    if (dueAt === Infinity || scheduled.isElsewhere) {
       this.remove(scheduled);
       return;
     }
@@ -233,35 +241,41 @@ function randomFraction({ random }: Ctx): number {
 const JITTER = 0.01;
 const UINT32 = 2 ** 32;
 
+/** Settings of a monitor that decide about its slots. */
+type Planned = Pick<ScheduledMonitor, "id" | "phase" | "intervalMs">;
+
 /**
  * Due times of monitors, in ms of the monotonic clock. The hash of its id gives each a slot within
- * its interval, which spreads the load and stays the same after a restart.
+ * its interval, which spreads the load and stays the same after a restart. Its locations follow one another.
  */
 interface Schedule {
   /** Returns the first due time after a start: within the interval, at most a minute away. */
-  first(id: string, intervalMs: number): number;
+  first(scheduled: Planned): number;
   /** Returns the next slot, delayed by at most a hundredth of the interval. */
-  next(id: string, intervalMs: number): number;
+  next(scheduled: Planned): number;
 }
 
 /** Creates the schedule. `random` returns a number from 0 to 1. */
 function createSchedule(clock: Clock, random: () => number): Schedule {
   // Fixed at the start, so that setting the clock moves no slot.
   const offset = clock.now() - clock.monotonic();
-  const slotAfter = (now: number, id: string, intervalMs: number) => {
-    const phase = Math.floor(fraction(id) * intervalMs);
+  const partOf = ({ id, phase }: Planned) => (fraction(id) + phase) % 1;
+  const slotAfter = (now: number, scheduled: Planned) => {
+    const { intervalMs } = scheduled;
+    const phase = Math.floor(partOf(scheduled) * intervalMs);
     const slot = Math.floor((now + offset - phase) / intervalMs) + 1;
     return slot * intervalMs + phase - offset;
   };
   return {
-    first(id, intervalMs) {
+    first(scheduled) {
       const now = clock.monotonic();
-      return intervalMs <= MINUTE_MS
-        ? slotAfter(now, id, intervalMs)
-        : now + Math.floor(fraction(id) * MINUTE_MS);
+      return scheduled.intervalMs <= MINUTE_MS
+        ? slotAfter(now, scheduled)
+        : now + Math.floor(partOf(scheduled) * MINUTE_MS);
     },
-    next: (id, intervalMs) =>
-      slotAfter(clock.monotonic(), id, intervalMs) + Math.floor(random() * JITTER * intervalMs),
+    next: (scheduled) =>
+      slotAfter(clock.monotonic(), scheduled) +
+      Math.floor(random() * JITTER * scheduled.intervalMs),
   };
 }
 

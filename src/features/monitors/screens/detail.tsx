@@ -1,7 +1,7 @@
 import { Fragment } from "preact";
 import { type Role, roleAllows } from "../../../base/actor";
 import { PRODUCTS } from "../../../base/import-report";
-import { percent, sum } from "../../../base/numbers";
+import { percent } from "../../../base/numbers";
 import {
   isPassive,
   isTimed,
@@ -15,7 +15,6 @@ import {
 import { plural, spaced } from "../../../base/text";
 import { DAY_MS, EXPIRES_SOON_MS, SECOND_MS, toIso } from "../../../base/time";
 import { roundTimes, zoneLabel } from "../../../base/zones";
-import type { Step, StepName } from "../../../egress/steps";
 import { incidentWords } from "../../../public/state";
 import {
   CheckLabel,
@@ -28,7 +27,6 @@ import {
   Shape,
   State,
   STATUS_WORDS,
-  StepBar,
 } from "../../../ui/blocks";
 import { ButtonLink, PostButton } from "../../../ui/buttons";
 import { DetailCard, DetailRow, HeadFact, HeadFacts, MoreMenu, Numbers } from "../../../ui/detail";
@@ -39,6 +37,7 @@ import {
   monitorPath,
   MONITORS_PATH,
   webhookPath,
+  withQuery,
 } from "../../../ui/frame/paths";
 import { Icon } from "../../../ui/icons";
 import { DenseDataTable } from "../../../ui/list";
@@ -49,11 +48,13 @@ import { LabelledContainer } from "../../docker-labels/screens/notices";
 import type { Span } from "../../components/rules";
 import { presetOf, ReportLink } from "../../incidents/screens/list";
 import { webhookName } from "../../webhooks/records";
-import type { CheckRow } from "../checks-store";
+import type { LocatedCheck } from "../locations";
 import { originOf } from "../probes/unsupported";
 import { type StateTimes, uptimeOf } from "../uptime";
 import { AlertAddresses, OpenAlerts } from "./alerts";
 import { Commands, OpenRuns, Signals, Tokens } from "./job";
+import { DOWN_WHEN_WORDS } from "./location-fields";
+import { locationName, Locations } from "./locations";
 import { type Range, RANGE_NAMES, rangeLabel, rangeQuery, zoomQuery } from "./range";
 import { TYPE_FORMS } from "./types";
 import type { ListedTrouble, MonitorView } from "./view";
@@ -104,6 +105,7 @@ export function MonitorDetail(props: {
       </PageHead>
       {isUnsupported ? <UnsupportedNotice config={row.config} /> : null}
       <Figures view={view} now={now} />
+      <Locations view={view} now={now} />
       {alerts ? (
         <OpenAlerts id={row.id} alerts={alerts} canEnd={roleAllows(role, "editor")} now={now} />
       ) : isTimed(row.type) ? (
@@ -247,19 +249,21 @@ function Now(props: { view: MonitorView; nextCheckAt: number | undefined; now: n
 
 function Ranges({ view }: { view: MonitorView }) {
   const home = monitorPath(view.record.row.id);
-  const { range } = view;
+  const { range, location } = view;
+  const pathOf = (name: Range["name"]) =>
+    withQuery(home, { range: name, location: range.location });
   return (
     <>
+      {location ? <span class="detail-zoom">From {locationName(location)}</span> : null}
       {range.isZoomed ? (
         <span class="detail-zoom">
-          {range.label} ·{" "}
-          <a href={`${home}?range=${range.name}`}>Back to {rangeLabel(range.name)}</a>
+          {range.label} · <a href={pathOf(range.name)}>Back to {rangeLabel(range.name)}</a>
         </span>
       ) : null}
       <Tabs
         label="Range"
         items={RANGE_NAMES.map((name) => ({
-          href: `${home}?range=${name}`,
+          href: pathOf(name),
           label: rangeLabel(name),
           isCurrent: name === range.name && !range.isZoomed,
         }))}
@@ -269,7 +273,10 @@ function Ranges({ view }: { view: MonitorView }) {
 }
 
 function Figures({ view, now }: { view: MonitorView; now: number }) {
-  const { times, total, outageCount, cutAt, range, record } = view;
+  const { times, total, outageCount, cutAt, range, record, location, places } = view;
+  const here = places.find((place) => place.location.id === location?.id);
+  const lastCheck = here ? here.lastCheck : record.lastCheck;
+  const newest = places.find((place) => place.lastCheck?.at === lastCheck?.at);
   // Uptime of only a part of the range would be misleading.
   const isCut = cutAt !== undefined;
   const last = range.isZoomed ? "in this time" : range.label;
@@ -282,8 +289,13 @@ function Figures({ view, now }: { view: MonitorView; now: number }) {
           ? [
               {
                 label: "Now",
-                value: latencyOrNone(record.lastCheck?.latencyMs),
-                note: <LastResult check={record.lastCheck} now={now} />,
+                value: latencyOrNone(lastCheck?.latencyMs),
+                note: (
+                  <>
+                    <LastResult check={lastCheck} now={now} />
+                    {newest && !here ? ` · ${locationName(newest.location)}` : null}
+                  </>
+                ),
               },
               {
                 label: "Median",
@@ -391,7 +403,7 @@ function MonitorFacts({ view, now }: { view: MonitorView; now: number }) {
 }
 
 /** Facts about the checks of a monitor and their effect. */
-function checkFacts({ record: { row, state }, job }: MonitorView, now: number) {
+function checkFacts({ record: { row, state }, job, places }: MonitorView, now: number) {
   const { isPush } = TYPE_FORMS[row.type];
   const isReported = isPassive(row.type);
   return [
@@ -426,6 +438,7 @@ function checkFacts({ record: { row, state }, job }: MonitorView, now: number) {
           },
         ]),
     ...(row.type === "alert" ? [] : thresholdFacts(row)),
+    ...(places.length > 1 ? [{ label: "Down when", value: DOWN_WHEN_WORDS[row.downWhen] }] : []),
     ...(row.degradedAfterMs === null
       ? []
       : [{ label: "Degraded above", value: latencyInWords(row.degradedAfterMs) }]),
@@ -529,7 +542,7 @@ function Troubles({ view, now }: { view: MonitorView; now: number }) {
 }
 
 interface LastChecksProps {
-  checks: readonly CheckRow[];
+  checks: readonly LocatedCheck[];
   /** Response time above which a result is slow, in ms; null for none. */
   slowAboveMs: number | null;
   now: number;
@@ -547,14 +560,18 @@ function LastChecks({ checks, slowAboveMs, now }: LastChecksProps) {
         columns={[
           {
             label: "Result",
-            cell: ({ outcome, latencyMs, message }) => (
+            cell: ({ outcome, latencyMs, message, location }) => (
               <>
                 {outcome === "ok" && slowAboveMs !== null && (latencyMs ?? 0) > slowAboveMs ? (
                   <State tone="degraded">Slow</State>
                 ) : (
                   <CheckLabel outcome={outcome} />
                 )}
-                {message === null ? null : <span class="note">{message}</span>}
+                {location || message !== null ? (
+                  <span class="note">
+                    {[location && locationName(location), message].filter(Boolean).join(" · ")}
+                  </span>
+                ) : null}
               </>
             ),
           },
@@ -829,74 +846,6 @@ function stateOf(webhook: NotifiedWebhook): string {
   if (!webhook.enabled) return " · disabled";
   if (webhook.pausedUntil !== null) return " · paused by the receiver";
   return isFailing(webhook) ? " · failing" : "";
-}
-
-const STEP_WORDS: Readonly<Record<StepName, string>> = {
-  look_up: "Look-up",
-  connect: "Connection",
-  proxy: "Proxy",
-  starttls: "Start of TLS",
-  tls: "TLS",
-  token: "Access token",
-  greeting: "Greeting",
-  sign_in: "Sign-in",
-  command: "Command",
-  upgrade: "Upgrade",
-  query: "Query",
-  request: "Request",
-  body: "Body",
-  message: "Message",
-  close: "Close",
-  ping: "Echo request",
-  assertion: "Condition",
-  evaluation: "Evaluation",
-};
-
-/** Steps of one check with their times; nothing without steps. */
-export function CheckSteps({ steps }: { steps: readonly Step[] }) {
-  if (steps.length === 0) return null;
-  const durations = steps.map(({ durationMs }) => durationMs);
-  const totalMs = sum(durations);
-  const percentOf = (ms: number) => (totalMs === 0 ? 0 : Math.round((ms / totalMs) * 1_000) / 10);
-  return (
-    <DetailCard title="Steps of the check" liveId="check-steps" isStill isTable>
-      <DenseDataTable
-        caption="Steps of the check"
-        entries={steps.map((step, index) => ({ ...step, index }))}
-        columns={[
-          {
-            label: "Step",
-            cell: ({ name, isOk, detail }) => (
-              <>
-                <State tone={isOk ? "ok" : "major"}>
-                  {STEP_WORDS[name]}
-                  {isOk ? null : " failed"}
-                </State>
-                {detail === null ? null : <span class="note">{detail}</span>}
-              </>
-            ),
-          },
-          {
-            label: "Course",
-            isSecondary: true,
-            cell: ({ isOk, durationMs, index }) =>
-              durationMs === 0 ? null : (
-                <StepBar
-                  tone={isOk ? "ok" : "major"}
-                  start={percentOf(sum(durations.slice(0, index)))}
-                  share={percentOf(durationMs)}
-                />
-              ),
-          },
-          {
-            label: "Duration",
-            isNumeric: true,
-            cell: ({ durationMs }) => (durationMs === 0 ? "–" : latencyInWords(durationMs)),
-          },
-        ]}
-      />
-    </DetailCard>
-  );
 }
 
 /** Says that this version cannot check a monitor, and what people can do. */

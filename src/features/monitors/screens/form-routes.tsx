@@ -52,7 +52,7 @@ import { readMonitorChange, readNewMonitor, requireSupported } from "../settings
 import type { MonitorRow } from "../store";
 import { type Monitor, presentMonitor } from "../wire";
 import { alertValues } from "./alert-fields";
-import { CheckSteps } from "./detail";
+import { CheckSteps } from "./check-steps";
 import {
   changesOf,
   cloneResource,
@@ -71,6 +71,7 @@ import {
   valuesForChosenType,
   type WebhookSelection,
 } from "./forms";
+import { readLocationChoices } from "./location-fields";
 import { EMPTY_ROWS, MORE_EMPTY_ROWS, MORE_ROWS } from "./rows";
 import { createTypedSecrets, NO_SECRETS, secretsIn } from "./secrets";
 import { showToken } from "./token";
@@ -117,6 +118,7 @@ export function addMonitorForms(area: Area, { ctx, monitoring }: AdminDependenci
           isForAll,
         })),
       formats: listPlainFormats(ctx),
+      locations: readLocationChoices(reader),
       groups: listMonitorGroups(reader, { limit: GROUPS_OFFERED }).map(({ group }) => group),
       pages: pages.map((page) => ({ ...page, ...readPageComponents(reader, page.id) })),
       stored: storedParts(type, monitor?.config),

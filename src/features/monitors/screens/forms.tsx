@@ -46,6 +46,7 @@ import { NEW_WEBHOOK_PATH } from "../../../ui/frame/paths";
 import { Icon } from "../../../ui/icons";
 import { FORMATS } from "../../webhooks/formats/index";
 import type { PlainAddress } from "../../webhooks/webhooks";
+import { hasLocations } from "../locations";
 import { type MonitorConfig, probeOf } from "../probes";
 import { occurrencesOf, scheduleOf } from "../probes/push";
 import { getMonitorRecord } from "../records";
@@ -58,6 +59,7 @@ import {
   UpdateMonitorBody,
 } from "../wire";
 import type { AssertionsContext } from "./assertion-field";
+import { LOCATION_FIELDS, type LocationsContext } from "./location-fields";
 import { type SecretsContext, storedSecrets } from "./secrets";
 import { inputOf } from "./rows";
 import type { CertificatesContext } from "./type-fields";
@@ -86,6 +88,7 @@ export type MonitorContext = FieldsContext &
   TypeContext &
   AssertionsContext &
   CertificatesContext &
+  LocationsContext &
   DockerContext &
   OfferedContext &
   SecretsContext;
@@ -385,6 +388,7 @@ function askedFields(type: MonitorType): MonitorFields {
     ...configFields(fields),
     component_ids: componentField,
     ...(isReported ? {} : { interval_seconds: intervalField(type) }),
+    ...(hasLocations(type) && type !== "docker" ? LOCATION_FIELDS : {}),
     webhook_ids: notifyField(),
     endpoint: endpointField,
   };

@@ -40,6 +40,8 @@ export interface Range {
   steps: readonly Span[];
   /** Distance between time labels below the chart, in ms. */
   tickMs: number;
+  /** Ref of the location whose results are shown; undefined for all. */
+  location: string | undefined;
 }
 
 /** Times for which figures by minute and by hour are stored, in ms. */
@@ -48,6 +50,7 @@ interface Retention {
   hoursMs: number;
 }
 
+/** `location` is the ref of one of the monitor's locations. */
 type Query = Readonly<Record<string, string | undefined>>;
 
 export function rangeLabel(name: RangeName): string {
@@ -76,10 +79,11 @@ export function readRange(
   timeZone = "UTC",
 ): Range {
   const name = RANGE_NAMES.find((each) => each === query["range"]) ?? "24h";
+  const { location } = query;
   const zoomed = readZoom(query, now);
   if (zoomed) {
     const range = zoomedRange(name, zoomed, now - zoomed.from, retention, intervalMs);
-    return { ...range, label: spanAt(zoomed, timeZone) };
+    return { ...range, label: spanAt(zoomed, timeZone), location };
   }
   const { label, lengthMs, tickMs } = RANGES[name];
   const stepMs = stepFor(RANGES[name].stepMs, lengthMs, intervalMs);
@@ -87,7 +91,7 @@ export function readRange(
   const last = Math.floor((now - 1) / stepMs) * stepMs;
   const first = last - (lengthMs / stepMs - 1) * stepMs;
   const steps = stepsOf({ from: first, to: now }, stepMs);
-  return { name, isZoomed: false, label: `last ${label}`, span, steps, tickMs };
+  return { name, isZoomed: false, label: `last ${label}`, span, steps, tickMs, location };
 }
 
 function readZoom(query: Query, now: number): Span | undefined {
@@ -106,7 +110,7 @@ function zoomedRange(
   ageMs: number,
   retention: Retention,
   intervalMs: number,
-): Omit<Range, "label"> {
+): Omit<Range, "label" | "location"> {
   const lengthMs = span.to - span.from;
   const isKept = (step: number) =>
     step >= DAY_MS || ageMs < (step >= HOUR_MS ? retention.hoursMs : retention.minutesMs);
@@ -130,20 +134,22 @@ function stepsOf({ from, to }: Span, stepMs: number): Span[] {
 }
 
 /** Returns the query of a monitor's screen that shows the same range, with "?"; empty for the default. */
-export function rangeQuery({ name, isZoomed, span }: Range): string {
+export function rangeQuery({ name, isZoomed, span, location }: Range): string {
   return withQuery("", {
+    location,
     range: name === "24h" ? undefined : name,
     ...(isZoomed ? { from: toIso(span.from), to: toIso(span.to) } : {}),
   });
 }
 
 /** Returns the query that zooms into a time with a margin before and after it. */
-export function zoomQuery({ name }: Range, time: Span, now: number): string {
+export function zoomQuery({ name, location }: Range, time: Span, now: number): string {
   const margin = Math.max(MARGIN_MIN_MS, time.to - time.from);
   const from = Math.floor((time.from - margin) / MINUTE_MS) * MINUTE_MS;
   const to = Math.min(now, Math.ceil((time.to + margin) / MINUTE_MS) * MINUTE_MS);
   const longest = RANGES["1y"].lengthMs;
   return withQuery("", {
+    location,
     range: name === "24h" ? undefined : name,
     from: toIso(Math.max(from, to - longest)),
     to: toIso(to),

@@ -40,9 +40,12 @@ import { findMonitor } from "../store";
 import { tokensOf } from "../tokens";
 import { AcknowledgeBody, NOTE_MAX } from "../wire";
 import { UnmatchedAlerts } from "./alerts";
-import { CheckSteps, MonitorDetail } from "./detail";
+import { checksByLocation } from "../locations";
+import { MonitorDetail } from "./detail";
+import { CheckSteps } from "./check-steps";
 import { addMonitorForms, requireActiveCheck, WebhooksLeft } from "./form-routes";
 import { MonitorList, readMonitorList } from "./list";
+import { LocationSteps, resultsInWords } from "./locations";
 import { rangeQuery, readRange } from "./range";
 import { addSelectionRoutes } from "./selection";
 import { tokenKindInWords } from "./job";
@@ -109,10 +112,13 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
 
   area.screen("/:id", ({ params, query, requestContext }) => {
     const now = ctx.clock.now();
-    const { row } = getMonitorRecord(ctx.db, params.id);
+    const { row, locations } = getMonitorRecord(ctx.db, params.id);
     const { role, timeZone } = sessionOf(requestContext).user;
-    const range = rangeOf(query, (row.intervalSeconds ?? 0) * SECOND_MS, timeZone);
-    const view = readMonitorView(ctx.db, params.id, range, now);
+    // An unknown location is ignored.
+    const location = locations.find(({ ref }) => ref === query["location"])?.ref;
+    const intervalMs = (row.intervalSeconds ?? 0) * SECOND_MS;
+    const range = rangeOf({ ...query, location }, intervalMs, timeZone);
+    const view = readMonitorView(ctx.db, params.id, range, now, monitoring);
     const nextCheckAt = monitoring.nextCheckAt(row.id);
     return {
       title: row.name,
@@ -280,13 +286,19 @@ export function monitorAdminRoutes(deps: AdminDependencies) {
   return addSelectionRoutes(area, deps).post(
     "/:id/check",
     async ({ requestContext, params, query }) => {
-      const { row } = getMonitorRecord(ctx.db, params.id);
+      const { row, locations } = getMonitorRecord(ctx.db, params.id);
       requireActiveCheck(row);
       const recorder = new StepRecorder(ctx.clock);
       const check = await monitoring.checkNow(row.id, recorder);
       const { steps } = recorder;
-      const result = resultInWords(check, steps, zoneOf(requestContext));
-      const details = steps.length === 0 ? undefined : <CheckSteps steps={steps} />;
+      const each = checksByLocation(check, steps, locations);
+      const zone = zoneOf(requestContext);
+      const result = each ? resultsInWords(each, zone) : resultInWords(check, steps, zone);
+      const details = each ? (
+        <LocationSteps checks={each} />
+      ) : steps.length === 0 ? undefined : (
+        <CheckSteps steps={steps} />
+      );
       flashes.put(sessionOf(requestContext).id, { ...result, details });
       return seeOther(homeOf(row.id, query));
     },

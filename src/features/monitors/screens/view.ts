@@ -11,11 +11,18 @@ import { receivesKind } from "../../webhooks/monitors";
 import { findPausedUntil } from "../../webhooks/records";
 import { listAllWebhooks, type WebhookRow } from "../../webhooks/store";
 import { listShownAlerts, type OpenAlertRow } from "../alerts/alert-store";
-import { type CheckRow, listChecksBefore } from "../checks-store";
 import { listNewestSpans } from "../spans-store";
 import { listDependents } from "../dependency-store";
 import { pageIdOf } from "../engine/transitions";
 import { type LatencyFigures, latencyOfEach } from "../latency";
+import {
+  listChecksAt,
+  listStatesAtLocations,
+  type LocatedCheck,
+  type MonitorLocation,
+  type StateAtLocation,
+} from "../locations";
+import type { Monitoring, Presence } from "../monitoring";
 import { listIncidentsOfMonitor, WORST_FIRST } from "../overview-store";
 import { graceSecondsOf, occurrencesOf } from "../probes/push";
 import { getMonitorRecord, type MonitorRecord } from "../records";
@@ -88,8 +95,12 @@ export interface MonitorView {
   /** Figures for each step of the range. `total` covers the whole range. */
   latency: readonly LatencyFigures[];
   total: LatencyFigures;
-  /** Last results, newest first. */
-  checks: readonly CheckRow[];
+  /** Last results, newest first: of one location, or of all. */
+  checks: readonly LocatedCheck[];
+  /** Location whose results and figures are shown; undefined for all. */
+  location: MonitorLocation | undefined;
+  /** Evaluation at each location; none if only the server checks it. */
+  places: readonly LocationView[];
   /** Undefined for types other than push. */
   job: JobView | undefined;
   /** Open alerts; undefined for types other than alert. */
@@ -110,15 +121,24 @@ export interface MonitorView {
   container: DockerMonitorRow | undefined;
 }
 
+/** Evaluation of a monitor at one location, with the contact of its agent. */
+export interface LocationView extends StateAtLocation {
+  presence: Presence;
+  /** Last call of its agent in unix ms; undefined before the first, and for the server. */
+  heardAt: number | undefined;
+}
+
 /** Reads a monitor for its screen. Throws `not_found`. */
 export function readMonitorView(
   reader: Reader,
   id: string,
   range: Range,
   now: number,
+  agents: Pick<Monitoring, "presenceOf" | "lastCallAt">,
 ): MonitorView {
   const record = getMonitorRecord(reader, id);
   const { num } = record.row;
+  const location = record.locations.find(({ ref }) => ref === range.location);
   const read = listNewestSpans(reader, {
     monitorNum: num,
     ...range.span,
@@ -128,7 +148,7 @@ export function readMonitorView(
   const spans = isCut ? read.slice(1) : read;
   const troubles = troublesOf(spans, range.span, now).toReversed();
   const incidents = listIncidentsOfMonitor(reader, { monitorId: id, limit: INCIDENTS_READ });
-  const { each, total } = latencyOfEach(reader, [num], range.steps);
+  const { each, total } = latencyOfEach(reader, [num], range.steps, location?.id);
   return {
     record,
     range,
@@ -145,11 +165,13 @@ export function readMonitorView(
     outageCount: troubles.filter(({ state }) => state === "down").length,
     latency: each[0] ?? [],
     total,
-    checks: listChecksBefore(reader, {
-      monitorNum: num,
-      before: Number.MAX_SAFE_INTEGER,
-      limit: CHECKS_SHOWN,
-    }),
+    checks: listChecksAt(reader, record, { location, limit: CHECKS_SHOWN }),
+    location,
+    places: listStatesAtLocations(reader, record).map((each) => ({
+      ...each,
+      presence: agents.presenceOf(each.location.id),
+      heardAt: agents.lastCallAt(each.location.id),
+    })),
     job: record.row.type === "push" ? readJob(reader, record, now) : undefined,
     alerts:
       record.row.type === "alert"

@@ -81,11 +81,12 @@ export function answerInWords(latencyMs: number | null, steps: readonly Step[]) 
   return answer ? `${answer} in ${took}.` : `The response took ${took}.`;
 }
 
-/** Returns the result of a check with its time in a time zone, in sentences, and its tone. */
+/** Returns the result of a check by the server or an agent with its time in a time zone, in sentences, and its tone. */
 export function resultInWords(
-  { outcome, latencyMs, message, at }: CheckRow,
+  { outcome, latencyMs, message, at }: Pick<CheckRow, "outcome" | "latencyMs" | "message" | "at">,
   steps: readonly Step[],
   zone: string,
+  checker: "server" | "agent" = "server",
 ): { tone: Tone; text: string } {
   const answer = answerInWords(latencyMs, steps);
   const took = answer === undefined ? "" : ` ${answer}`;
@@ -94,7 +95,7 @@ export function resultInWords(
   const text = {
     ok: `The check at ${time} succeeded.${took}${reason}`,
     failed: `The check at ${time} failed.${reason}${took}`,
-    unknown: `The server could not perform the check at ${time}.${reason}${took}`,
+    unknown: `The ${checker} could not perform the check at ${time}.${reason}${took}`,
   }[outcome];
   return { tone: outcome === "ok" ? "ok" : "major", text };
 }

@@ -18,7 +18,13 @@ import { Notice } from "../../../ui/blocks";
 import { ButtonLink, safeHref } from "../../../ui/buttons";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { FirstPage } from "../../../ui/frame/page-choice";
-import { ACCOUNT_PATH, FLEET_PATH, HOME_PATH, PLAN_PATH } from "../../../ui/frame/paths";
+import {
+  ACCOUNT_PATH,
+  FLEET_PATH,
+  locationPath,
+  HOME_PATH,
+  PLAN_PATH,
+} from "../../../ui/frame/paths";
 import { shareRead } from "../../../ui/frame/shared-read";
 import { Icon } from "../../../ui/icons";
 import { PageHead } from "../../../ui/navigation";
@@ -26,6 +32,8 @@ import { screenOperation } from "../../../ui/screens/routes";
 import { RelativeTime } from "../../../ui/times";
 import { linksOf } from "../../activity/screens/target-links";
 import type { Alarm } from "../../alarms/alarms";
+import { type AgentContact, isOutdated, readContact } from "../../locations/screens/contact";
+import { listLocations } from "../../locations/store";
 import { createIncidentCache } from "../../incidents/records";
 import { ReportLink } from "../../incidents/screens/list";
 import { findRelayRecord, mailReadiness, type RelayRecord } from "../../mail/settings";
@@ -110,12 +118,17 @@ export function overviewAdminRoutes(deps: AdminDependencies) {
         const alarms = (fleet?.alarms.list() ?? []).filter(isForRole);
         const storage = ctx.db.storage();
         const isTooBusy = monitoring.isTooBusy();
+        const agents = listLocations(ctx.db, {})
+          .map((row) => readContact(row, monitoring))
+          .filter(needsAttention);
         return render.screen(
           { request, requestContext },
           {
             title: "Overview",
             children: (
-              <Overview {...{ data, storage, isTooBusy, alarms, role, isZoneChosen, now }} />
+              <Overview
+                {...{ data, storage, isTooBusy, alarms, agents, role, isZoneChosen, now }}
+              />
             ),
           },
         );
@@ -157,6 +170,8 @@ interface OverviewProps {
   isTooBusy: boolean;
   /** Alarms that hold; for roles below admin, that of the network only. */
   alarms: readonly Alarm[];
+  /** Agents of locations that do not call, or that wait for another version. */
+  agents: readonly AgentContact[];
   role: Role;
   /** False if the reader never chose a time zone. */
   isZoneChosen: boolean;
@@ -165,7 +180,7 @@ interface OverviewProps {
 
 /** `/admin`: everything that needs attention, then the health of the installation. */
 function Overview(props: OverviewProps) {
-  const { data, storage, isTooBusy, alarms, role, isZoneChosen, now } = props;
+  const { data, storage, isTooBusy, alarms, agents, role, isZoneChosen, now } = props;
   const { state, attention, health, day, mail, firstSteps, changes } = data;
   const { pages } = state;
   const steps = firstSteps?.isHidden === false ? firstSteps : undefined;
@@ -178,6 +193,7 @@ function Overview(props: OverviewProps) {
         <StorageNotice storage={storage} />
         <BusyNotice isTooBusy={isTooBusy} />
         <AlarmNotices alarms={alarms} now={now} />
+        <AgentNotices agents={agents} role={role} now={now} />
         {steps ? <FirstStepsBlock {...steps} /> : <FirstPage role={role} />}
         {again}
       </>
@@ -185,7 +201,10 @@ function Overview(props: OverviewProps) {
   }
   const isCalm = attention.count === 0;
   const hasFault =
-    storage.fault !== undefined || storage.isDamaged || isTooBusy || alarms.length > 0;
+    storage.fault !== undefined ||
+    storage.isDamaged ||
+    isTooBusy ||
+    alarms.length + agents.length > 0;
   // Nothing has happened yet, so that only the steps and the health say something.
   const hasEvents = state.incidents.length + state.maintenance.length + day.lanes.length > 0;
   const isUnused =
@@ -202,6 +221,7 @@ function Overview(props: OverviewProps) {
       <StorageNotice storage={storage} />
       <BusyNotice isTooBusy={isTooBusy} />
       <AlarmNotices alarms={alarms} now={now} />
+      <AgentNotices agents={agents} role={role} now={now} />
       <MailNotices troubles={mail} now={now} />
       {steps ? <FirstStepsBlock {...steps} /> : null}
       <div class={isCalm ? "now" : "beside now"} id="now" data-live="">
@@ -332,6 +352,55 @@ function AlarmNotices({ alarms, now }: { alarms: readonly Alarm[]; now: number }
         <Notice tone="none">
           {plural(more, "more alarm")}: see {link}.
         </Notice>
+      ) : null}
+    </div>
+  );
+}
+
+/** Maximum number of agents shown; further ones are counted. */
+const AGENTS_SHOWN = 3;
+
+/** Returns true for an agent that has called, and does not call or waits for another version. */
+function needsAttention(contact: AgentContact): boolean {
+  const isSilent = contact.heardAt !== undefined && contact.presence !== "present";
+  return isSilent || isOutdated(contact);
+}
+
+/** Agents of locations that need attention; nothing without one. */
+function AgentNotices({
+  agents,
+  role,
+  now,
+}: {
+  agents: readonly AgentContact[];
+  role: Role;
+  now: number;
+}) {
+  const more = agents.length - AGENTS_SHOWN;
+  const isAdmin = roleAllows(role, "admin");
+  return (
+    <div class="alarms" id="agents" data-live="">
+      {agents.slice(0, AGENTS_SHOWN).map((contact) => {
+        const { row, presence, heardAt = row.createdAt } = contact;
+        const { id, name } = row;
+        const at = <RelativeTime at={toIso(heardAt)} now={now} />;
+        const link = isAdmin ? <a href={safeHref(locationPath(id))}>See its location.</a> : null;
+        return isOutdated(contact) ? (
+          <Notice key={id} tone="degraded" title={`The agent of ${name} has another version`}>
+            It waits until server and agent are one minor version apart at most. {link}
+          </Notice>
+        ) : (
+          <Notice key={id} tone="partial" title={`The agent of ${name} does not call`}>
+            It called last {at}.{" "}
+            {presence === "left_out"
+              ? "Its location is left out: monitors are judged by their other locations."
+              : "Ten minutes later its location is left out."}{" "}
+            {link}
+          </Notice>
+        );
+      })}
+      {more > 0 ? (
+        <Notice tone="none">{plural(more, "more agent")} of locations need attention.</Notice>
       ) : null}
     </div>
   );

@@ -22,6 +22,7 @@ import {
   GENERAL_PATH,
   IMPORTS_PATH,
   KEYS_PATH,
+  LOCATIONS_PATH,
   MAIL_PATH,
   SETTINGS_PATH,
   SIGN_IN_SETTINGS_PATH,
@@ -39,7 +40,9 @@ import { providerName } from "../../auth/provider";
 import { readLastBackup } from "../../backups/backups";
 import { readScheduledBackups } from "../../backups/schedule";
 import { countKeys } from "../../keys/records";
+import { listLocations } from "../../locations/store";
 import { describeMissing, findRelayRecord, mailReadiness } from "../../mail/settings";
+import type { Monitoring } from "../../monitors/monitoring";
 import { listExpiringKeyRows } from "../../users/store";
 import { listUsers } from "../../users/users";
 import { listAllWebhooks } from "../../webhooks/store";
@@ -47,7 +50,7 @@ import { diskUse } from "./general";
 
 /** `/admin/settings`. Roles that may open none of its screens are led to their account. */
 export function settingsAdminRoutes(deps: AdminDependencies) {
-  const { ctx, fleet, places } = deps;
+  const { ctx, fleet, monitoring, places } = deps;
   const area = createArea(deps, SETTINGS_PATH, "viewer");
   area.screen("", async ({ requestContext }) => {
     const { role } = sessionOf(requestContext).user;
@@ -55,7 +58,10 @@ export function settingsAdminRoutes(deps: AdminDependencies) {
     const below = places(role).filter(({ above }) => above === SETTINGS_PATH);
     if (below.length === 0) return { path: ACCOUNT_PATH };
     const rows = await Promise.all(
-      below.map(async (place) => ({ place, note: await NOTES[place.href]?.({ ctx, fleet, now }) })),
+      below.map(async (place) => ({
+        place,
+        note: await NOTES[place.href]?.({ ctx, fleet, monitoring, now }),
+      })),
     );
     return { title: "Settings", children: <Settings rows={rows} /> };
   });
@@ -79,7 +85,7 @@ const GROUPS: readonly { id: string; title: string; text: string; paths: readonl
     id: "settings-server",
     title: "This server",
     text: "The installation itself and its data.",
-    paths: [GENERAL_PATH, IMPORTS_PATH, BACKUPS_PATH, FLEET_PATH],
+    paths: [GENERAL_PATH, LOCATIONS_PATH, IMPORTS_PATH, BACKUPS_PATH, FLEET_PATH],
   },
 ];
 
@@ -123,6 +129,7 @@ function Settings({ rows }: SettingsProps) {
 interface NoteSource {
   ctx: Ctx;
   fleet: Fleet | undefined;
+  monitoring: Monitoring;
   /** Unix ms. */
   now: number;
 }
@@ -230,6 +237,22 @@ const NOTES: Readonly<
         {tone === "ok" ? null : (
           <>
             , <State tone={tone}>disk {percent(used, 0)} used</State>
+          </>
+        )}
+      </>
+    );
+  },
+
+  [LOCATIONS_PATH]: ({ ctx: { db }, monitoring }) => {
+    const rows = listLocations(db, {});
+    if (rows.length === 0) return "Only this server checks monitors";
+    const silent = rows.filter(({ id }) => monitoring.presenceOf(id) !== "present").length;
+    return (
+      <>
+        This server and {plural(rows.length, "location")}
+        {silent === 0 ? null : (
+          <>
+            , <State tone="degraded">{silent.toLocaleString("en")} silent</State>
           </>
         )}
       </>

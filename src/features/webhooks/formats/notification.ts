@@ -45,7 +45,8 @@ interface EventNotification {
   /** Address with details. */
   url: string;
   /** Noun for the page at that address, for the label of its button. */
-  target: "status page" | "incident" | "maintenance" | "alarms" | "monitor" | "monitors";
+  target:
+    "status page" | "incident" | "maintenance" | "alarms" | "location" | "monitor" | "monitors";
   /** Sender and time. */
   source: string;
 }
@@ -149,6 +150,7 @@ const NOTIFICATION_BUILDERS: Readonly<Record<EventType, NotificationBuilder>> = 
     monitorNotification("Monitor degraded", MONITOR_TONES.degraded, data),
   "monitor.reminder": reminderNotification,
   "monitor.certificate_expiring": certificateNotification,
+  "location.offline": locationNotification,
   "fleet.alarm": alarmNotification,
   "webhook.test": testNotification,
 };
@@ -197,6 +199,7 @@ function linkOf(
   const own = webAddress(url ?? "");
   if (own === undefined) return { url: webAddress(pageUrl) ?? "", target: "status page" };
   if (type === "fleet.alarm") return { url: own, target: "alarms" };
+  if (type === "location.offline") return { url: own, target: "location" };
   return { url: own, target: type.startsWith("maintenance.") ? "maintenance" : "incident" };
 }
 
@@ -318,6 +321,19 @@ function alarmNotification(data: Data): NotificationText {
       Until: moment(textOf(data, "cleared_at")),
     }),
     body: detail ? [paragraph(detail)] : [],
+    components: [],
+    url: textOf(data, "url"),
+  };
+}
+
+function locationNotification(data: Data): NotificationText {
+  return {
+    what: "Location silent",
+    tone: MONITOR_TONES.down,
+    facts: factsOf({ Since: moment(textOf(data, "silent_since")) }),
+    body: [
+      paragraph("Its agent has not called. Its monitors are judged by their other locations."),
+    ],
     components: [],
     url: textOf(data, "url"),
   };

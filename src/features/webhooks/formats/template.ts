@@ -433,6 +433,8 @@ function statusOf({ type, data }: RecordedEvent, { gathered }: FormatContext, to
       return "test";
     case "incident.deleted":
       return "deleted";
+    case "location.offline":
+      return "offline";
     case "fleet.alarm":
     case "monitor.down":
     case "monitor.up":

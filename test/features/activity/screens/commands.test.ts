@@ -237,6 +237,7 @@ const SILENT: Record<string, string> = {
   restore: "it puts another database in the place, the log of changes with it",
   "fleet status": "it reads",
   "fleet orphans": "it reads",
+  probe: "the server takes its results",
   healthcheck: "it asks a server that runs",
   promote: "it asks a node that runs, which records its term",
   demote: "it asks a node that runs",

@@ -87,6 +87,19 @@ test("a check starts at most a hundredth of its interval after its slot, and nev
   expect(offsets.size).toBeGreaterThan(20);
 });
 
+test("the locations of a monitor follow one another within its interval", () => {
+  const { scheduler, monitor } = openScheduler({ clock, random: (size) => new Uint8Array(size) });
+  const [id = ""] = ids;
+  const slots = [0, 1 / 3, 2 / 3].map((phase) => {
+    const scheduled = monitor(id, MINUTE_MS, phase);
+    scheduler.next(scheduled, false, clock.now());
+    return scheduled.dueAt % MINUTE_MS;
+  });
+  const [first = 0] = slots;
+  const delays = slots.map((slot) => Math.round((slot - first + MINUTE_MS) % MINUTE_MS));
+  expect(delays).toEqual([0, 20_000, 40_000]);
+});
+
 test("a change of the wall clock does not move a slot", () => {
   const own = createTestClock();
   const schedule = createSchedule(own, (size) => new Uint8Array(size));

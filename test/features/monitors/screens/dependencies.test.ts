@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { recordEntries } from "../../../../src/features/monitors/engine/results";
+import { recordEntries } from "../../../../src/features/monitors/engine/record";
 import { MonitorRegistry } from "../../../../src/features/monitors/engine/registry";
 import { readHtml } from "../../../support/html";
 import {

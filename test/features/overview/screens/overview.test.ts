@@ -63,6 +63,7 @@ describe("the overview", () => {
     await site.app.clock.advance(MINUTE);
     const page = await overviewOf(site, await site.app.signedIn("admin"));
     expect(page.attributes("main [data-live]", "id").toSorted()).toEqual([
+      "agents",
       "alarms",
       "busy",
       "changes",

@@ -268,6 +268,7 @@ describe("the request for the end", () => {
       "monitor.degraded": "begin",
       "monitor.reminder": "begin",
       "monitor.certificate_expiring": "begin",
+      "location.offline": "begin",
       "fleet.alarm": "begin",
       "webhook.test": "begin",
     });

@@ -1,0 +1,448 @@
+import { MONITOR_TONES } from "../../../base/status";
+import { toIso } from "../../../base/time";
+import { validate } from "../../../base/validation";
+import type { Ctx } from "../../../context";
+import { CodeBlock, Facts, MONITOR_WORDS, Notice, Secret, Shape, State } from "../../../ui/blocks";
+import { Button, ButtonLink } from "../../../ui/buttons";
+import { DetailCard, DetailRow, HeadFact, HeadFacts, MoreMenu } from "../../../ui/detail";
+import { Actions, DialogForm, Form } from "../../../ui/form";
+import { choiceField, FormFields, FormInputs, textField } from "../../../ui/forms/fields";
+import { defineForm, type StateOf } from "../../../ui/forms/form";
+import type { Reveal } from "../../../ui/frame/changes";
+import type { AdminDependencies } from "../../../ui/frame/dependencies";
+import { GENERAL_PATH, locationPath, LOCATIONS_PATH, monitorPath } from "../../../ui/frame/paths";
+import { crumbsTo } from "../../../ui/frame/places";
+import type { Screen } from "../../../ui/frame/render";
+import { Icon } from "../../../ui/icons";
+import { type DataColumn, DataTable } from "../../../ui/list";
+import { PageHead } from "../../../ui/navigation";
+import type { Area } from "../../../ui/screens/area";
+import { ManagedByFile, RecreatedByFile, shownBefore } from "../../../ui/screens/form-screen";
+import { RelativeTime } from "../../../ui/times";
+import { VERSION } from "../../../version";
+import type { Overlap } from "../../keys/rules";
+import {
+  deleteLocation,
+  endLocationToken,
+  getLocation,
+  type LocationToken,
+  type RevealedLocation,
+  rotateLocationToken,
+  tokensOfLocation,
+  updateLocation,
+} from "../locations";
+import { listMonitorsAt } from "../store";
+import { LOCATION_NAME_MAX, LocationInput } from "../wire";
+import { type AgentContact, describeContact, isOutdated, readContact } from "./contact";
+
+/** Maximum number of monitors that the screen of a location lists. */
+const MONITORS_SHOWN = 50;
+
+/** Form of the name of a location, for a new one too. */
+export const LOCATION_FORM = defineForm<LocationInput>()({
+  name: textField({
+    label: "Name",
+    hint: "Where the agent runs, such as “Berlin”. Visitors never see it.",
+    maxlength: LOCATION_NAME_MAX,
+    isRequired: true,
+  }),
+});
+
+const ROTATE_FORM = defineForm<{ overlap: Overlap }>()({
+  overlap: choiceField<Overlap>({
+    label: "The present token ends",
+    initial: "24h",
+    invalid: "Select when the present token ends.",
+    options: [
+      { value: "now", label: "Now" },
+      { value: "1h", label: "In 1 hour" },
+      { value: "24h", label: "In 24 hours" },
+      { value: "7d", label: "In 7 days" },
+    ],
+  }),
+});
+
+/** Adds the screen of a location, and the forms that rename, rotate and delete it. */
+export function addLocationRoutes(area: Area, deps: AdminDependencies): void {
+  const { ctx, monitoring } = deps;
+
+  function readLocation(id: string) {
+    const row = getLocation(ctx.db, id);
+    const monitors = listMonitorsAt(ctx.db, { locationId: id, limit: MONITORS_SHOWN + 1 });
+    const tokens = tokensOfLocation(ctx.db, id, ctx.clock.now());
+    return { contact: readContact(row, monitoring), monitors, tokens };
+  }
+
+  area.editForm("/:id", {
+    form: LOCATION_FORM,
+    load(reader, { params }) {
+      const row = getLocation(reader, params.id);
+      return { resource: { name: row.name }, version: row.version, context: undefined };
+    },
+    show(edit, { params }) {
+      const view = readLocation(params.id);
+      const page = { view, edit, baseUrl: ctx.baseUrl, now: ctx.clock.now() };
+      return { title: view.contact.row.name, children: <LocationDetail {...page} /> };
+    },
+    update(tx, changes, actor, { params }) {
+      const before = getLocation(tx, params.id);
+      const body = validate(LocationInput, { name: before.name, ...changes });
+      return updateLocation(ctx, tx, params.id, body, actor).version !== before.version;
+    },
+    done: ({ params }, _, isChanged) => ({
+      path: locationPath(params.id),
+      text: isChanged ? "The location was renamed." : undefined,
+    }),
+  });
+
+  area.secretForm("/:id/rotate", {
+    form: ROTATE_FORM,
+    load: (reader, { params }) => ({
+      row: getLocation(reader, params.id),
+      hasToken: tokensOfLocation(reader, params.id, ctx.clock.now()).length > 0,
+    }),
+    show(state) {
+      const { row, hasToken } = state.context;
+      const title = hasToken
+        ? `Rotate the token of “${row.name}”`
+        : `Issue a token for “${row.name}”`;
+      return { title, children: <RotateToken title={title} state={state} /> };
+    },
+    create: (tx, { overlap }, actor, { params: { id } }) => ({
+      made: rotateLocationToken(ctx, tx, id, overlap, actor),
+      subjectId: id,
+    }),
+    reveal: (reveal) => revealToken(ctx, reveal, "Your new token"),
+  });
+
+  area.confirmation("/:id/tokens/:key/end", {
+    show({ params }) {
+      const { name } = getLocation(ctx.db, params.id);
+      const tokens = tokensOfLocation(ctx.db, params.id, ctx.clock.now());
+      // It was ended meanwhile.
+      if (!tokens.some(({ key }) => key === params.key)) return { path: locationPath(params.id) };
+      return {
+        title: `End a token of “${name}”`,
+        button: "End token",
+        isDanger: true,
+        dialog: (
+          <p>
+            An agent that uses this token is refused from now on.
+            {tokens.length === 1
+              ? " The location has no other token, so that it is silent until you issue one."
+              : ""}
+          </p>
+        ),
+        cancelHref: locationPath(params.id),
+      };
+    },
+    run: (tx, { params: { id, key } }, actor) => endLocationToken(ctx, tx, id, key, actor),
+    done: (_, { params }) => ({ path: locationPath(params.id), text: "The token was ended." }),
+  });
+
+  area.deletion({
+    noun: "location",
+    find: getLocation,
+    nameOf: ({ name }) => name,
+    consequences: ({ id, managedBy }) => {
+      const monitors = listMonitorsAt(ctx.db, { locationId: id, limit: MONITORS_SHOWN });
+      return (
+        <>
+          {monitors.length > 0 ? (
+            <Notice tone="degraded" title="Monitors are checked from this location">
+              Take the location out of them first:{" "}
+              {monitors.map((monitor, index) => (
+                <>
+                  {index === 0 ? "" : ", "}
+                  <a href={monitorPath(monitor.id, "edit")}>{monitor.name}</a>
+                </>
+              ))}
+              .
+            </Notice>
+          ) : (
+            <p>
+              The agent is refused from now on. The results from there are deleted when they are as
+              old as others. This cannot be undone.
+            </p>
+          )}
+          {managedBy === null ? null : <RecreatedByFile what="location" />}
+        </>
+      );
+    },
+    remove: (tx, { id }, actor) => deleteLocation(ctx, tx, id, actor),
+  });
+}
+
+interface LocationView {
+  contact: AgentContact;
+  monitors: ReturnType<typeof listMonitorsAt>;
+  tokens: readonly LocationToken[];
+}
+
+interface LocationDetailProps {
+  view: LocationView;
+  edit: StateOf<typeof LOCATION_FORM>;
+  baseUrl: string;
+  now: number;
+}
+
+/** One location: its agent, the monitors that it checks, its tokens and its name. */
+function LocationDetail({ view, edit, baseUrl, now }: LocationDetailProps) {
+  const { contact, monitors, tokens } = view;
+  const { row, heardAt } = contact;
+  const { tone, words, note } = describeContact(contact, now);
+  return (
+    <>
+      <PageHead
+        title={row.name}
+        crumbs={crumbsTo(LOCATIONS_PATH)}
+        actions={
+          <>
+            <ButtonLink href={locationPath(row.id, "rotate")} dialog>
+              <Icon name="refresh-cw" />
+              {tokens.length === 0 ? "Issue token" : "Rotate token"}
+            </ButtonLink>
+            <MoreMenu label="More actions">
+              <ButtonLink href={locationPath(row.id, "delete")} kind="danger" dialog>
+                Delete
+              </ButtonLink>
+            </MoreMenu>
+          </>
+        }
+      >
+        <div id="location-contact" data-live="">
+          <HeadFacts>
+            <State tone={tone}>{words}</State>
+            {note === null ? null : <HeadFact icon="clock">{note}</HeadFact>}
+            <HeadFact icon="activity">
+              {monitors.length > MONITORS_SHOWN ? `over ${MONITORS_SHOWN}` : monitors.length}{" "}
+              {monitors.length === 1 ? "monitor" : "monitors"}
+            </HeadFact>
+          </HeadFacts>
+        </div>
+      </PageHead>
+      {isOutdated(contact) ? (
+        <Notice tone="degraded" title={`The agent has version ${row.agentVersion}`}>
+          This server has version {VERSION}, and works with agents that are at most one minor
+          version apart. The agent asks again each minute: replace its executable by the server's
+          version.
+        </Notice>
+      ) : null}
+      {row.managedBy === null ? null : <ManagedByFile what="location" />}
+      {heardAt === undefined ? (
+        <DetailCard title="Connect an agent" liveId="location-start" isStill>
+          <StartSteps baseUrl={baseUrl} token={undefined} />
+        </DetailCard>
+      ) : null}
+      <Monitors monitors={monitors} now={now} />
+      <DetailCard title="Tokens" liveId="location-tokens" isTable>
+        {tokens.length === 0 ? (
+          <p class="muted detail-body">
+            No token, so that no agent can check monitors from here. Issue one.
+          </p>
+        ) : (
+          <DataTable
+            caption="Tokens of this location"
+            isInCard
+            columns={tokenColumns(row.id, now)}
+            entries={tokens}
+          />
+        )}
+      </DetailCard>
+      <DetailCard title="Name" liveId="location-settings" isStill>
+        <Form action={locationPath(row.id)} hidden={edit.hidden}>
+          <FormFields form={LOCATION_FORM} state={edit} />
+          <Actions>
+            <Button>Save changes</Button>
+          </Actions>
+        </Form>
+      </DetailCard>
+      <DetailCard title="Details" liveId="location-details" isFlush>
+        <Facts
+          items={[
+            { label: "Reference", value: <code>{row.ref}</code> },
+            { label: "Created", value: <RelativeTime at={toIso(row.createdAt)} now={now} /> },
+            { label: "Id", value: <code>{row.id}</code>, isWide: true },
+          ]}
+        />
+      </DetailCard>
+    </>
+  );
+}
+
+/** Monitors that are checked from a location, with their state there. */
+function Monitors({ monitors, now }: Pick<LocationView, "monitors"> & { now: number }) {
+  return (
+    <DetailCard title="Monitors" liveId="location-monitors" isFlush>
+      {monitors.length === 0 ? (
+        <p class="muted detail-body">
+          No monitor is checked from here. Edit a monitor and select the location there.
+        </p>
+      ) : (
+        <ul>
+          {monitors.slice(0, MONITORS_SHOWN).map(({ id, name, state, since }) => (
+            <DetailRow
+              key={id}
+              shape={<Shape tone={MONITOR_TONES[state]} isPaused={state === "paused"} />}
+              href={monitorPath(id)}
+              title={name}
+              note={
+                <>
+                  {MONITOR_WORDS[state]} from here since{" "}
+                  <RelativeTime at={toIso(since)} now={now} />
+                </>
+              }
+            />
+          ))}
+        </ul>
+      )}
+      {monitors.length > MONITORS_SHOWN ? (
+        <p class="muted detail-body">Further monitors are not listed.</p>
+      ) : null}
+    </DetailCard>
+  );
+}
+
+function tokenColumns(id: string, now: number): DataColumn<LocationToken>[] {
+  return [
+    { label: "Token", cell: ({ key }) => <code>{key}</code> },
+    {
+      label: "Created",
+      cell: ({ createdAt }) => <RelativeTime at={toIso(createdAt)} now={now} />,
+    },
+    {
+      label: "Ends",
+      cell: ({ endsAt }) =>
+        endsAt === null ? (
+          <span class="quiet-text">Never</span>
+        ) : (
+          <RelativeTime at={toIso(endsAt)} now={now} />
+        ),
+    },
+    {
+      label: "Action",
+      cell: ({ key }) => (
+        <ButtonLink href={locationPath(id, "tokens", key, "end")} kind="danger" dialog>
+          End
+        </ButtonLink>
+      ),
+    },
+  ];
+}
+
+function RotateToken({
+  title,
+  state,
+}: {
+  title: string;
+  state: StateOf<typeof ROTATE_FORM> & { context: { row: { id: string }; hasToken: boolean } };
+}) {
+  const { row, hasToken } = state.context;
+  return (
+    <DialogForm
+      title={title}
+      action={locationPath(row.id, "rotate")}
+      hidden={state.hidden}
+      button={hasToken ? "Rotate token" : "Issue token"}
+      cancelHref={locationPath(row.id)}
+    >
+      <p>
+        {hasToken
+          ? "The location gets another token, which is shown once. The agent reads its token file again when the present one is refused, so that it needs no restart."
+          : "The token is shown once. The agent of this location signs in with it."}
+      </p>
+      {hasToken ? (
+        <FormInputs form={ROTATE_FORM} state={state} />
+      ) : (
+        <input type="hidden" name="overlap" value="now" />
+      )}
+    </DialogForm>
+  );
+}
+
+/** Returns the screen that shows the token of a location once, with the steps to its agent. */
+export function revealToken(
+  { baseUrl }: Ctx,
+  reveal: Reveal<RevealedLocation>,
+  title: string,
+): Screen {
+  if ("shownBefore" in reveal) {
+    return shownBefore({
+      secret: "token",
+      ifLost: "rotate the token to get a new one",
+      object: { href: locationPath(reveal.shownBefore), label: "Open location" },
+      list: LOCATIONS_PATH,
+    });
+  }
+  const { row, token } = reveal.revealed;
+  return {
+    title,
+    isSecret: true,
+    children: (
+      <>
+        <PageHead
+          title={title}
+          crumbs={[...crumbsTo(LOCATIONS_PATH), { href: locationPath(row.id), label: row.name }]}
+        />
+        <section class="card reveal" aria-labelledby="revealed">
+          <Notice tone="degraded">
+            <strong>Copy the token now.</strong> The token is shown only this once, since Allclear
+            stores only a hash of it. If you lose it, rotate the token.
+          </Notice>
+          <div class="field">
+            <h2 class="label" id="revealed">
+              Token of {row.name}
+            </h2>
+            <Secret text={token} copyLabel="Copy token" />
+          </div>
+          <StartSteps baseUrl={baseUrl} token={token} />
+          <div class="actions">
+            <ButtonLink href={locationPath(row.id)}>I have stored it</ButtonLink>
+          </div>
+        </section>
+      </>
+    ),
+  };
+}
+
+/** File of the token in the commands. */
+const TOKEN_FILE = "/etc/allclear-agent.token";
+
+/** Steps to an agent on another machine, with the token if it is shown. */
+function StartSteps({ baseUrl, token }: { baseUrl: string; token: string | undefined }) {
+  const store = `printf %s ${token ?? "TOKEN"} | sudo install -m 600 /dev/stdin ${TOKEN_FILE}`;
+  const isOpen = !baseUrl.startsWith("https://");
+  return (
+    <>
+      <div class="field">
+        <h3 class="label">1. Install Allclear on the other machine</h3>
+        <p class="hint">
+          The agent is the same executable as this server's, version {VERSION}: copy it from here to{" "}
+          <code>/usr/local/bin/allclear</code>, or use the same image. It listens on nothing.
+        </p>
+      </div>
+      <div class="field">
+        <h3 class="label">2. Store the token there</h3>
+        <CodeBlock text={store} copyLabel="Copy command" isSecret={token !== undefined} />
+      </div>
+      <div class="field">
+        <h3 class="label">3. Start the agent</h3>
+        <CodeBlock
+          text={`sudo allclear probe --server ${baseUrl} --token-file ${TOKEN_FILE}`}
+          copyLabel="Copy command"
+        />
+        {isOpen ? (
+          <p class="hint">
+            The public address of this server begins with http://, which an agent on another machine
+            refuses: the secrets of monitors would be readable on their way. Set an https:// address
+            under <a href={GENERAL_PATH}>General</a>, or add <code>--allow-http</code>.
+          </p>
+        ) : null}
+      </div>
+      <div class="field">
+        <h3 class="label">4. Select the location in monitors</h3>
+        <p class="hint">Edit a monitor, and select under “Locations” from where it is checked.</p>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,142 @@
+/* Locations, the tokens of their agents, and the monitors that name them. None is hot. */
+import { and, asc, eq, isNull, sql } from "drizzle-orm";
+import { deleteBy, findBy, listBy } from "../../db/rows";
+import {
+  insertInto,
+  mutate,
+  selectByIds,
+  selectMany,
+  selectOne,
+  updateById,
+} from "../../db/statements";
+import { locationStates, locations, locationTokens } from "../../db/tables/locations";
+import { monitors } from "../../db/tables/monitors";
+
+export type LocationRow = typeof locations.$inferSelect;
+export type LocationTokenRow = typeof locationTokens.$inferSelect;
+
+type Nothing = Record<string, never>;
+
+export const insertLocation = insertInto(locations);
+export const updateLocationRow = updateById(locations);
+
+export const findLocation = findBy(locations, ["id"], { where: isNull(locations.deletedAt) });
+export const findLocationByRef = findBy(locations, ["ref"], { where: isNull(locations.deletedAt) });
+
+/** Lists the locations, oldest first. */
+export const listLocations = listBy(locations, [], {
+  where: isNull(locations.deletedAt),
+  order: [asc(locations.id)],
+});
+
+/** Lists the ids, refs and names of locations, also of deleted ones. */
+export const listLocationNames = selectByIds((orm, isOneOf) =>
+  orm
+    .select({ id: locations.id, ref: locations.ref, name: locations.name })
+    .from(locations)
+    .where(isOneOf(locations.id)),
+);
+
+export const countLocations = selectOne((orm, _$: Nothing) =>
+  orm
+    .select({ count: sql<number>`count(*)` })
+    .from(locations)
+    .where(isNull(locations.deletedAt)),
+);
+
+export const insertLocationToken = insertInto(locationTokens);
+
+/** Lists the tokens of a location, oldest first, also those that have ended. */
+export const listTokensOfLocation = listBy(locationTokens, ["locationId"], {
+  order: [asc(locationTokens.createdAt), asc(locationTokens.hash)],
+});
+
+/** Lists the tokens of all locations. */
+export const listLocationTokens = selectMany((orm, _$: Nothing) =>
+  orm
+    .select({
+      hash: locationTokens.hash,
+      locationId: locationTokens.locationId,
+      endsAt: locationTokens.endsAt,
+    })
+    .from(locationTokens),
+);
+
+export const findLocationToken = selectOne((orm, $: { hash: Buffer }) =>
+  orm
+    .select({ locationId: locationTokens.locationId, endsAt: locationTokens.endsAt })
+    .from(locationTokens)
+    .where(eq(locationTokens.hash, $.hash)),
+);
+
+export const deleteLocationToken = deleteBy(locationTokens, ["hash"]);
+export const deleteLocationTokens = deleteBy(locationTokens, ["locationId"]);
+
+/** Deletes the tokens of a location that have ended at `now` (unix ms). */
+export const deleteEndedTokens = mutate((orm, $: { locationId: string; now: number }) =>
+  orm
+    .delete(locationTokens)
+    .where(
+      and(eq(locationTokens.locationId, $.locationId), sql`${locationTokens.endsAt} <= ${$.now}`),
+    ),
+);
+
+/** Lets the tokens of a location end at a time (unix ms), unless they end before. */
+export const endTokensAt = mutate((orm, $: { locationId: string; endsAt: number }) =>
+  orm
+    .update(locationTokens)
+    .set({ endsAt: $.endsAt })
+    .where(
+      and(
+        eq(locationTokens.locationId, $.locationId),
+        sql`(${locationTokens.endsAt} IS NULL OR ${locationTokens.endsAt} > ${$.endsAt})`,
+      ),
+    ),
+);
+
+// The index finds the monitors that ever had the location; only those that name it now count.
+const isNamed = (locationId: unknown) =>
+  and(
+    eq(locationStates.locationId, locationId as string),
+    eq(monitors.num, locationStates.monitorNum),
+    isNull(monitors.deletedAt),
+    sql`instr(${monitors.locations}, '"' || ${locationId} || '"') > 0`,
+  );
+
+/** Lists monitors that name a location, by name. */
+export const listMonitorsAt = selectMany((orm, $: { locationId: string; limit: number }) =>
+  orm
+    .select({
+      id: monitors.id,
+      num: monitors.num,
+      ref: monitors.ref,
+      name: monitors.name,
+      state: locationStates.state,
+      since: locationStates.since,
+    })
+    .from(locationStates)
+    .crossJoin(monitors)
+    .where(isNamed($.locationId))
+    .orderBy(sql`lower(${monitors.name})`, asc(monitors.id))
+    .limit($.limit),
+);
+
+/** Counts the monitors that name each location, by their state there. */
+export const countMonitorsByLocation = selectMany((orm, _$: Nothing) =>
+  orm
+    .select({
+      locationId: locationStates.locationId,
+      state: locationStates.state,
+      monitors: sql<number>`count(*)`,
+    })
+    .from(locationStates)
+    .crossJoin(monitors)
+    .where(
+      and(
+        eq(monitors.num, locationStates.monitorNum),
+        isNull(monitors.deletedAt),
+        sql`instr(${monitors.locations}, '"' || ${locationStates.locationId} || '"') > 0`,
+      ),
+    )
+    .groupBy(locationStates.locationId, locationStates.state),
+);

@@ -1,0 +1,144 @@
+import { conflict, unavailable } from "../../base/errors";
+import { examine } from "../../base/validation";
+import type { Ctx } from "../../context";
+import { sendUntagged } from "../../http/answers";
+import { declareRoutes } from "../../http/elysia";
+import { jsonBody } from "../../http/json-body";
+import { operation } from "../../http/operation";
+import { NO_STORE } from "../../http/representation";
+import { locationOf, type RequestContext } from "../../http/request-context";
+import { VERSION } from "../../version";
+import type { Monitoring } from "./monitoring";
+import { setAgentVersion } from "./agent-store";
+import {
+  AGENT_VERSION,
+  ForeignResult,
+  isAgentVersion,
+  isCompatible,
+  type RefusedCheck,
+  ResultsAnswer,
+  ResultsBody,
+  Work,
+} from "../locations/agent-wire";
+import type { CheckRequests } from "../locations/check-requests";
+import { AgentWork } from "./agent-work";
+
+const DECLARED = { tag: "Monitors", access: { kind: "location" }, errors: ["conflict"] } as const;
+
+/**
+ * `/api/v1/probe`: the two routes of the agents of locations, between programs of Allclear. A server that runs no checks has
+ * no requests for some.
+ */
+export function agentRoutes(
+  ctx: Ctx,
+  monitoring: Monitoring,
+  checkRequests: CheckRequests | undefined,
+) {
+  const agents = checkRequests && {
+    requests: checkRequests,
+    work: new AgentWork(ctx, checkRequests),
+  };
+
+  /** Returns the location of an agent that calls, and notes the call. Throws for a version that does not fit. */
+  async function hear(request: Request, requestContext: RequestContext): Promise<string> {
+    const locationId = locationOf(requestContext);
+    const agentVersion = request.headers.get(AGENT_VERSION) ?? "";
+    if (isCompatible(agentVersion, VERSION)) {
+      monitoring.noteCall(locationId, agentVersion);
+      return locationId;
+    }
+    if (isAgentVersion(agentVersion)) {
+      await ctx.db.write((tx) => setAgentVersion(tx, { id: locationId, agentVersion }));
+    }
+    throw conflict(
+      `The agent has version ${isAgentVersion(agentVersion) ? agentVersion : "none"}, and this server ${VERSION}. They must be at most one minor version apart: install that of the server.`,
+    );
+  }
+
+  function requireAgents(): NonNullable<typeof agents> {
+    if (!agents) throw unavailable("This server runs no checks. Try again.", 5);
+    return agents;
+  }
+
+  return declareRoutes("/api/v1/probe")
+    .get(
+      "/work",
+      async ({ request, requestContext }) => {
+        const { work } = requireAgents();
+        const locationId = await hear(request, requestContext);
+        const question = {
+          locationId,
+          etag: request.headers.get("if-none-match"),
+          // A request that another node passes on takes one of its few places.
+          canWait: requestContext.peer !== undefined,
+          signal: request.signal,
+        };
+        await work.untilNews(question);
+        requestContext.confirm();
+        const { body, etag } = await work.answer(question);
+        const headers = { "Content-Type": "application/json", "Cache-Control": NO_STORE };
+        return new Response(body, { headers: { ...headers, ETag: etag } });
+      },
+      {
+        ...operation({
+          ...DECLARED,
+          summary: "Read the work of an agent",
+          answers: { 200: { description: "The work.", schema: Work } },
+        }),
+      },
+    )
+    .post(
+      "/results",
+      async ({ body, request, requestContext }) => {
+        const { requests } = requireAgents();
+        const locationId = await hear(request, requestContext);
+        const results = body.results.filter(isResult);
+        const now = ctx.clock.now();
+        await monitoring.takeResults(locationId, body.process, results);
+        for (const result of results) answerRequest(requests, locationId, result, now);
+        for (const refused of body.refused_checks ?? []) refuse(requests, locationId, refused);
+        const refused = body.results.length - results.length;
+        if (refused > 0) {
+          ctx.log.warn({ location: locationId, refused }, "results of an agent were not valid");
+        }
+        return sendUntagged({ taken: results.length, refused });
+      },
+      {
+        ...jsonBody(ResultsBody),
+        ...operation({
+          ...DECLARED,
+          summary: "Send results of an agent",
+          answers: { 200: { description: "The results were stored.", schema: ResultsAnswer } },
+        }),
+      },
+    );
+}
+
+function isResult(value: unknown): value is ForeignResult {
+  return examine(ForeignResult, value, 1).errors.isEmpty;
+}
+
+/** Answers the user who asked for a check. `now` is its arrival in unix ms. */
+function answerRequest(
+  requests: CheckRequests,
+  locationId: string,
+  result: ForeignResult,
+  now: number,
+): void {
+  const { request_ids: ids, monitor_id: monitorId, outcome, message } = result;
+  if (ids === undefined) return;
+  const latencyMs = result.latency_ms === null ? null : Math.round(result.latency_ms);
+  const at = now - Math.round(result.age_ms);
+  const steps = (result.steps ?? []).map(({ name, duration_ms: durationMs, ok: isOk, detail }) => ({
+    name,
+    durationMs,
+    isOk,
+    detail,
+  }));
+  const check = { at, outcome, latencyMs, message };
+  for (const id of ids) requests.settle(locationId, id, { monitorId, check, steps });
+}
+
+function refuse(requests: CheckRequests, locationId: string, refused: RefusedCheck): void {
+  requests.settle(locationId, refused.request_id, unavailable(refused.detail, 5));
+}

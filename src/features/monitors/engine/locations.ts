@@ -1,0 +1,299 @@
+import { Problem } from "../../../base/errors";
+import { LOCAL, type MonitorState } from "../../../base/status";
+import { DAY_MS, toIso } from "../../../base/time";
+import type { Ctx } from "../../../context";
+import type { ForeignResult } from "../../locations/agent-wire";
+import type { CheckRequests } from "../../locations/check-requests";
+import { saveResultsTaken } from "../../locations/contact-store";
+import { findLocation } from "../../locations/store";
+import type { LocationCheck } from "../monitoring";
+import { noteVia } from "../via";
+import type { Entry } from "./entry";
+import { type Recorded, recordEntries } from "./record";
+import {
+  type Dependencies,
+  hasFailed,
+  type MonitorRegistry,
+  type ScheduledMonitor,
+  wholeOf,
+} from "./registry";
+import { adoptEvaluation, type ResultProcessor } from "./results";
+import type { AgentPresences } from "./presences";
+
+/** Maximum number of results that one transaction writes, to keep it short. */
+const BATCH = 250;
+
+/** Processes of the agent of a location whose last results are known. */
+const PROCESSES_MAX = 4;
+
+interface LocationDependencies {
+  ctx: Ctx;
+  presences: AgentPresences;
+  registry: MonitorRegistry;
+  dependencies: Dependencies;
+  results: ResultProcessor;
+  checkRequests: Pick<CheckRequests, "request"> | undefined;
+  /** Called after a monitor may have got another state. */
+  hadChange(scheduled: ScheduledMonitor, before: { hadFailed: boolean; state: MonitorState }): void;
+}
+
+/** A result of an agent. Without an entry it counts as taken, and nothing is written. */
+interface Numbered {
+  number: number;
+  entry: Entry | undefined;
+}
+
+/** Takes the results of agents, asks them for checks, and puts locations together that come or go. */
+export class LocationWatch {
+  readonly presences: AgentPresences;
+  readonly #deps: LocationDependencies;
+  /** Numbers of the last results that were taken, by process and location. */
+  readonly #taken = new Map<string, Map<string, number>>();
+  /** Requested checks of all other locations of a monitor that have no result yet. */
+  readonly #asked = new Map<ScheduledMonitor, Promise<void>>();
+
+  constructor(deps: LocationDependencies) {
+    this.#deps = deps;
+    this.presences = deps.presences;
+    deps.results.recorder.onNeedsParents = (entry) => void this.#checkParents(entry);
+  }
+
+  /** Notes a request of an agent. */
+  noteCall(locationId: string, agentVersion: string): void {
+    const { recorder } = this.#deps.results;
+    // The contact is stored with what is written anyway.
+    recorder.isWatching = true;
+    recorder.wake();
+    if (this.presences.noteCall(locationId, agentVersion)) this.#cameOrWent(locationId, () => true);
+  }
+
+  /** Puts the locations of monitors together again that have others, or need another number of them, since. */
+  changed(scheduled: readonly ScheduledMonitor[], isFirst: boolean): void {
+    const together = scheduled.filter((each) => each.together?.hasChanged);
+    if (together.length > 0 || isFirst) this.presences.read();
+    for (const each of together) {
+      if (each.together) each.together.hasChanged = false;
+      if (!isFirst && !each.isPaused) this.#putTogether(each);
+    }
+  }
+
+  /** Looks for agents that call no longer. */
+  look(): void {
+    for (const { id, presence } of this.presences.look()) {
+      // One that is silent counts further, unless it has said nothing.
+      this.#cameOrWent(id, (state) =>
+        presence === "left_out" ? true : state === "pending" || state === "maintenance",
+      );
+    }
+  }
+
+  /** Takes the results of the process of an agent. Resolves after they are stored. */
+  async take(
+    locationId: string,
+    process: string,
+    results: readonly ForeignResult[],
+  ): Promise<void> {
+    const now = this.#deps.ctx.clock.now();
+    const numbered = results
+      .map((result): Numbered => {
+        return { number: result.number, entry: this.#entryOf(locationId, result, now) };
+      })
+      .sort((a, b) => a.number - b.number);
+    let rest: readonly Numbered[] = numbered;
+    while (rest.length > 0) {
+      // oxlint-disable-next-line no-await-in-loop
+      rest = await this.#takeSome(locationId, process, rest);
+    }
+  }
+
+  /** Has a monitor checked at all other locations that are in contact. Resolves when there is nothing to wait for. */
+  checkElsewhere(scheduled: ScheduledMonitor): Promise<void> {
+    const asked = this.#asked.get(scheduled);
+    if (asked) return asked;
+    const checks = this.checkNow(scheduled, false).then(() => {
+      this.#asked.delete(scheduled);
+    });
+    this.#asked.set(scheduled, checks);
+    return checks;
+  }
+
+  /** Has a monitor checked at all its other locations. Never rejects. */
+  checkNow({ id, together }: ScheduledMonitor, wantsSteps: boolean): Promise<LocationCheck[]> {
+    const others = together?.locations.filter((each) => each !== LOCAL) ?? [];
+    return Promise.all(others.map((locationId) => this.#checkAt(locationId, id, wantsSteps)));
+  }
+
+  async #checkAt(
+    locationId: string,
+    monitorId: string,
+    wantsSteps: boolean,
+  ): Promise<LocationCheck> {
+    const { checkRequests } = this.#deps;
+    const lastAt = this.presences.lastCallAt(locationId);
+    const isPresent = lastAt !== undefined && this.presences.presenceOf(locationId) === "present";
+    if (!checkRequests || !isPresent) {
+      const since = lastAt === undefined ? "not called yet" : `not called since ${toIso(lastAt)}`;
+      return { locationId, steps: [], error: `Its agent has ${since}.` };
+    }
+    try {
+      return { locationId, ...(await checkRequests.request(locationId, monitorId, wantsSteps)) };
+    } catch (error) {
+      const text = error instanceof Problem ? error.message : "The check has no result.";
+      return { locationId, steps: [], error: text };
+    }
+  }
+
+  /** Writes the first of some results. Returns the rest. */
+  async #takeSome(
+    locationId: string,
+    process: string,
+    numbered: readonly Numbered[],
+    isPlain = false,
+  ): Promise<readonly Numbered[]> {
+    const batch = numbered.slice(0, BATCH);
+    try {
+      const { recorded, last } = await this.#write(locationId, process, batch, isPlain);
+      this.#noteTaken(locationId, process, last);
+      for (const each of recorded) this.#adopt(each);
+      return numbered.filter(({ number }) => number > last);
+    } catch (error) {
+      if (error instanceof Problem && error.code === "unavailable") throw error;
+      return this.#takeWithout(error, locationId, process, numbered, isPlain);
+    }
+  }
+
+  /** Takes results one by one, since one of a batch cannot be written; that one is dropped. Returns the rest. */
+  async #takeWithout(
+    error: unknown,
+    locationId: string,
+    process: string,
+    numbered: readonly Numbered[],
+    isPlain: boolean,
+  ): Promise<readonly Numbered[]> {
+    const [first, ...others] = numbered;
+    if (!first) return [];
+    if (others.length > 0) {
+      await this.#takeSome(locationId, process, [first]);
+      return others;
+    }
+    if (!isPlain) return this.#takeSome(locationId, process, [first], true);
+    const { log } = this.#deps.ctx;
+    log.error({ err: error, location: locationId }, "a result of a location could not be written");
+    return [];
+  }
+
+  /** Writes results in one transaction. Returns the number up to which they are taken. */
+  #write(
+    locationId: string,
+    process: string,
+    batch: readonly Numbered[],
+    isPlain: boolean,
+  ): Promise<{ recorded: Recorded[]; last: number }> {
+    const { ctx, results } = this.#deps;
+    return ctx.db.write((tx) => {
+      const whole = batch.at(-1)?.number ?? 0;
+      const location = findLocation(tx, { id: locationId });
+      if (!location) return { recorded: [], last: whole };
+      const stored = location.process === process ? location.resultsTaken : 0;
+      const before = Math.max(stored, this.#taken.get(locationId)?.get(process) ?? 0);
+      let taken = before;
+      const entries: { number: number; entry: Entry }[] = [];
+      for (const { number, entry } of batch) {
+        if (number <= taken) continue;
+        taken = number;
+        if (entry) entries.push({ number, entry });
+      }
+      const list = entries.map(({ entry }) => entry);
+      const recorded = recordEntries(ctx, tx, list, isPlain, results.surroundings);
+      // After many consequences, the rest is written by the next transaction.
+      const next = entries[recorded.length];
+      const last = next ? (entries[recorded.length - 1]?.number ?? 0) : whole;
+      // A batch of an earlier process, which comes late, has nothing new.
+      if (taken > before) saveResultsTaken(tx, { id: locationId, process, resultsTaken: last });
+      return { recorded, last };
+    });
+  }
+
+  #noteTaken(locationId: string, process: string, last: number): void {
+    const known = this.#taken.get(locationId) ?? new Map<string, number>();
+    this.#taken.set(locationId, known);
+    const before = known.get(process) ?? 0;
+    known.delete(process);
+    known.set(process, Math.max(before, last));
+    const [oldest] = known.keys();
+    if (known.size > PROCESSES_MAX && oldest !== undefined) known.delete(oldest);
+  }
+
+  #adopt(recorded: Recorded): void {
+    const { scheduled } = recorded.entry;
+    const before = { hadFailed: hasFailed(scheduled), state: wholeOf(scheduled).state };
+    adoptEvaluation(recorded);
+    this.#deps.hadChange(scheduled, before);
+    if (recorded.needsParents) void this.#checkParents(recorded.entry);
+  }
+
+  /** Has the parents of a monitor checked, which fails at enough locations, and puts its locations together then. */
+  async #checkParents(entry: Entry): Promise<void> {
+    const { dependencies, results, ctx } = this.#deps;
+    const { scheduled } = entry;
+    if (dependencies.isWaiting(scheduled)) return;
+    const parents = dependencies.parentsToCheck(scheduled);
+    const { clock } = ctx;
+    const startedAt = clock.monotonic() - Math.max(0, clock.now() - entry.at);
+    if (parents.length > 0) await dependencies.check(scheduled, parents, startedAt);
+    results.putTogether(scheduled, entry);
+  }
+
+  /** Puts the locations of all monitors together again of which one came or went. */
+  #cameOrWent(locationId: string, concerns: (state: MonitorState) => boolean): void {
+    for (const scheduled of this.#deps.registry) {
+      const state = scheduled.together?.evaluations.get(locationId)?.state;
+      if (state !== undefined && !scheduled.isPaused && concerns(state)) {
+        this.#putTogether(scheduled);
+      }
+    }
+  }
+
+  #putTogether(scheduled: ScheduledMonitor): void {
+    if (scheduled.together) scheduled.together.notBefore = this.#deps.ctx.clock.now();
+    this.#deps.results.putTogether(scheduled);
+  }
+
+  /** Returns the entry of a result; undefined for one of another version, or of a monitor without the location. */
+  #entryOf(locationId: string, result: ForeignResult, now: number): Entry | undefined {
+    const { monitor_id: id, version, kind, via, certificate } = result;
+    const scheduled = this.#deps.registry.find(id);
+    const isKnown = scheduled?.version === version && !scheduled.isPaused;
+    if (!scheduled || !isKnown || !scheduled.together?.locations.includes(locationId)) {
+      return undefined;
+    }
+    if (via) void noteVia(this.#deps.ctx, id, via);
+    const ageMs = Math.min(result.age_ms, DAY_MS);
+    const at = now - ageMs;
+    const { since_age_ms: sinceAgeMs, is_held: isHeld } = result;
+    return {
+      kind,
+      scheduled,
+      location: locationId,
+      at,
+      version,
+      elapsedMs: result.elapsed_ms,
+      hasBegunInMaintenance: this.#deps.results.wasInMaintenance(scheduled, at),
+      outcome: kind === "held" ? "failed" : result.outcome,
+      latencyMs: result.latency_ms,
+      message: result.message,
+      publicMessage: result.public_message,
+      isDegraded: result.is_degraded,
+      since: sinceAgeMs === undefined ? undefined : now - sinceAgeMs,
+      ...(isHeld && { isHeld }),
+      ...(certificate && {
+        certificate: {
+          host: certificate.host,
+          fingerprint: certificate.fingerprint,
+          expiresAt: certificate.expires_at,
+          intermediate: certificate.intermediate ?? null,
+        },
+      }),
+    };
+  }
+}

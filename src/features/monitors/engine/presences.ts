@@ -1,0 +1,188 @@
+import { LOCAL } from "../../../base/status";
+import { MINUTE_MS, SECOND_MS, toIso } from "../../../base/time";
+import type { Ctx } from "../../../context";
+import type { Tx } from "../../../db/statements";
+import { saveContact, saveOffline } from "../../locations/contact-store";
+import { findLocation, listLocations } from "../../locations/store";
+import { findLiveness } from "../spans-store";
+import type { Presence } from "../monitoring";
+
+/** Silence after which an agent is out of contact, and time after which its location is left out. */
+const SILENT_MS = 90 * SECOND_MS;
+const LEFT_OUT_MS = SILENT_MS + 10 * MINUTE_MS;
+/** Silence after which people get a message. */
+const OFFLINE_MS = 3 * MINUTE_MS;
+/** Minimum time between two writes of a contact. */
+const SAVE_MS = 15 * SECOND_MS;
+
+/** Contact with the agent of a location. */
+interface Contact {
+  name: string;
+  /** Last request on the monotonic clock; the creation of a location whose agent has not called yet. */
+  heardAt: number;
+  /** The same in unix ms; undefined before the first request. */
+  calledAt: number | undefined;
+  agentVersion: string;
+  /** Time of the last write on the monotonic clock. */
+  savedAt: number;
+  hasNews: boolean;
+  /** True if a message about its silence was recorded. */
+  isOffline: boolean;
+  /** As of the last look, or the last request. */
+  presence: Presence;
+}
+
+/**
+ * Contact with the agents of all locations, on the monotonic clock. Times in which this server was off are not silences
+ * of the agents.
+ */
+export class AgentPresences {
+  readonly #ctx: Ctx;
+  readonly #contacts = new Map<string, Contact>();
+  #isReporting = false;
+
+  constructor(ctx: Ctx) {
+    this.#ctx = ctx;
+  }
+
+  get size(): number {
+    return this.#contacts.size;
+  }
+
+  /** Reads the locations. Those that are new here have been silent as long as until the last sign of life of a server. */
+  read(): void {
+    const { clock, db } = this.#ctx;
+    const seenAt = findLiveness(db, {})?.at ?? clock.now();
+    const rows = listLocations(db, {});
+    const ids = new Set(rows.map(({ id }) => id));
+    for (const id of this.#contacts.keys()) if (!ids.has(id)) this.#contacts.delete(id);
+    for (const { id, name, createdAt, contactAt, offlineSince } of rows) {
+      const known = this.#contacts.get(id);
+      if (known) {
+        known.name = name;
+        continue;
+      }
+      const silenceMs = Math.max(0, seenAt - (contactAt ?? createdAt));
+      this.#contacts.set(id, {
+        name,
+        heardAt: clock.monotonic() - silenceMs,
+        calledAt: contactAt ?? undefined,
+        agentVersion: "",
+        savedAt: Number.NEGATIVE_INFINITY,
+        hasNews: false,
+        isOffline: offlineSince !== null,
+        presence: presenceAfter(silenceMs),
+      });
+    }
+  }
+
+  /** Notes a request of an agent. Returns true if its location was left out before. */
+  noteCall(locationId: string, agentVersion: string): boolean {
+    if (!this.#contacts.has(locationId)) this.read();
+    const contact = this.#contacts.get(locationId);
+    if (!contact) return false;
+    const { clock } = this.#ctx;
+    const wasLeftOut = contact.presence === "left_out";
+    Object.assign(contact, {
+      heardAt: clock.monotonic(),
+      calledAt: clock.now(),
+      agentVersion,
+      hasNews: true,
+      presence: "present",
+    });
+    return wasLeftOut;
+  }
+
+  /** Returns the contact with a location. One that is unknown here is present. */
+  presenceOf(locationId: string): Presence {
+    const contact = this.#contacts.get(locationId);
+    return locationId === LOCAL || !contact ? "present" : contact.presence;
+  }
+
+  lastCallAt(locationId: string): number | undefined {
+    return this.#contacts.get(locationId)?.calledAt;
+  }
+
+  /** Returns the name of a location. */
+  nameOf(locationId: string): string {
+    return this.#contacts.get(locationId)?.name ?? locationId;
+  }
+
+  /** Leaves a time out of account in which this process did not run, in ms: no agent could reach it. */
+  forgive(ms: number): void {
+    const now = this.#ctx.clock.monotonic();
+    for (const contact of this.#contacts.values()) {
+      contact.heardAt = Math.min(now, contact.heardAt + ms);
+    }
+  }
+
+  /** Records messages about silent agents. Returns the locations that are out of contact, or left out, from now on. */
+  look(): { id: string; presence: "silent" | "left_out" }[] {
+    const changed: { id: string; presence: "silent" | "left_out" }[] = [];
+    for (const [id, contact] of this.#contacts) {
+      const silenceMs = this.#silenceOf(contact);
+      if (silenceMs >= OFFLINE_MS && !contact.isOffline) this.#report(id, contact, silenceMs);
+      const presence = presenceAfter(silenceMs);
+      if (presence === contact.presence) continue;
+      contact.presence = presence;
+      if (presence !== "present") changed.push({ id, presence });
+    }
+    return changed;
+  }
+
+  /** Saves the contacts that are new since their last write, in a transaction that is written anyway. */
+  save(tx: Tx): void {
+    const now = this.#ctx.clock.monotonic();
+    for (const [id, contact] of this.#contacts) {
+      const { calledAt, agentVersion, hasNews, savedAt, isOffline } = contact;
+      if (!hasNews || calledAt === undefined || (now - savedAt < SAVE_MS && !isOffline)) continue;
+      saveContact(tx, { id, contactAt: calledAt, agentVersion });
+      Object.assign(contact, { savedAt: now, hasNews: false, isOffline: false });
+    }
+  }
+
+  #silenceOf({ heardAt }: Contact): number {
+    return this.#ctx.clock.monotonic() - heardAt;
+  }
+
+  /** Records the event about a silent agent. The next look tries again if that fails. */
+  #report(id: string, contact: Contact, silenceMs: number): void {
+    // Before its first call, an agent is not set up yet.
+    if (contact.calledAt === undefined || this.#isReporting) return;
+    this.#isReporting = true;
+    const { clock, db, log, outbox } = this.#ctx;
+    const since = clock.now() - silenceMs;
+    db.write((tx) => {
+      const location = findLocation(tx, { id });
+      if (!location) return;
+      saveOffline(tx, { id, offlineSince: since });
+      outbox.record(tx, {
+        type: "location.offline",
+        pageId: null,
+        subjectId: id,
+        data: {
+          id,
+          ref: location.ref,
+          name: location.name,
+          silent_since: toIso(since),
+          url: `${this.#ctx.baseUrl}/admin/settings/locations/${id}`,
+        },
+      });
+    })
+      .then(() => {
+        contact.isOffline = true;
+        log.warn({ location: id, since: new Date(since) }, "the agent of a location is silent");
+      })
+      .catch((error: unknown) => {
+        log.warn({ err: error }, "the event of a silent location could not be recorded");
+      })
+      .finally(() => {
+        this.#isReporting = false;
+      });
+  }
+}
+
+function presenceAfter(silenceMs: number): Presence {
+  if (silenceMs >= LEFT_OUT_MS) return "left_out";
+  return silenceMs >= SILENT_MS ? "silent" : "present";
+}

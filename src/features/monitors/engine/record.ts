@@ -1,0 +1,204 @@
+import type { Ctx } from "../../../context";
+import type { Tx } from "../../../db/statements";
+import { type CheckRow, insertCheck } from "../checks-store";
+import { findFailingParent } from "../dependency-store";
+import { type EvaluationInput, listEvaluationInputs } from "../evaluation-store";
+import { saveHeartbeat } from "../job-store";
+import { countHeldFailures, evaluateCheck, type Evaluation } from "../rules";
+import { findMonitor, saveCertificate, saveEvaluation } from "../store";
+import { recordSignal } from "./job";
+import { evaluationOf, type TogetherInMemory } from "./registry";
+import type { Entry } from "./entry";
+import {
+  type EvaluatedTogether,
+  keepResultElsewhere,
+  lastAtOf,
+  readTogether,
+  type RecordedTogether,
+  recordTogether,
+  type Surroundings,
+  type Together,
+  type Written,
+} from "./together";
+import { applyTransition, recordReminder, warnOfExpiry, writeState } from "./transitions";
+
+/** Outcome of writing an entry. */
+export interface Recorded extends RecordedTogether {
+  entry: Entry;
+  /**
+   * Evaluation after the entry; undefined if the monitor is paused or deleted and nothing was
+   * written.
+   */
+  evaluation: Evaluation | undefined;
+  check: CheckRow | undefined;
+}
+
+/** Locations that are all in contact. */
+const ALL_PRESENT: Surroundings = {
+  presenceOf: () => "present",
+  nameOf: (id) => id,
+  heardSince: () => 0,
+};
+
+/**
+ * Inputs of the evaluation of a monitor's results, and its evaluation after those that were written. `together` is
+ * undefined if only this server checks it.
+ */
+type Evaluated = Omit<EvaluationInput, keyof Evaluation> & {
+  evaluation: Evaluation;
+  together: Together | undefined;
+};
+
+/**
+ * Maximum number of entries with consequences that one transaction writes: changes of states and reminders, of about
+ * 0.5 ms each. Other requests run between the transactions.
+ */
+const CONSEQUENCES_MAX = 50;
+
+/**
+ * Writes entries in order with their consequences. These are decided by the state in the database,
+ * so that nothing is reported twice and nothing is written for a monitor that was paused or deleted
+ * meanwhile. `isPlain` leaves out events and incidents. Stops after 50 entries with consequences: the entries that
+ * follow the returned ones are not written.
+ */
+export function recordEntries(
+  ctx: Ctx,
+  tx: Tx,
+  entries: readonly Entry[],
+  isPlain: boolean,
+  surroundings: Surroundings = ALL_PRESENT,
+): Recorded[] {
+  if (entries.length === 0) return [];
+  const nums = JSON.stringify([...new Set(entries.map(({ scheduled }) => scheduled.num))]);
+  const inMemory = new Map<number, TogetherInMemory>();
+  for (const { scheduled } of entries) {
+    if (scheduled.together) inMemory.set(scheduled.num, scheduled.together);
+  }
+  const together = inMemory.size > 0 ? readTogether(tx, inMemory) : undefined;
+  const evaluated = new Map<number, Evaluated>();
+  for (const row of listEvaluationInputs(tx, { nums })) {
+    const evaluation = evaluationOf(row);
+    evaluated.set(row.num, { ...row, evaluation, together: together?.get(row.num) });
+  }
+  const recorded: Recorded[] = [];
+  let consequences = 0;
+  for (const entry of entries) {
+    if (consequences === CONSEQUENCES_MAX) break;
+    const monitor = evaluated.get(entry.scheduled.num);
+    const state = monitor?.evaluation.state;
+    recorded.push(recordOne(ctx, tx, entry, monitor, isPlain, surroundings));
+    if (entry.kind === "reminder" || monitor?.evaluation.state !== state) consequences += 1;
+  }
+  return recorded;
+}
+
+/** Writes one entry and updates `monitor`. */
+function recordOne(
+  ctx: Ctx,
+  tx: Tx,
+  entry: Entry,
+  monitor: Evaluated | undefined,
+  isPlain: boolean,
+  surroundings: Surroundings,
+): Recorded {
+  if (!monitor || monitor.paused) return { entry, evaluation: undefined, check: undefined };
+  if (entry.signal) recordSignal(tx, monitor.num, entry.at, entry.signal);
+  if (entry.kind === "signal") return { entry, evaluation: monitor.evaluation, check: undefined };
+  if (entry.kind === "reminder") {
+    if (!isPlain) ctx.outbox.group(tx, () => recordReminder(ctx, tx, monitor, entry.at));
+    return { entry, evaluation: monitor.evaluation, check: undefined };
+  }
+  const { together } = monitor;
+  const place = entry.location === undefined ? undefined : together?.places.get(entry.location);
+  // The monitor has left the location.
+  if (entry.location !== undefined && !place) {
+    return { entry, evaluation: undefined, check: undefined };
+  }
+  const isResult = entry.kind === "check" || entry.kind === "heartbeat";
+  const check = !isResult
+    ? undefined
+    : place
+      ? keepResultElsewhere(tx, entry, place)
+      : keepResult(tx, entry, monitor);
+  const isInMaintenance = monitor.isInMaintenance === 1;
+  if (entry.kind === "maintenance" && !isInMaintenance) {
+    return { entry, evaluation: monitor.evaluation, check };
+  }
+  // Without a result as well, the clock may have been set back since the last one.
+  const at =
+    check?.at ?? Math.max(entry.at, (place ? lastAtOf(tx, place) : (monitor.lastAt ?? -1)) + 1);
+  const before = monitor.evaluation;
+  const { id, num } = monitor;
+  const written = { id, num, evaluation: before, thresholds: monitor, at, isInMaintenance };
+  const outcome: EvaluatedTogether = together
+    ? recordTogether(tx, entry, together, written, surroundings)
+    : evaluateAlone(tx, entry, written);
+  const { evaluation } = outcome;
+  monitor.evaluation = evaluation;
+  if (evaluation.state !== before.state) {
+    const row = findMonitor(tx, { id: monitor.id });
+    const { message, publicMessage } = outcome;
+    const changes = { from: before.state, evaluation, message, publicMessage };
+    // Updated here, since one transaction writes results of many monitors.
+    if (row)
+      ctx.outbox.group(tx, () => (isPlain ? writeState : applyTransition)(ctx, tx, row, changes));
+  } else if (evaluation !== before) {
+    saveEvaluation(tx, { ...evaluation, monitorNum: monitor.num });
+  }
+  if (check && entry.certificate && !isPlain) {
+    warnOfExpiry(ctx, tx, monitor.id, entry.certificate, check.at);
+  }
+  const { atLocations, needsParents } = outcome;
+  return { entry, evaluation, check, atLocations, needsParents };
+}
+
+/** Evaluates an entry of a monitor that only this server checks. */
+function evaluateAlone(
+  tx: Tx,
+  entry: Entry,
+  { id: monitorId, evaluation: before, thresholds, at, isInMaintenance }: Written,
+): EvaluatedTogether {
+  const { outcome, latencyMs, isHeld, isDegraded, since, message, publicMessage } = entry;
+  const observation = { at, outcome, latencyMs, isHeld, isDegraded, since };
+  const isFromMaintenance = entry.hasBegunInMaintenance === true && before.state === "maintenance";
+  // The time in which the server was offline is without data, even during maintenance.
+  const isMaintenanceApplied = (isInMaintenance || isFromMaintenance) && entry.kind !== "away";
+  // A job that calls has reached this server, so the failure that it reports is its own.
+  const hasFailed = entry.kind === "check" && outcome === "failed";
+  const failingParent =
+    hasFailed && entry.scheduled.parents.length > 0
+      ? findFailingParent(tx, { monitorId, failed: JSON.stringify(entry.uncountedParents ?? []) })
+      : undefined;
+  const { evaluation } =
+    entry.kind === "held"
+      ? countHeldFailures(before, thresholds)
+      : evaluateCheck(before, observation, thresholds, isMaintenanceApplied, failingParent?.id);
+  const isUnreachable = evaluation.state === "unreachable" && failingParent;
+  const text = isUnreachable ? `Unreachable through “${failingParent.name}”.` : message;
+  return { evaluation, message: text, publicMessage };
+}
+
+/**
+ * Writes a result. A result that is older than the previous one, since the clock was set back, is
+ * dated right after it; during an outage it is dated by the elapsed time, so that outages keep
+ * their length.
+ */
+function keepResult(tx: Tx, entry: Entry, monitor: Evaluated): CheckRow {
+  const { num: monitorNum } = monitor;
+  const { state } = monitor.evaluation;
+  const isOut = state === "down" || state === "unreachable";
+  const elapsedMs = isOut ? Math.floor(entry.elapsedMs ?? 0) : 0;
+  const earliest = (monitor.lastAt ?? -1) + Math.max(1, elapsedMs);
+  const at = Math.max(Math.round(entry.at), earliest);
+  monitor.lastAt = at;
+  const latencyMs = entry.latencyMs === null ? null : Math.round(entry.latencyMs);
+  const check = { monitorNum, at, outcome: entry.outcome, latencyMs, message: entry.message };
+  insertCheck(tx, check);
+  if (entry.kind === "heartbeat") saveHeartbeat(tx, { monitorNum, heartbeatAt: at });
+  const expiresAt = entry.certificate?.expiresAt;
+  if (expiresAt !== undefined && expiresAt !== monitor.certificateExpiresAt) {
+    monitor.certificateExpiresAt = expiresAt;
+    saveCertificate(tx, { monitorNum, certificateExpiresAt: expiresAt });
+  }
+  return check;
+}

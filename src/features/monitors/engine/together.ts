@@ -1,0 +1,323 @@
+import { type DownWhen, LOCAL, type MonitorState } from "../../../base/status";
+import type { Tx } from "../../../db/statements";
+import { type CheckRow, ofLocations } from "../checks-store";
+import { findFailingParent } from "../dependency-store";
+import {
+  findLastAtLocation,
+  findLastMessage,
+  listLocationStates,
+  type LocationStateRow,
+  resetLocationStatesOf,
+  saveAtLocation,
+  saveCertificateAtLocation,
+} from "../location-store";
+import type { Presence } from "../monitoring";
+import {
+  type Agreement,
+  agreementOf,
+  type AtLocation,
+  evaluateTogether,
+  isCounted,
+  unreachableAt,
+} from "../quorum";
+import {
+  countHeldFailures,
+  evaluateCheck,
+  type Evaluation,
+  newEvaluation,
+  type Thresholds,
+} from "../rules";
+import type { Entry } from "./entry";
+import { evaluationOf, type TogetherInMemory } from "./registry";
+
+/*
+ * Monitors with other locations than this server: the evaluation at each, and that of all together, in the transaction
+ * of the result that changes them. The evaluation of a location knows no parents, except that its failures are counted
+ * from zero after the monitor was unreachable.
+ */
+
+/** Contact with locations, and their names. */
+export interface Surroundings {
+  presenceOf(locationId: string): Presence;
+  /** Returns the name of a location for people. */
+  nameOf(locationId: string): string;
+  /** End of the last time in which this server was offline (unix ms): what was seen before counts from then on. */
+  heardSince(): number;
+}
+
+/** A monitor at one of its locations. */
+interface Place {
+  row: LocationStateRow;
+  evaluation: Evaluation;
+  /** Time of the newest result that was written, in unix ms; undefined before it is needed. */
+  lastAt: number | undefined;
+}
+
+/** A monitor at all its locations. */
+export interface Together {
+  downWhen: DownWhen;
+  /** Ids of the locations in their order. */
+  locations: readonly string[];
+  /** By the ids of the locations. */
+  places: ReadonlyMap<string, Place>;
+}
+
+/** Part of the outcome of an entry that concerns monitors with several locations. */
+export interface RecordedTogether {
+  /** Evaluation at each location after the entry. */
+  atLocations?: ReadonlyMap<string, Evaluation> | undefined;
+  /** True if the parents must be checked before it counts that enough locations fail. */
+  needsParents?: boolean | undefined;
+}
+
+/** Reads monitors at their locations, by their numbers. */
+export function readTogether(
+  tx: Tx,
+  monitors: ReadonlyMap<number, TogetherInMemory>,
+): Map<number, Together> {
+  const nums = JSON.stringify([...monitors.keys()]);
+  const rows = Map.groupBy(listLocationStates(tx, { nums }), ({ monitorNum }) => monitorNum);
+  const byNum = new Map<number, Together>();
+  for (const [num, { locations, downWhen }] of monitors) {
+    const places = new Map<string, Place>();
+    for (const row of rows.get(num) ?? []) {
+      // Rows of locations that a monitor has left stay.
+      if (!locations.includes(row.locationId)) continue;
+      const evaluation = evaluationOf({ ...row, unreachableVia: null });
+      places.set(row.locationId, { row, evaluation, lastAt: undefined });
+    }
+    byNum.set(num, { downWhen, locations, places });
+  }
+  return byNum;
+}
+
+/** Returns that on which locations agree, without those that are not counted. */
+export function agreementAt(
+  locations: Iterable<readonly [string, AtLocation]>,
+  downWhen: DownWhen,
+  { presenceOf }: Pick<Surroundings, "presenceOf">,
+): Agreement {
+  const counted = Array.from(locations)
+    .filter(([id, each]) => isCounted(each, presenceOf(id)))
+    .map(([, each]) => each);
+  return agreementOf(counted, downWhen);
+}
+
+/** Stores the result of another location. One that is not newer than the previous one is dated right after it. */
+export function keepResultElsewhere(tx: Tx, entry: Entry, place: Place): CheckRow {
+  const { row } = place;
+  const at = Math.max(Math.round(entry.at), lastAtOf(tx, place) + 1);
+  place.lastAt = at;
+  const latencyMs = entry.latencyMs === null ? null : Math.round(entry.latencyMs);
+  const check = { at, outcome: entry.outcome, latencyMs, message: entry.message };
+  ofLocations.insertCheck(tx, { monitorNum: row.num, ...check });
+  const expiresAt = entry.certificate?.expiresAt;
+  if (expiresAt !== undefined && expiresAt !== row.certificateExpiresAt) {
+    row.certificateExpiresAt = expiresAt;
+    saveCertificateAtLocation(tx, { num: row.num, certificateExpiresAt: expiresAt });
+  }
+  return { monitorNum: row.monitorNum, ...check };
+}
+
+/** Returns the time of the newest result from a location, in unix ms; -1 without one. */
+export function lastAtOf(tx: Tx, place: Place): number {
+  place.lastAt ??= findLastAtLocation(tx, { num: place.row.num })?.at ?? -1;
+  return place.lastAt;
+}
+
+/** A monitor whose entry is written. */
+export interface Written {
+  id: string;
+  num: number;
+  evaluation: Evaluation;
+  thresholds: Thresholds;
+  /** Time of the entry in unix ms, after those before it. */
+  at: number;
+  isInMaintenance: boolean;
+}
+
+/** Evaluation of all locations together, and the text of a new state. */
+export interface EvaluatedTogether extends RecordedTogether {
+  evaluation: Evaluation;
+  message: string | null;
+  /** The text that may be published, without locations. */
+  publicMessage?: string | undefined;
+}
+
+/**
+ * Evaluates an entry at its location, and then all locations together. With parents, a monitor fails only by an entry
+ * before which they were checked.
+ */
+export function recordTogether(
+  tx: Tx,
+  entry: Entry,
+  together: Together,
+  monitor: Written,
+  surroundings: Surroundings,
+): EvaluatedTogether {
+  const { places, downWhen } = together;
+  const { evaluation: before, at, isInMaintenance } = monitor;
+  const { scheduled, kind, location = LOCAL } = entry;
+  const hasParents = scheduled.parents.length > 0;
+  const findParent = () => (hasParents ? findParentOf(tx, monitor, entry) : undefined);
+  const place = kind === "quorum" || kind === "maintenance" ? undefined : places.get(location);
+  const evaluationBefore = place?.evaluation;
+  if (place) evaluateAt(tx, entry, place, monitor, () => findParent()?.id);
+  // Most results say what is known.
+  const isSame = place !== undefined && place.evaluation === evaluationBefore;
+  if (isSame && !hasParents && !isInMaintenance && KNOWN.has(before.state)) {
+    return { evaluation: before, message: null };
+  }
+  if (kind === "away" && location === LOCAL) {
+    // Until this server is back, nobody asks the others.
+    const isSame = before.state === "no_data";
+    const evaluation = isSame ? before : newEvaluation("no_data", Math.max(at, before.since));
+    return { evaluation, atLocations: evaluationsOf(places), message: entry.message };
+  }
+  // A check that began during maintenance does not count after it.
+  const hasBegun = entry.hasBegunInMaintenance === true && before.state === "maintenance";
+  const isOver = hasBegun && !isInMaintenance;
+  const agreement = agreementAt(evaluationsOf(places), downWhen, surroundings);
+  const isFailing = agreement.failingSince !== undefined && !isInMaintenance;
+  const parent = isFailing ? findParent() : undefined;
+  const wasDown = before.state === "down";
+  const needsParents = isFailing && hasParents && !parent && !wasDown && !entry.hasAskedParents;
+  if (isOver || needsParents) {
+    return { evaluation: before, atLocations: evaluationsOf(places), message: null, needsParents };
+  }
+  const evaluation = evaluateTogether(before, agreement, {
+    at,
+    notBefore: Math.max(scheduled.together?.notBefore ?? 0, surroundings.heardSince()),
+    isInMaintenance,
+    failingParent: parent?.id,
+  });
+  if (evaluation.state === "maintenance" && before.state !== "maintenance") {
+    const monitorNums = JSON.stringify([monitor.num]);
+    resetLocationStatesOf(tx, { monitorNums, state: "maintenance", at: evaluation.since });
+    for (const each of places.values()) each.evaluation = evaluation;
+  }
+  if (parent && evaluation.state === "unreachable") {
+    for (const each of places.values()) {
+      save(tx, each, unreachableAt(each.evaluation, { at, wasDown }));
+    }
+  }
+  const result = { evaluation, atLocations: evaluationsOf(places), message: null };
+  if (evaluation.state === before.state) return result;
+  if (parent) return { ...result, message: `Unreachable through “${parent.name}”.` };
+  const message = messageOf(tx, entry, together, evaluation.state, surroundings);
+  return { ...result, message, publicMessage: publicMessageOf(entry) };
+}
+
+/** States that stay as long as nothing changes at any location. */
+const KNOWN: ReadonlySet<MonitorState> = new Set(["up", "degraded", "down", "pending"]);
+
+function evaluationsOf(places: Together["places"]): Map<string, Evaluation> {
+  return new Map(Array.from(places, ([id, { evaluation }]) => [id, evaluation]));
+}
+
+function findParentOf(tx: Tx, { id: monitorId }: Written, { uncountedParents = [] }: Entry) {
+  return findFailingParent(tx, { monitorId, failed: JSON.stringify(uncountedParents) });
+}
+
+/** Evaluates an entry at its location alone. */
+function evaluateAt(
+  tx: Tx,
+  entry: Entry,
+  place: Place,
+  { thresholds, at, isInMaintenance }: Written,
+  findParent: () => string | undefined,
+): void {
+  const before = place.evaluation;
+  if (entry.kind === "held") {
+    save(tx, place, countHeldFailures(before, thresholds).evaluation);
+    return;
+  }
+  const { outcome, latencyMs, isHeld, isDegraded, since, hasBegunInMaintenance = false } = entry;
+  const observation = { at, outcome, latencyMs, isHeld, isDegraded, since };
+  const isFromMaintenance = hasBegunInMaintenance && before.state === "maintenance";
+  const isApplied = (isInMaintenance || isFromMaintenance) && entry.kind !== "away";
+  // A location that was unreachable stays so while a parent fails.
+  const isUnreachable = before.state === "unreachable" && outcome === "failed";
+  const unreachableVia = isUnreachable ? (findParent() ?? null) : null;
+  const known = unreachableVia === null ? before : { ...before, unreachableVia };
+  const via = unreachableVia ?? undefined;
+  const { evaluation } = evaluateCheck(known, observation, thresholds, isApplied, via);
+  save(tx, place, evaluation === known ? before : { ...evaluation, unreachableVia: null });
+}
+
+function save(tx: Tx, place: Place, evaluation: Evaluation): void {
+  if (evaluation === place.evaluation) return;
+  place.evaluation = evaluation;
+  const { unreachableVia: _, ...columns } = evaluation;
+  saveAtLocation(tx, { ...columns, num: place.row.num });
+}
+
+/** Returns the text that visitors may read, which names no location. */
+function publicMessageOf({ outcome, message, publicMessage }: Entry): string {
+  return (outcome === "failed" ? (publicMessage ?? message) : null) ?? "The checks failed.";
+}
+
+/** Maximum length of the text of a state, in characters. */
+const MESSAGE_MAX = 600;
+
+/** Returns the text of a new state: what each location sees, and the reason of the first one in trouble. */
+function messageOf(
+  tx: Tx,
+  entry: Entry,
+  { locations, places }: Together,
+  to: MonitorState,
+  { presenceOf, nameOf }: Surroundings,
+): string {
+  const seen = new Map<string, string[]>();
+  const troubles: [id: string, place: Place][] = [];
+  for (const id of locations) {
+    const place = places.get(id);
+    if (!place) continue;
+    const { state } = place.evaluation;
+    const isSilent = presenceOf(id) !== "present";
+    const sight = isSilent ? "no word from" : SIGHTS[state];
+    seen.set(sight, [...(seen.get(sight) ?? []), nameOf(id)]);
+    if (state === to) troubles.push([id, place]);
+  }
+  const parts = ORDER.flatMap((sight) => {
+    const names = seen.get(sight);
+    return names ? [`${sight} ${listOf(names)}`] : [];
+  });
+  const text = parts.join(", ");
+  const sentence = `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+  const [first] = troubles.sort(([, a], [, b]) => a.evaluation.since - b.evaluation.since);
+  const own = first && reasonAt(tx, entry, first);
+  return `${sentence}${own ? ` ${own}` : ""}`.slice(0, MESSAGE_MAX);
+}
+
+/** Returns the message of the last result at a location. */
+function reasonAt(tx: Tx, entry: Entry, [id, { row }]: [id: string, place: Place]): string | null {
+  const isOwn = entry.kind === "check" && (entry.location ?? LOCAL) === id;
+  return isOwn ? entry.message : findLastMessage(tx, row);
+}
+
+/** Beginnings of what a location sees, by the state of a monitor there. */
+const SIGHTS: Readonly<Record<MonitorState, string>> = {
+  down: "fails from",
+  unreachable: "fails from",
+  degraded: "degraded from",
+  up: "answers from",
+  no_data: "no data from",
+  pending: "no result from",
+  maintenance: "no result from",
+  paused: "no result from",
+};
+
+const ORDER = [
+  "fails from",
+  "degraded from",
+  "answers from",
+  "no data from",
+  "no result from",
+  "no word from",
+] as const;
+
+function listOf(names: readonly string[]): string {
+  const last = names.at(-1) ?? "";
+  return names.length < 2 ? last : `${names.slice(0, -1).join(", ")} and ${last}`;
+}

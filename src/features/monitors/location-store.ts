@@ -1,0 +1,132 @@
+/*
+ * Evaluations of monitors at each of their locations, and the last results from there. None is hot: only monitors with
+ * other locations than the server have rows.
+ */
+import { and, eq, ne, sql } from "drizzle-orm";
+import { LOCAL, type MonitorState } from "../../base/status";
+import { deleteBy, setBy } from "../../db/rows";
+import {
+  insertAllInto,
+  isAmong,
+  mutate,
+  type Reader,
+  selectMany,
+  selectOne,
+} from "../../db/statements";
+import { locationChecks, locationStates } from "../../db/tables/locations";
+import { ofLocations, ofMonitors } from "./checks-store";
+
+export type LocationStateRow = typeof locationStates.$inferSelect;
+
+export const insertLocationStates = insertAllInto(locationStates);
+
+/** Lists the evaluations of monitors (`nums`: a JSON list) at their present and former locations, in no order. */
+export const listLocationStates = selectMany((orm, $: { nums: string }) =>
+  orm.select().from(locationStates).where(isAmong(locationStates.monitorNum, $.nums)),
+);
+
+/** Lists the numbers of results from other locations of monitors (`nums`: a JSON list), also from former ones. */
+export const listLocationNums = selectMany((orm, $: { nums: string }) =>
+  orm
+    .select({
+      monitorNum: locationStates.monitorNum,
+      num: locationStates.num,
+      locationId: locationStates.locationId,
+    })
+    .from(locationStates)
+    .where(and(isAmong(locationStates.monitorNum, $.nums), ne(locationStates.locationId, LOCAL))),
+);
+
+/** Returns the number of the next evaluation. */
+export const findNextStateNum = selectOne((orm, _$: Record<string, never>) =>
+  orm
+    .select({ num: sql<number>`coalesce(max(${locationStates.num}), 0) + 1` })
+    .from(locationStates),
+);
+
+export const deleteLocationState = deleteBy(locationStates, ["num"]);
+
+/** Begins evaluations (`nums`: a JSON list) again, at a time (unix ms). */
+export const resetLocationStates = mutate(
+  (orm, $: { nums: string; state: MonitorState; at: number }) =>
+    orm.update(locationStates).set(begun($)).where(isAmong(locationStates.num, $.nums)),
+);
+
+/** Begins the evaluations of monitors (`monitorNums`: a JSON list) at all locations again, at a time (unix ms). */
+export const resetLocationStatesOf = mutate(
+  (orm, $: { monitorNums: string; state: MonitorState; at: number }) =>
+    orm
+      .update(locationStates)
+      .set(begun($))
+      .where(isAmong(locationStates.monitorNum, $.monitorNums)),
+);
+
+function begun({ state, at }: { state: MonitorState; at: number }) {
+  return {
+    state,
+    since: at,
+    failures: 0,
+    failingSince: null,
+    successes: 0,
+    succeedingSince: null,
+    slow: 0,
+    slowSince: null,
+  };
+}
+
+/** Lists the last stored result from each other location of monitors (`nums`: a JSON list). */
+export const listLastLocationChecks = selectMany((orm, $: { nums: string }) =>
+  orm
+    .select({
+      monitorNum: locationStates.monitorNum,
+      locationId: locationStates.locationId,
+      row: locationChecks,
+    })
+    .from(sql`json_each(${$.nums}) AS j`)
+    .crossJoin(locationStates)
+    .crossJoin(locationChecks)
+    .where(
+      sql`${locationStates.monitorNum} = j.value AND ${eq(locationChecks.monitorNum, locationStates.num)}
+        AND ${locationChecks.at} = (
+          SELECT max(c.at) FROM location_checks AS c WHERE c.num = ${locationStates.num})`,
+    ),
+);
+
+/** Finds the time of the newest result from another location; null without one. */
+export const findLastAtLocation = selectOne((orm, $: { num: number }) =>
+  orm
+    .select({ at: sql<number | null>`max(${locationChecks.at})` })
+    .from(locationChecks)
+    .where(eq(locationChecks.monitorNum, $.num)),
+);
+
+export const saveAtLocation = setBy(
+  locationStates,
+  ["num"],
+  [
+    "state",
+    "since",
+    "failures",
+    "failingSince",
+    "successes",
+    "succeedingSince",
+    "slow",
+    "slowSince",
+  ],
+);
+
+/** Saves the expiry of the certificate that a location saw last. */
+export const saveCertificateAtLocation = setBy(locationStates, ["num"], ["certificateExpiresAt"]);
+
+/** Returns the message of the last result of a monitor at one of its locations. */
+export function findLastMessage(
+  reader: Reader,
+  { num, monitorNum, locationId }: Pick<LocationStateRow, "num" | "monitorNum" | "locationId">,
+): string | null {
+  const own = { before: Number.MAX_SAFE_INTEGER, limit: 1 };
+  const [last] =
+    locationId === LOCAL
+      ? ofMonitors.listChecksBefore(reader, { ...own, monitorNum })
+      : ofLocations.listChecksBefore(reader, { ...own, monitorNum: num });
+  return last?.message ?? null;
+}

@@ -1,0 +1,160 @@
+/* Locations on the screen of a monitor: the state at each, and the results of a check that was made at once. */
+import { LOCAL, MONITOR_TONES, type Tone, worstTone } from "../../../base/status";
+import { toIso } from "../../../base/time";
+import { CheckLabel, MonitorLabel, Shape, State } from "../../../ui/blocks";
+import { DetailCard } from "../../../ui/detail";
+import { monitorPath } from "../../../ui/frame/paths";
+import { DenseDataTable } from "../../../ui/list";
+import { RelativeTime } from "../../../ui/times";
+import type { CheckAtLocation, MonitorLocation } from "../locations";
+import type { Presence } from "../monitoring";
+import { CheckStepTable } from "./check-steps";
+import { rangeQuery } from "./range";
+import type { LocationView, MonitorView } from "./view";
+import { latencyInWords, resultInWords } from "./words";
+
+/** Returns the name of a location: "This server" for the server. */
+export function locationName({ id, name }: MonitorLocation): string {
+  return id === LOCAL ? "This server" : name;
+}
+
+/** State of a monitor at each of its locations; the name of a location shows its results alone. */
+export function Locations({ view, now }: { view: MonitorView; now: number }) {
+  const { places, location, range, record } = view;
+  const { id, type } = record.row;
+  if (places.length === 0) return null;
+  const pathOf = (ref: string | undefined) =>
+    `${monitorPath(id)}${rangeQuery({ ...range, location: ref })}`;
+  return (
+    <DetailCard
+      title="Locations"
+      liveId="monitor-locations"
+      end={location ? <a href={pathOf(undefined)}>Show all locations</a> : undefined}
+      isTable
+    >
+      <DenseDataTable
+        caption="State at each location"
+        entries={places}
+        name={{
+          label: "Location",
+          cell: (place) => ({
+            shape: (
+              <Shape
+                tone={MONITOR_TONES[place.state.state]}
+                isPaused={place.state.state === "paused"}
+              />
+            ),
+            href: pathOf(place.location.ref),
+            name: locationName(place.location),
+            note:
+              place.location.id === location?.id ? (
+                "shown below"
+              ) : (
+                <code>{place.location.ref}</code>
+              ),
+          }),
+        }}
+        columns={[
+          {
+            label: "State",
+            cell: ({ state }) => (
+              <>
+                <MonitorLabel state={state.state} type={type} />
+                <span class="note">
+                  since <RelativeTime at={toIso(state.since)} now={now} />
+                </span>
+              </>
+            ),
+          },
+          {
+            label: "Last result",
+            isBars: true,
+            cell: ({ lastCheck: check }) =>
+              check ? (
+                <>
+                  <CheckLabel outcome={check.outcome} />
+                  <span class="note">
+                    {check.latencyMs === null ? null : `${latencyInWords(check.latencyMs)} · `}
+                    <RelativeTime at={toIso(check.at)} now={now} />
+                    {check.message === null ? null : ` · ${check.message}`}
+                  </span>
+                </>
+              ) : (
+                <span class="quiet-text">None yet</span>
+              ),
+          },
+          {
+            label: "Agent",
+            isMiddle: true,
+            cell: (place) => <AgentState of={place} now={now} />,
+          },
+        ]}
+      />
+    </DetailCard>
+  );
+}
+
+const STANDINGS: Readonly<Record<Presence, { tone: Tone; words: string; note: string }>> = {
+  present: { tone: "ok", words: "Connected", note: "" },
+  silent: { tone: "degraded", words: "Silent", note: "The last state still counts." },
+  left_out: { tone: "partial", words: "Left out", note: "The location does not count." },
+};
+
+function AgentState({ of: place, now }: { of: LocationView; now: number }) {
+  if (place.location.id === LOCAL) return <span class="quiet-text">The server</span>;
+  const { tone, words, note } = STANDINGS[place.presence];
+  return (
+    <>
+      <State tone={tone}>{words}</State>
+      {place.presence === "present" ? null : (
+        <span class="note">
+          {place.heardAt === undefined ? null : (
+            <>
+              Last call <RelativeTime at={toIso(place.heardAt)} now={now} />.{" "}
+            </>
+          )}
+          {note}
+        </span>
+      )}
+    </>
+  );
+}
+
+/** Returns the results of a check at all locations in sentences, and the worst tone. */
+export function resultsInWords(
+  checks: readonly CheckAtLocation[],
+  zone: string,
+): { tone: Tone; text: string } {
+  const each = checks.map(({ location, check, steps, error }) => {
+    const name = locationName(location);
+    if (!check) return { tone: "degraded" as const, text: `${name}: ${error ?? "No result."}` };
+    const { tone, text } = resultInWords(
+      check,
+      steps,
+      zone,
+      location.id === LOCAL ? "server" : "agent",
+    );
+    return { tone, text: `${name}: ${text}` };
+  });
+  return {
+    tone: worstTone(each.map(({ tone }) => tone)),
+    text: each.map(({ text }) => text).join(" "),
+  };
+}
+
+/** Steps of a check at each location. */
+export function LocationSteps({ checks }: { checks: readonly CheckAtLocation[] }) {
+  const shown = checks.filter(({ steps }) => steps.length > 0);
+  return (
+    <>
+      {shown.map(({ location, steps }) => (
+        <CheckStepTable
+          key={location.id}
+          liveId={`check-steps-${location.ref}`}
+          title={`Steps of the check from ${location.id === LOCAL ? "this server" : location.name}`}
+          steps={steps}
+        />
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,507 @@
+import { describe, expect, test } from "bun:test";
+import { CLI_ACTOR } from "../../../../src/base/actor";
+import { MINUTE_MS, SECOND_MS, toIso } from "../../../../src/base/time";
+import { advanceMaintenance } from "../../../../src/features/maintenance/clock";
+import { pauseMonitor, resumeMonitor } from "../../../../src/features/monitors/monitors";
+import { getMonitorRecord } from "../../../../src/features/monitors/records";
+import { listSpans } from "../../../../src/features/monitors/spans-store";
+import type { CreateMonitorBody, UpdateMonitorBody } from "../../../../src/features/monitors/wire";
+import { answers, type EngineSite, fails, openEngineSite } from "../../../support/engine-site";
+import { addMaintenanceUpdate, planMaintenance, updateMonitor } from "../../../support/examined";
+import { addAgent, type TestAgent } from "../../../support/location-agents";
+
+interface Site extends AsyncDisposable {
+  site: EngineSite;
+  agents: TestAgent[];
+  id: string;
+  state(): string;
+  /** Sends the same outcomes of all agents, one after another. */
+  reportAll(outcomes: string): Promise<void>;
+  /** Message of the current span. */
+  message(): string | null | undefined;
+  change(body: UpdateMonitorBody): Promise<void>;
+}
+
+/** Opens a site with the agents of locations, and a monitor that is checked from all of them, and here unless `isElsewhere`. */
+async function openSite(
+  names: readonly string[],
+  { isElsewhere = false, ...input }: Partial<CreateMonitorBody> & { isElsewhere?: boolean } = {},
+): Promise<Site> {
+  const site = await openEngineSite();
+  const { ctx } = site.app;
+  const agents: TestAgent[] = [];
+  // oxlint-disable-next-line no-await-in-loop
+  for (const name of names) agents.push(await addAgent(site, name));
+  const ids = agents.map((agent) => agent.id);
+  const locations = isElsewhere ? ids : ["local", ...ids];
+  const { id } = await site.monitor({ locations, ...input } as Partial<CreateMonitorBody>);
+  await site.clock.advance(SECOND_MS);
+  return {
+    site,
+    agents,
+    id,
+    state: () => site.state(id),
+    async reportAll(outcomes) {
+      // oxlint-disable-next-line no-await-in-loop
+      for (const agent of agents) await agent.report(id, outcomes);
+    },
+    message() {
+      const nums = JSON.stringify([getMonitorRecord(ctx.db, id).row.num]);
+      return listSpans(ctx.db, { nums, from: 0, to: Number.MAX_SAFE_INTEGER }).at(-1)?.row.message;
+    },
+    async change(body) {
+      await ctx.db.write((tx) => updateMonitor(ctx, tx, id, body, CLI_ACTOR));
+      await site.clock.advance(SECOND_MS);
+    },
+    [Symbol.asyncDispose]: () => site[Symbol.asyncDispose](),
+  };
+}
+
+describe("a monitor with several locations", () => {
+  test("is not down while one of two locations fails, and is when both do, dated from the second", async () => {
+    await using opened = await openSite(["berlin"]);
+    const { site, agents, id, state } = opened;
+    const [berlin] = agents as [TestAgent];
+    await berlin.report(id, ".!!!");
+    expect(berlin.state(id)).toBe("down");
+    expect(state()).toBe("up");
+    expect(site.eventTypes()).toEqual([]);
+    site.let("api.test", fails());
+    for (let minute = 0; minute < 3; minute++) {
+      berlin.call();
+      // oxlint-disable-next-line no-await-in-loop
+      await site.clock.advance(MINUTE_MS);
+    }
+    expect(state()).toBe("down");
+    expect(site.eventTypes()).toEqual(["monitor.down"]);
+    const first = site.checks(id).find(({ outcome }) => outcome === "failed");
+    expect(site.timeline(id).at(-1)).toBe(`down ${((first?.at ?? 0) - site.begin) / 1_000} →`);
+  });
+
+  test("names its locations in the reason, and not in what is public", async () => {
+    await using opened = await openSite(["berlin", "oregon"], { retry_interval_seconds: 5 });
+    const { agents, id, message, site } = opened;
+    const [berlin, oregon] = agents as [TestAgent, TestAgent];
+    await opened.reportAll(".");
+    await berlin.report(id, "!!!");
+    await oregon.send(id, ...Array.from({ length: 3 }, () => ({ outcome: "failed" as const })));
+    expect(message()).toBe(
+      "Fails from berlin and oregon, answers from local. No route from berlin.",
+    );
+    await opened.reportAll(".");
+    expect(opened.state()).toBe("up");
+    expect(site.eventTypes()).toEqual(["monitor.down", "monitor.up"]);
+  });
+
+  test("is down when any or all locations are, as it asks", async () => {
+    await using any = await openSite(["berlin", "oregon"], { down_when: "any" });
+    await any.reportAll(".");
+    await any.agents[0]?.report(any.id, "!!!");
+    expect(any.state()).toBe("down");
+    await using all = await openSite(["berlin", "oregon"], { down_when: "all" });
+    await all.reportAll(".!!!");
+    expect(all.state()).toBe("up");
+    all.site.let("api.test", fails());
+    await all.site.clock.advance(2 * MINUTE_MS);
+    expect(all.state()).toBe("down");
+  });
+
+  test("counts down and degraded locations together for degraded", async () => {
+    await using opened = await openSite(["berlin", "oregon"], { degraded_after_ms: 500 });
+    const { agents, id, state, message } = opened;
+    const [berlin, oregon] = agents as [TestAgent, TestAgent];
+    await opened.reportAll(".");
+    await berlin.report(id, "!!!");
+    expect(state()).toBe("up");
+    await oregon.send(id, { latency_ms: 900 }, { latency_ms: 900 }, { latency_ms: 900 });
+    expect(state()).toBe("degraded");
+    expect(message()).toBe("Fails from berlin, degraded from oregon, answers from local.");
+  });
+
+  test("keeps what local alone writes for each location", async () => {
+    await using opened = await openSite(["berlin"]);
+    const { site, agents, id } = opened;
+    const [berlin] = agents as [TestAgent];
+    await berlin.report(id, "..!.");
+    expect(berlin.resultCount(id)).toBe(4);
+    const own = site.checks(id).length;
+    await site.clock.advance(MINUTE_MS);
+    expect(site.checks(id).length).toBe(own + 1);
+    expect(berlin.resultCount(id)).toBe(4);
+  });
+
+  test("is checked by this server only if that is one of its locations", async () => {
+    await using opened = await openSite(["berlin"], { isElsewhere: true });
+    const { site, agents, id, state } = opened;
+    await site.clock.advance(3 * MINUTE_MS);
+    expect(site.checkCount("api.test")).toBe(0);
+    // Its agent has never called.
+    expect(state()).toBe("no_data");
+    await agents[0]?.report(id, ".");
+    expect(state()).toBe("up");
+    await agents[0]?.report(id, "!!!");
+    expect(state()).toBe("down");
+    expect(opened.message()).toBe("Fails from berlin. No route from berlin.");
+  });
+
+  test("goes on where it was when it gets a location, and by its own state when that goes", async () => {
+    await using opened = await openSite(["berlin"], { isElsewhere: false, locations: ["local"] });
+    const { site, agents, id, state } = opened;
+    const [berlin] = agents as [TestAgent];
+    site.let("api.test", fails());
+    await site.clock.advance(4 * MINUTE_MS);
+    expect(state()).toBe("down");
+    await opened.change({ locations: ["local", berlin.id] });
+    expect(state()).toBe("down");
+    await berlin.report(id, ".");
+    expect(state()).toBe("up");
+    await opened.change({ locations: ["local"] });
+    await site.clock.advance(4 * MINUTE_MS);
+    expect(state()).toBe("down");
+    expect(site.eventTypes()).toEqual(["monitor.down", "monitor.up", "monitor.down"]);
+  });
+
+  test("is dated from a change of how many must fail, since fewer did before", async () => {
+    await using opened = await openSite(["berlin"]);
+    const { site, agents, id, state } = opened;
+    await agents[0]?.report(id, ".!!!");
+    await site.clock.advance(30 * SECOND_MS);
+    const before = site.clock.now();
+    await opened.change({ down_when: "any" });
+    expect(state()).toBe("down");
+    const since = getMonitorRecord(site.app.ctx.db, id).state.since;
+    expect(since).toBeGreaterThanOrEqual(before);
+  });
+
+  test("begins again at all locations after a pause", async () => {
+    await using opened = await openSite(["berlin"], { isElsewhere: true });
+    const { site, agents, id, state } = opened;
+    const { ctx } = site.app;
+    const [berlin] = agents as [TestAgent];
+    await berlin.report(id, ".!!!");
+    expect(state()).toBe("down");
+    await ctx.db.write((tx) => pauseMonitor(ctx, tx, id, CLI_ACTOR));
+    await site.clock.advance(SECOND_MS);
+    await berlin.report(id, "!");
+    expect(state()).toBe("paused");
+    await ctx.db.write((tx) => resumeMonitor(ctx, tx, id, CLI_ACTOR));
+    await site.clock.advance(SECOND_MS);
+    await berlin.report(id, "!!");
+    expect(state()).toBe("pending");
+    await berlin.report(id, "!");
+    expect(state()).toBe("down");
+  });
+
+  test("is in maintenance whatever its locations see, and counts anew after it", async () => {
+    await using opened = await openSite(["berlin"], { isElsewhere: true });
+    const { site, agents, id, state } = opened;
+    const { ctx } = site.app;
+    const [berlin] = agents as [TestAgent];
+    const { components } = await site.app.page({ slug: "acme" }, ["API"]);
+    const { API: componentId = "" } = components;
+    await opened.change({ component_ids: [componentId] });
+    await berlin.report(id, ".");
+    const input = {
+      page: "acme",
+      name: "Upgrade",
+      body: "A moment.",
+      components: [componentId],
+      scheduled_for: toIso(site.clock.now() + MINUTE_MS),
+      scheduled_until: toIso(site.clock.now() + 11 * MINUTE_MS),
+    };
+    const { id: maintenance } = await ctx.db.write((tx) =>
+      planMaintenance(ctx, tx, input, CLI_ACTOR),
+    );
+    await site.clock.advance(MINUTE_MS);
+    await ctx.db.write((tx) => advanceMaintenance(ctx, tx, site.clock.now()));
+    await site.clock.advance(SECOND_MS);
+    expect(state()).toBe("maintenance");
+    expect(berlin.state(id)).toBe("maintenance");
+    await berlin.report(id, "!!!");
+    expect(state()).toBe("maintenance");
+    const update = { status: "completed", body: "Done." } as const;
+    await ctx.db.write((tx) => addMaintenanceUpdate(ctx, tx, maintenance, update, CLI_ACTOR));
+    await site.clock.advance(SECOND_MS);
+    // A check that ended before the maintenance did, and is sent after it.
+    await berlin.send(id, { outcome: "failed", age_ms: 5_000 });
+    expect(state()).toBe("maintenance");
+    await berlin.report(id, "!!");
+    expect(state()).toBe("pending");
+    await berlin.report(id, "!");
+    expect(state()).toBe("down");
+    expect(site.eventTypes()).toEqual(["monitor.down"]);
+  });
+});
+
+describe("the results of an agent", () => {
+  test("are taken once, however often and in which order they are sent", async () => {
+    await using opened = await openSite(["berlin"]);
+    const { agents, id } = opened;
+    const [berlin] = agents as [TestAgent];
+    await berlin.send(id, { outcome: "failed" }, { outcome: "failed" });
+    await berlin.repeat();
+    await berlin.repeat();
+    expect(berlin.resultCount(id)).toBe(2);
+    expect(berlin.state(id)).toBe("pending");
+    // Another process numbers from 1 again.
+    berlin.process = "fedcba9876543210fedcba98";
+    berlin.number = 0;
+    await berlin.report(id, ".");
+    expect(berlin.resultCount(id)).toBe(3);
+    // A batch of the first one that comes late has nothing new.
+    const late = [{ number: 2, outcome: "failed" as const }];
+    berlin.process = "0123456789abcdef01234567";
+    await berlin.send(id, ...late);
+    expect(berlin.resultCount(id)).toBe(3);
+  });
+
+  test("are taken once over a restart of the server", async () => {
+    await using opened = await openSite(["berlin"]);
+    const { site, agents, id } = opened;
+    const [berlin] = agents as [TestAgent];
+    await berlin.send(id, { outcome: "failed" }, { outcome: "failed" });
+    await site.stop();
+    await site.start();
+    await berlin.repeat();
+    expect(berlin.resultCount(id)).toBe(2);
+  });
+
+  test("have the times at which they were observed", async () => {
+    await using opened = await openSite(["berlin"], { isElsewhere: true });
+    const { site, agents, id } = opened;
+    const [berlin] = agents as [TestAgent];
+    await berlin.report(id, ".");
+    await site.clock.advance(10 * MINUTE_MS);
+    const ages = [300_000, 240_000, 180_000, 120_000];
+    await berlin.send(id, ...ages.map((age_ms) => ({ age_ms, outcome: "failed" as const })));
+    expect(opened.state()).toBe("down");
+    const since = getMonitorRecord(site.app.ctx.db, id).state.since;
+    expect(since).toBe(site.clock.now() - 300_000);
+  });
+
+  test("of another version, of an unknown monitor or of one without the location are skipped", async () => {
+    await using opened = await openSite(["berlin"]);
+    const { site, agents, id } = opened;
+    const [berlin] = agents as [TestAgent];
+    const oregon = await addAgent(site, "oregon");
+    await berlin.send(id, { version: 7 }, { monitor_id: "mon_unknown" }, {});
+    expect(berlin.resultCount(id)).toBe(1);
+    await oregon.report(id, "!!!");
+    expect(oregon.state(id)).toBeUndefined();
+    expect(opened.state()).toBe("up");
+  });
+
+  test("wait at the agent while the database takes none, and are not lost", async () => {
+    await using opened = await openSite(["berlin"]);
+    const { site, agents, id } = opened;
+    const [berlin] = agents as [TestAgent];
+    site.disk = "full";
+    await expect(berlin.send(id, {}, {})).rejects.toThrow();
+    site.disk = "fine";
+    await berlin.repeat();
+    expect(berlin.resultCount(id)).toBe(2);
+  });
+
+  test("that one cannot be written does not lose the others", async () => {
+    await using opened = await openSite(["berlin"]);
+    const { agents, id } = opened;
+    const [berlin] = agents as [TestAgent];
+    await berlin.send(id, {}, { outcome: "nonsense" as "ok" }, {});
+    expect(berlin.resultCount(id)).toBe(2);
+  });
+
+  test("that are held leave the location out until it knows more", async () => {
+    await using opened = await openSite(["berlin"]);
+    const { site, agents, id, state } = opened;
+    const [berlin] = agents as [TestAgent];
+    await berlin.report(id, ".");
+    site.let("api.test", fails());
+    await site.clock.advance(2 * MINUTE_MS);
+    // Of two locations, both must fail.
+    expect(state()).toBe("up");
+    const held = { outcome: "unknown", is_held: true, latency_ms: null } as const;
+    await berlin.send(id, held, held, held);
+    expect(berlin.state(id)).toBe("no_data");
+    expect(state()).toBe("down");
+    await berlin.report(id, ".");
+    expect(state()).toBe("up");
+    await berlin.send(id, held, held, held, { kind: "held", outcome: "failed" });
+    expect(berlin.state(id)).toBe("down");
+    expect(state()).toBe("down");
+  });
+});
+
+describe("an agent that does not call", () => {
+  test("still counts for ten minutes, is left out then, and counts again when it calls", async () => {
+    await using opened = await openSite(["berlin"]);
+    const { site, agents, id, state } = opened;
+    const [berlin] = agents as [TestAgent];
+    await berlin.report(id, ".");
+    site.let("api.test", fails());
+    await site.clock.advance(2 * MINUTE_MS);
+    expect(site.engine.presenceOf(berlin.id)).toBe("silent");
+    expect(state()).toBe("up");
+    await site.clock.advance(9 * MINUTE_MS);
+    expect(state()).toBe("up");
+    await site.clock.advance(MINUTE_MS);
+    expect(site.engine.presenceOf(berlin.id)).toBe("left_out");
+    expect(state()).toBe("down");
+    expect(opened.message()).toBe(
+      "Fails from local, no word from berlin. The connection was refused.",
+    );
+    // The outage begins when one location was enough.
+    const { since } = getMonitorRecord(site.app.ctx.db, id).state;
+    expect(since).toBeGreaterThan(site.begin + 11 * MINUTE_MS);
+    berlin.call();
+    await site.clock.advance(SECOND_MS);
+    expect(site.engine.presenceOf(berlin.id)).toBe("present");
+    expect(state()).toBe("up");
+  });
+
+  test("leaves a monitor without data that no other location checks", async () => {
+    await using opened = await openSite(["berlin"], { isElsewhere: true });
+    const { site, agents, id, state } = opened;
+    await agents[0]?.report(id, ".");
+    await site.clock.advance(11 * MINUTE_MS);
+    expect(state()).toBe("up");
+    await site.clock.advance(MINUTE_MS);
+    expect(state()).toBe("no_data");
+    await agents[0]?.report(id, ".");
+    expect(state()).toBe("up");
+  });
+
+  test("is reported once after three minutes, and again after it has called", async () => {
+    await using opened = await openSite(["berlin"]);
+    const { site, agents } = opened;
+    const [berlin] = agents as [TestAgent];
+    const offline = () => site.app.events().filter(({ type }) => type === "location.offline");
+    await site.clock.advance(5 * MINUTE_MS);
+    // It has never called.
+    expect(offline()).toEqual([]);
+    berlin.call();
+    const calledAt = site.clock.now();
+    await site.clock.advance(2 * MINUTE_MS);
+    expect(offline()).toEqual([]);
+    await site.clock.advance(20 * MINUTE_MS);
+    expect(offline().map(({ data }) => data)).toMatchObject([
+      { id: berlin.id, name: "berlin", silent_since: toIso(calledAt) },
+    ]);
+    await site.stop();
+    await site.start();
+    await site.clock.advance(5 * MINUTE_MS);
+    expect(offline()).toHaveLength(1);
+    berlin.call();
+    await site.clock.advance(5 * MINUTE_MS);
+    expect(offline()).toHaveLength(2);
+  });
+
+  test("has as much time after a restart as it had before, and the server's absence is not its silence", async () => {
+    await using opened = await openSite(["berlin"]);
+    const { site, agents, id, state } = opened;
+    const [berlin] = agents as [TestAgent];
+    await berlin.report(id, ".");
+    site.let("api.test", fails());
+    await site.clock.advance(5 * MINUTE_MS);
+    await site.stop();
+    await site.clock.advance(30 * MINUTE_MS);
+    await site.start();
+    expect(site.engine.presenceOf(berlin.id)).toBe("silent");
+    await site.clock.advance(4 * MINUTE_MS);
+    expect(site.engine.presenceOf(berlin.id)).toBe("silent");
+    expect(state()).not.toBe("down");
+    await site.clock.advance(3 * MINUTE_MS);
+    expect(site.engine.presenceOf(berlin.id)).toBe("left_out");
+    expect(state()).toBe("down");
+  });
+});
+
+describe("the server that was offline", () => {
+  test("has no data meanwhile, keeps what agents observed, and counts it from its return", async () => {
+    await using opened = await openSite(["berlin"], { isElsewhere: true });
+    const { site, agents, id, state } = opened;
+    const [berlin] = agents as [TestAgent];
+    await berlin.report(id, ".");
+    await site.stop();
+    await site.clock.advance(5 * MINUTE_MS);
+    await site.start();
+    expect(state()).toBe("no_data");
+    const returned = site.clock.now();
+    const ages = [240_000, 180_000, 120_000, 60_000];
+    await berlin.send(id, ...ages.map((age_ms) => ({ age_ms, outcome: "failed" as const })));
+    expect(berlin.resultCount(id)).toBe(5);
+    expect(state()).toBe("down");
+    expect(getMonitorRecord(site.app.ctx.db, id).state.since).toBeGreaterThanOrEqual(returned);
+  });
+});
+
+describe("a monitor with parents and several locations", () => {
+  async function openFamily() {
+    const opened = await openSite(["berlin"], {
+      name: "router",
+      isElsewhere: false,
+      locations: ["local"],
+    });
+    const { site, agents, id: parent } = opened;
+    const [berlin] = agents as [TestAgent];
+    const { id } = await site.monitor({
+      locations: ["local", berlin.id],
+      depends_on: [parent],
+    } as Partial<CreateMonitorBody>);
+    await site.clock.advance(MINUTE_MS);
+    await berlin.report(id, ".");
+    expect(site.state(id)).toBe("up");
+    return { site, berlin, parent, id, opened };
+  }
+
+  test("is unreachable and not down if its parent fails, which is checked at once", async () => {
+    const { site, berlin, id, opened } = await openFamily();
+    await using _ = opened;
+    site.let("router.test", fails());
+    site.let("api.test", fails());
+    await site.clock.advance(2 * MINUTE_MS);
+    // One of two locations fails: the monitor is up.
+    expect(site.state(id)).toBe("up");
+    await berlin.report(id, "!");
+    await site.clock.advance(SECOND_MS);
+    expect(site.state(id)).toBe("unreachable");
+    await berlin.report(id, "!!!");
+    expect(site.state(id)).toBe("unreachable");
+    expect(site.eventTypes()).toEqual(["monitor.down"]);
+  });
+
+  test("has its parents checked before failures of other locations bring it down", async () => {
+    const { site, berlin, id, opened } = await openFamily();
+    await using _ = opened;
+    await opened.site.clock.advance(SECOND_MS);
+    site.let("api.test", fails());
+    await site.clock.advance(3 * MINUTE_MS);
+    expect(site.state(id)).toBe("up");
+    // The parent fails since its last check.
+    site.let("router.test", fails());
+    const before = site.checkCount("router.test");
+    await berlin.report(id, "!!!");
+    await site.clock.advance(SECOND_MS);
+    expect(site.checkCount("router.test")).toBeGreaterThan(before);
+    expect(site.state(id)).toBe("unreachable");
+  });
+
+  test("is down after its parent has recovered only if further checks fail at enough locations", async () => {
+    const { site, berlin, id, opened } = await openFamily();
+    await using _ = opened;
+    site.let("router.test", fails());
+    site.let("api.test", fails());
+    await site.clock.advance(2 * MINUTE_MS);
+    await berlin.report(id, "!!!");
+    await site.clock.advance(SECOND_MS);
+    expect(site.state(id)).toBe("unreachable");
+    site.let("router.test", answers());
+    await site.clock.advance(MINUTE_MS);
+    expect(site.state(id)).toBe("unreachable");
+    await site.clock.advance(2 * MINUTE_MS);
+    await berlin.report(id, "!!");
+    expect(site.state(id)).toBe("unreachable");
+    await berlin.report(id, "!");
+    await site.clock.advance(SECOND_MS);
+    expect(site.state(id)).toBe("down");
+  });
+});
