@@ -31,6 +31,7 @@ test("the upgrade keeps all monitors and components and adds no tags", () => {
     monitors: tagged("monitors"),
   });
   expectSound(old.sqlite);
+  // The statements read the schema of this build.
   old.upgrade();
   const db = createDb(old.sqlite, createTestClock(), createTestLog("info").log);
   expect(findComponent(db, { id: "cmp_1" })?.tags).toEqual([]);

@@ -73,7 +73,7 @@ export interface Backups {
   stop(): void;
 }
 
-/** Where scheduled backups go. */
+/** Destination of scheduled backups. */
 export interface BackupPlace {
   /** Public keys of age; none for a backup that is not encrypted. */
   recipients: readonly string[];
