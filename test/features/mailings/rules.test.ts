@@ -26,7 +26,7 @@ function eventWith(type: EventType, data: Record<string, unknown> = {}): Recorde
 
 describe("an event", () => {
   test.each(Object.keys(EVENTS) as EventType[])("%s is mailed if a choice includes it", (type) => {
-    const isChosen = !/^monitor\.|^webhook\.|^fleet\.|^incident\.deleted$/.test(type);
+    const isChosen = !/^monitor\.|^webhook\.|^fleet\.|^location\.|^incident\.deleted$/.test(type);
     expect(choiceOf(type) !== undefined).toBe(isChosen);
     expect(silentReason(eventWith(type)) === undefined).toBe(isChosen);
     expect(silentReason(eventWith(type, { notify: false }))).toBeDefined();

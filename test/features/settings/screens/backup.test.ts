@@ -41,11 +41,11 @@ describe("a backup in the dashboard", () => {
     expect(app.audit().at(-1)).toMatchObject({
       action: "database.backup",
       actorKind: "user",
-      summary: expect.stringMatching(/^Downloaded a backup of the database, \d+ [KM]B$/),
+      summary: expect.stringMatching(/^Downloaded a backup of the database, [\d.]+ [KM]B$/),
     });
     const page = readHtml((await app.call(GENERAL, { session })).text);
     expect(page.texts("#general-backups .detail-note")).toEqual([
-      expect.stringMatching(/^\d+ [KM]B · Test owner · just now$/),
+      expect.stringMatching(/^[\d.]+ [KM]B · Test owner · just now$/),
     ]);
   });
 

@@ -38,6 +38,7 @@ test("Settings has three groups of links, and each link opens", async () => {
     "Webhooks",
     "Mail",
     "General",
+    "Locations",
     "Import",
     "Backups",
   ]);
@@ -58,6 +59,7 @@ test("an admin gets the rows that an admin may open, and an editor the account",
     "API Keys",
     "Activity",
     "Webhooks",
+    "Locations",
   ]);
   const { status, headers } = await app.call(SETTINGS, { session: await app.signedIn("editor") });
   expect([status, headers.get("location")]).toEqual([303, "/admin/settings/account"]);
