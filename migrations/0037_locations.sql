@@ -50,7 +50,6 @@ CREATE TABLE location_states (
   succeeding_since INTEGER,
   slow INTEGER NOT NULL,
   slow_since INTEGER,
-  certificate_expires_at INTEGER,
   rolled_until INTEGER NOT NULL,
   UNIQUE (monitor_num, location_id)
 ) STRICT;

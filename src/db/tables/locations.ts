@@ -38,7 +38,6 @@ export const locationStates = sqliteTable("location_states", {
   succeedingSince: integer("succeeding_since"),
   slow: integer().notNull(),
   slowSince: integer("slow_since"),
-  certificateExpiresAt: integer("certificate_expires_at"),
   rolledUntil: integer("rolled_until").notNull(),
 });
 

@@ -115,9 +115,6 @@ export const saveAtLocation = setBy(
   ],
 );
 
-/** Saves the expiry of the certificate that a location saw last. */
-export const saveCertificateAtLocation = setBy(locationStates, ["num"], ["certificateExpiresAt"]);
-
 /** Returns the message of the last result of a monitor at one of its locations. */
 export function findLastMessage(
   reader: Reader,

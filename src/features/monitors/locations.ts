@@ -138,7 +138,6 @@ export function saveLocationStates(
       .filter((id) => !stored.has(id))
       .map((locationId, index) => ({
         ...begun,
-        certificateExpiresAt: null,
         ...(wasAlone && locationId === LOCAL && !paused ? serverState(tx, monitorNum) : {}),
         num: first + index,
         monitorNum,
@@ -166,7 +165,7 @@ function serverState(tx: Tx, monitorNum: number): Partial<LocationStateRow> {
   const found = findMonitorState(tx, { monitorNum });
   if (!found || found.state === "unreachable") return {};
   const { state, since, failures, failingSince, successes, succeedingSince } = found;
-  const { slow, slowSince, certificateExpiresAt } = found;
+  const { slow, slowSince } = found;
   return {
     state,
     since,
@@ -176,7 +175,6 @@ function serverState(tx: Tx, monitorNum: number): Partial<LocationStateRow> {
     succeedingSince,
     slow,
     slowSince,
-    certificateExpiresAt,
   };
 }
 

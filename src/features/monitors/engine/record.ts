@@ -120,6 +120,7 @@ function recordOne(
     : place
       ? keepResultElsewhere(tx, entry, place)
       : keepResult(tx, entry, monitor);
+  if (check) keepCertificate(tx, entry, monitor);
   const isInMaintenance = monitor.isInMaintenance === 1;
   if (entry.kind === "maintenance" && !isInMaintenance) {
     return { entry, evaluation: monitor.evaluation, check };
@@ -195,10 +196,13 @@ function keepResult(tx: Tx, entry: Entry, monitor: Evaluated): CheckRow {
   const check = { monitorNum, at, outcome: entry.outcome, latencyMs, message: entry.message };
   insertCheck(tx, check);
   if (entry.kind === "heartbeat") saveHeartbeat(tx, { monitorNum, heartbeatAt: at });
-  const expiresAt = entry.certificate?.expiresAt;
-  if (expiresAt !== undefined && expiresAt !== monitor.certificateExpiresAt) {
-    monitor.certificateExpiresAt = expiresAt;
-    saveCertificate(tx, { monitorNum, certificateExpiresAt: expiresAt });
-  }
   return check;
+}
+
+/** Saves the expiry of the certificate that a check saw, from wherever it was made. */
+function keepCertificate(tx: Tx, { certificate }: Entry, monitor: Evaluated): void {
+  const expiresAt = certificate?.expiresAt;
+  if (expiresAt === undefined || expiresAt === monitor.certificateExpiresAt) return;
+  monitor.certificateExpiresAt = expiresAt;
+  saveCertificate(tx, { monitorNum: monitor.num, certificateExpiresAt: expiresAt });
 }

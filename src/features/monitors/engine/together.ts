@@ -9,7 +9,6 @@ import {
   type LocationStateRow,
   resetLocationStatesOf,
   saveAtLocation,
-  saveCertificateAtLocation,
 } from "../location-store";
 import type { Presence } from "../monitoring";
 import {
@@ -111,11 +110,6 @@ export function keepResultElsewhere(tx: Tx, entry: Entry, place: Place): CheckRo
   const latencyMs = entry.latencyMs === null ? null : Math.round(entry.latencyMs);
   const check = { at, outcome: entry.outcome, latencyMs, message: entry.message };
   ofLocations.insertCheck(tx, { monitorNum: row.num, ...check });
-  const expiresAt = entry.certificate?.expiresAt;
-  if (expiresAt !== undefined && expiresAt !== row.certificateExpiresAt) {
-    row.certificateExpiresAt = expiresAt;
-    saveCertificateAtLocation(tx, { num: row.num, certificateExpiresAt: expiresAt });
-  }
   return { monitorNum: row.monitorNum, ...check };
 }
 
