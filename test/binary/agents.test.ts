@@ -71,7 +71,7 @@ describe.skipIf(problem !== undefined)("agents of locations", () => {
     }
   });
 
-  test("two of five agents that lose the target, and two whose network is cut, bring a monitor of six places not down", async () => {
+  test("two of five agents that lose the target, and two whose network is cut, do not bring a monitor of six locations down", async () => {
     const names = ["berlin", "oregon", "osaka", "quito", "lagos"];
     await using site = await openAgentSite(names);
     const up = Object.fromEntries(["local", ...names].map((name) => [name, "up"]));

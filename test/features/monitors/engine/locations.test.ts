@@ -81,6 +81,8 @@ describe("a monitor with several locations", () => {
   test("names its locations in the reason, and not in what is public", async () => {
     await using opened = await openSite(["berlin", "oregon"], { retry_interval_seconds: 5 });
     const { agents, id, message, site } = opened;
+    const { components } = await site.app.page({}, ["API"]);
+    await opened.change({ component_ids: Object.values(components), open_incident: "automatic" });
     const [berlin, oregon] = agents as [TestAgent, TestAgent];
     await opened.reportAll(".");
     await berlin.report(id, "!!!");
@@ -88,9 +90,16 @@ describe("a monitor with several locations", () => {
     expect(message()).toBe(
       "Fails from berlin and oregon, answers from local. No route from berlin.",
     );
+    const key = await site.app.keyWith("read:status");
+    const incidents = (await site.app.call("/api/v1/incidents", { key })).body.data;
+    expect(incidents).toMatchObject([
+      { updates: [{ body: "Automatic checks are failing. No route from oregon." }] },
+    ]);
+    expect(JSON.stringify(incidents)).not.toMatch(/berlin|local/i);
     await opened.reportAll(".");
     expect(opened.state()).toBe("up");
-    expect(site.eventTypes()).toEqual(["monitor.down", "monitor.up"]);
+    const ofMonitors = site.eventTypes().filter((type) => type.startsWith("monitor."));
+    expect(ofMonitors).toEqual(["monitor.down", "monitor.up"]);
   });
 
   test("is down when any or all locations are, as it asks", async () => {
@@ -192,7 +201,7 @@ describe("a monitor with several locations", () => {
     expect(state()).toBe("down");
   });
 
-  test("is in maintenance whatever its locations see, and counts anew after it", async () => {
+  test("is in maintenance during one, independent of its locations, and counts from zero after it", async () => {
     await using opened = await openSite(["berlin"], { isElsewhere: true });
     const { site, agents, id, state } = opened;
     const { ctx } = site.app;
@@ -234,7 +243,7 @@ describe("a monitor with several locations", () => {
 });
 
 describe("the results of an agent", () => {
-  test("are taken once, however often and in which order they are sent", async () => {
+  test("results of an agent are taken once, however often and in which order they are sent", async () => {
     await using opened = await openSite(["berlin"]);
     const { agents, id } = opened;
     const [berlin] = agents as [TestAgent];
@@ -255,7 +264,7 @@ describe("the results of an agent", () => {
     expect(berlin.resultCount(id)).toBe(3);
   });
 
-  test("are taken once over a restart of the server", async () => {
+  test("results of an agent are taken once over a restart of the server", async () => {
     await using opened = await openSite(["berlin"]);
     const { site, agents, id } = opened;
     const [berlin] = agents as [TestAgent];
@@ -266,7 +275,7 @@ describe("the results of an agent", () => {
     expect(berlin.resultCount(id)).toBe(2);
   });
 
-  test("have the times at which they were observed", async () => {
+  test("results of an agent have the times at which they were observed", async () => {
     await using opened = await openSite(["berlin"], { isElsewhere: true });
     const { site, agents, id } = opened;
     const [berlin] = agents as [TestAgent];
@@ -279,7 +288,7 @@ describe("the results of an agent", () => {
     expect(since).toBe(site.clock.now() - 300_000);
   });
 
-  test("of another version, of an unknown monitor or of one without the location are skipped", async () => {
+  test("results of another version, of an unknown monitor or of one without the location are skipped", async () => {
     await using opened = await openSite(["berlin"]);
     const { site, agents, id } = opened;
     const [berlin] = agents as [TestAgent];
@@ -291,7 +300,7 @@ describe("the results of an agent", () => {
     expect(opened.state()).toBe("up");
   });
 
-  test("wait at the agent while the database takes none, and are not lost", async () => {
+  test("results wait at the agent while the database takes none, and are not lost", async () => {
     await using opened = await openSite(["berlin"]);
     const { site, agents, id } = opened;
     const [berlin] = agents as [TestAgent];
@@ -302,7 +311,7 @@ describe("the results of an agent", () => {
     expect(berlin.resultCount(id)).toBe(2);
   });
 
-  test("that one cannot be written does not lose the others", async () => {
+  test("a result that cannot be written does not lose the others", async () => {
     await using opened = await openSite(["berlin"]);
     const { agents, id } = opened;
     const [berlin] = agents as [TestAgent];
@@ -310,7 +319,7 @@ describe("the results of an agent", () => {
     expect(berlin.resultCount(id)).toBe(2);
   });
 
-  test("that are held leave the location out until it knows more", async () => {
+  test("results that are held leave the location out until it knows more", async () => {
     await using opened = await openSite(["berlin"]);
     const { site, agents, id, state } = opened;
     const [berlin] = agents as [TestAgent];
@@ -416,7 +425,7 @@ describe("an agent that does not call", () => {
 });
 
 describe("the server that was offline", () => {
-  test("has no data meanwhile, keeps what agents observed, and counts it from its return", async () => {
+  test("a server that was offline has no data of that time, keeps what agents observed, and counts it from its return", async () => {
     await using opened = await openSite(["berlin"], { isElsewhere: true });
     const { site, agents, id, state } = opened;
     const [berlin] = agents as [TestAgent];
