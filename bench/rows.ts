@@ -12,7 +12,7 @@ import { measureDashboardWeight } from "./rows/dashboard-weight";
 import { measureDiskPerCheck } from "./rows/disk-per-check";
 import { measureFirstChecks } from "./rows/first-checks";
 import { measureFirstView } from "./rows/first-view";
-import { measureForeignResults } from "./rows/foreign-results";
+import { measureAgentResults } from "./rows/agent-results";
 import { measureFreshBytes } from "./rows/fresh-bytes";
 import { measureFullIncident } from "./rows/full-incident";
 import { measureImport } from "./rows/import";
@@ -79,7 +79,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   "log-in-flood": measureLogInFlood,
   "sign-in-beside-hostile": measureSignInBesideHostile,
   "one-byte-chunks": measureOneByteChunks,
-  "foreign-results": measureForeignResults,
+  "agent-results": measureAgentResults,
   "fresh-bytes": measureFreshBytes,
   mirror: measureMirror,
   "long-history": measureLongHistory,

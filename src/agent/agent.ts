@@ -2,14 +2,12 @@
  * The agent of a location: the engine of the server, on a database in memory. The server says what to check, and gets the
  * results. Nothing of that is written to a disk.
  */
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import type { Config } from "../base/config/options";
 import { Problem } from "../base/errors";
 import { systemRandom } from "../base/hash";
 import { createLog, deduplicateLog } from "../base/log";
 import { redactText } from "../base/redaction";
-import { SECOND_MS } from "../base/time";
+import { DAY_MS, SECOND_MS } from "../base/time";
 import type { Ctx } from "../context";
 import { createDb } from "../db/database";
 import { migrate } from "../db/migrations";
@@ -23,11 +21,12 @@ import { createMonitoring } from "../features/monitors/engine/engine";
 import { createContext } from "../installation";
 import { VERSION } from "../version";
 import { createSteadyClock, type SteadyClock } from "./clock";
+import { createContactFile } from "./contact-file";
 import { replaceMonitors } from "./monitors";
 import { Results } from "./results";
-import { createServer, Refused, type Server } from "./server";
+import { createServer, RejectedRequest, type Server } from "./server";
 
-export interface AgentOptions {
+interface AgentOptions {
   /** Origin of the server. */
   server: string;
   /** Returns the token of the location. Throws if it cannot be read. */
@@ -41,12 +40,6 @@ export interface AgentOptions {
 }
 
 type Engine = ReturnType<typeof createMonitoring>;
-
-/** File of the last contact in the directory of the state. Its time is that of its last change. */
-export const CONTACT_FILE = "contact";
-
-/** Least time between two writes of that file. */
-const CONTACT_EVERY_MS = 15 * SECOND_MS;
 
 /** Limit of the last results at a stop. */
 const STOP_MAX_MS = 5 * SECOND_MS;
@@ -65,7 +58,7 @@ export async function runAgent(
   const server = createServer(ctx, egress, { ...options, onContact: noteContact });
   let isStopped = false;
   // Timers of the clock do not keep the process alive.
-  const alive = setInterval(() => {}, DAY_LONG_MS);
+  const alive = setInterval(() => {}, DAY_MS);
   const running = run();
   await Promise.race([stopRequested, running]);
   isStopped = true;
@@ -83,7 +76,7 @@ export async function runAgent(
     await agent.run(first, () => isStopped);
   }
 
-  /** Asks until the server answers; undefined at a stop. */
+  /** Polls until the server answers; undefined at a stop. */
   async function untilAnswered() {
     while (!isStopped) {
       try {
@@ -91,7 +84,7 @@ export async function runAgent(
         return await server.work(undefined);
       } catch (error) {
         // oxlint-disable-next-line no-await-in-loop
-        if (!isStopped) await server.rest(error);
+        if (!isStopped) await server.backOff(error);
       }
     }
     return undefined;
@@ -99,8 +92,6 @@ export async function runAgent(
 }
 
 const OTHER_LOCATION = "The token is that of another location than before. Start the agent again.";
-
-const DAY_LONG_MS = 86_400_000;
 
 type Answer = Awaited<ReturnType<Server["work"]>>;
 
@@ -112,7 +103,7 @@ class Agent {
   readonly #engine: Engine;
   readonly #location: string;
   /** Requests for checks that were seen and that the server still lists. */
-  #asked: ReadonlySet<string> = new Set();
+  #requested: ReadonlySet<string> = new Set();
   #installation: string | undefined;
 
   constructor(
@@ -135,7 +126,7 @@ class Agent {
     });
   }
 
-  /** Asks for work and does it, until `isStopped` returns true. Then sends the last results. */
+  /** Polls for work and does it, until `isStopped` returns true. Then sends the last results. */
   async run(first: Answer, isStopped: () => boolean): Promise<void> {
     let answer: Answer | undefined = first;
     let etag: string | undefined;
@@ -150,15 +141,15 @@ class Agent {
         } catch (error) {
           if (isStopped()) break;
           if (error instanceof OperatorError) throw error;
-          if (!(error instanceof Refused) && !(error instanceof Problem)) {
+          if (!(error instanceof RejectedRequest) && !(error instanceof Problem)) {
             this.#ctx.log.error({ err: error }, "the work could not be done");
           }
-          if (error instanceof Refused && error.status === 401) {
+          if (error instanceof RejectedRequest && error.status === 401) {
             // What was entrusted to the token is forgotten with it.
             await replaceMonitors(this.#ctx, [], []);
             etag = undefined;
           }
-          await this.#server.rest(error);
+          await this.#server.backOff(error);
           // oxlint-enable no-await-in-loop
         }
       }
@@ -173,7 +164,7 @@ class Agent {
     this.#installation = work.installation ?? undefined;
     if (work.monitors) await replaceMonitors(this.#ctx, work.monitors, work.down ?? []);
     this.#take(work.check_requests);
-    if (work.ask_again_ms > 0) await this.#pause(work.ask_again_ms);
+    if (work.poll_after_ms > 0) await this.#pause(work.poll_after_ms);
     return etag;
   }
 
@@ -183,19 +174,19 @@ class Agent {
 
   /** Begins the checks that users have asked for. */
   #take(requests: readonly CheckRequest[]): void {
-    const before = this.#asked;
-    this.#asked = new Set(requests.map(({ id }) => id));
+    const before = this.#requested;
+    this.#requested = new Set(requests.map(({ id }) => id));
     for (const request of requests) if (!before.has(request.id)) void this.#check(request);
   }
 
   async #check({ id: requestId, monitor_id: monitorId, steps }: CheckRequest): Promise<void> {
     const recorder = steps ? new StepRecorder(this.#ctx.clock) : undefined;
-    const asked = { requestId, monitorId, steps: recorder };
-    this.#results.ask(asked);
+    const requested = { requestId, monitorId, steps: recorder };
+    this.#results.expect(requested);
     try {
       await this.#engine.checkNow(monitorId, recorder);
     } catch (error) {
-      await this.#results.refuse(asked, (error as Error).message);
+      await this.#results.fail(requested, (error as Error).message);
     }
   }
 }
@@ -214,23 +205,6 @@ function openContext(config: Config, clock: SteadyClock): { ctx: Ctx; close(): v
       db.close();
       log.flush();
     },
-  };
-}
-
-/** Returns a function that notes that the server has answered, for `healthcheck --probe`. */
-function createContactFile({ clock, log }: Ctx, directory: string | undefined): () => void {
-  if (directory === undefined) return () => {};
-  mkdirSync(directory, { recursive: true });
-  const file = join(directory, CONTACT_FILE);
-  let writtenAt = Number.NEGATIVE_INFINITY;
-  return () => {
-    if (clock.monotonic() - writtenAt < CONTACT_EVERY_MS) return;
-    writtenAt = clock.monotonic();
-    try {
-      writeFileSync(file, `${VERSION}\n`);
-    } catch (error) {
-      log.warn({ err: error }, "the last contact could not be noted");
-    }
   };
 }
 

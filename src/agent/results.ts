@@ -1,19 +1,19 @@
 import { unavailable } from "../base/errors";
 import { DAY_MS } from "../base/time";
 import type { Ctx } from "../context";
-import type { StepRecorder } from "../egress/steps";
+import { presentSteps, type StepRecorder, STEPS_MAX } from "../egress/steps";
 import {
-  type ForeignResult,
+  type AgentResult,
   MESSAGE_MAX,
   RESULT_AGE_MAX_MS,
   RESULTS_MAX,
   RESULTS_MAX_BYTES,
 } from "../features/locations/agent-wire";
 import type { Entry } from "../features/monitors/engine/entry";
-import { Refused, type Server } from "./server";
+import { RejectedRequest, type Server } from "./server";
 
 /** A check that a user has asked for. */
-export interface AskedCheck {
+interface RequestedCheck {
   requestId: string;
   monitorId: string;
   steps: StepRecorder | undefined;
@@ -24,8 +24,6 @@ const BATCH_MAX_BYTES = RESULTS_MAX_BYTES - 1_024;
 
 /** Statuses of a batch that the server cannot read, however often it is sent. */
 const UNREADABLE: ReadonlySet<number> = new Set([400, 413, 422]);
-
-const STEPS_MAX = 200;
 
 const NO_CONTACT = "The location had no contact with the server.";
 
@@ -38,9 +36,9 @@ export class Results {
   readonly #server: Server;
   readonly #process: string;
   readonly #numbers = new WeakMap<Entry, number>();
-  readonly #asked = new WeakMap<Entry, readonly AskedCheck[]>();
+  readonly #asked = new WeakMap<Entry, readonly RequestedCheck[]>();
   /** Checks that users have asked for and that have no result yet. */
-  readonly #waiting = new Set<AskedCheck>();
+  readonly #waiting = new Set<RequestedCheck>();
   /** Numbers of monitors whose results are being dropped. */
   readonly #dropping = new Set<number>();
   #last = 0;
@@ -60,26 +58,28 @@ export class Results {
     try {
       for (const results of batchesOf(sent)) {
         // oxlint-disable-next-line no-await-in-loop
-        const { refused } = await this.#server.send({ process: this.#process, results });
-        if (refused > 0) this.#ctx.log.warn({ refused }, "the server refused results");
+        const { invalid } = await this.#server.send({ process: this.#process, results });
+        if (invalid > 0) this.#ctx.log.warn({ invalid }, "the server found results invalid");
       }
     } catch (error) {
       // Others wait until the token, the program or a proxy was changed.
-      const isUnreadable = error instanceof Refused && UNREADABLE.has(error.status);
-      throw error instanceof Refused && !isUnreadable ? unavailable(error.message, 1) : error;
+      const isUnreadable = error instanceof RejectedRequest && UNREADABLE.has(error.status);
+      throw error instanceof RejectedRequest && !isUnreadable
+        ? unavailable(error.message, 1)
+        : error;
     }
   };
 
   /** Notes that a user waits for a check, whose next result answers. */
-  ask(asked: AskedCheck): void {
-    this.#waiting.add(asked);
+  expect(requested: RequestedCheck): void {
+    this.#waiting.add(requested);
   }
 
   /** Answers a user whose check has no result, unless it has one that waits to be sent. */
-  async refuse(asked: AskedCheck, detail: string): Promise<void> {
-    if (!this.#waiting.delete(asked)) return;
-    const refused = { request_id: asked.requestId, detail: detail.slice(0, MESSAGE_MAX) };
-    const batch = { process: this.#process, results: [], refused_checks: [refused] };
+  async fail(requested: RequestedCheck, detail: string): Promise<void> {
+    if (!this.#waiting.delete(requested)) return;
+    const failed = { request_id: requested.requestId, detail: detail.slice(0, MESSAGE_MAX) };
+    const batch = { process: this.#process, results: [], failed_requests: [failed] };
     // The user is answered by the server's own limit of the wait otherwise.
     await this.#server.send(batch).catch(() => {});
   }
@@ -112,7 +112,7 @@ export class Results {
     return true;
   }
 
-  #present(entry: Entry): ForeignResult {
+  #present(entry: Entry): AgentResult {
     const { outcome, isHeld, isDegraded, since, elapsedMs, latencyMs, message } = entry;
     const { publicMessage, certificate, via } = entry;
     const ageOf = (at: number) => Math.max(0, this.#ctx.clock.now() - at);
@@ -143,18 +143,13 @@ export class Results {
       ...(via && { via: [...via] }),
       ...(asked.length > 0 && {
         request_ids: asked.map(({ requestId }) => requestId),
-        steps: steps.slice(0, STEPS_MAX).map(({ name, durationMs, isOk, detail }) => ({
-          name,
-          duration_ms: durationMs,
-          ok: isOk,
-          detail,
-        })),
+        steps: presentSteps(steps.slice(0, STEPS_MAX)),
       }),
     };
   }
 }
 
-function kindOf({ kind }: Entry): ForeignResult["kind"] {
+function kindOf({ kind }: Entry): AgentResult["kind"] {
   if (kind === "check" || kind === "held" || kind === "away") return kind;
   throw new Error(`an agent has no entry of the kind ${kind}`);
 }
@@ -172,8 +167,8 @@ function cut(message: string): string {
 }
 
 /** Divides results into batches within the limits of the server. */
-function* batchesOf(results: readonly ForeignResult[]): Generator<ForeignResult[]> {
-  let batch: ForeignResult[] = [];
+function* batchesOf(results: readonly AgentResult[]): Generator<AgentResult[]> {
+  let batch: AgentResult[] = [];
   let bytes = 0;
   for (const result of results) {
     const size = Buffer.byteLength(JSON.stringify(result)) + 1;

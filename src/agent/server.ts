@@ -18,7 +18,7 @@ import {
 } from "../features/locations/agent-wire";
 import { VERSION } from "../version";
 
-/** Deadlines of requests. The server holds a question for 30 seconds. */
+/** Deadlines of requests. The server holds a poll for 30 seconds. */
 const WORK_MAX_MS = 50 * SECOND_MS;
 const RESULTS_DEADLINE_MS = 15 * SECOND_MS;
 
@@ -32,7 +32,7 @@ const RETRY_MS = { first: SECOND_MS, max: 15 * SECOND_MS, refused: MINUTE_MS };
 const LOOK_MS = 2 * SECOND_MS;
 
 /** Answer that is none of the server's usual ones, and that repeating the request does not change. */
-export class Refused extends Error {
+export class RejectedRequest extends Error {
   constructor(
     readonly status: number,
     message: string,
@@ -43,15 +43,15 @@ export class Refused extends Error {
 
 /** Server of the agent. */
 export interface Server {
-  /** Asks for work. Waits up to 30 seconds if there is nothing but what `etag` names. */
+  /** Polls for work. Waits up to 30 seconds if there is nothing but what `etag` names. */
   work(etag: string | undefined): Promise<{ work: Work; etag: string | undefined }>;
   /**
-   * Sends a batch. Rejects with `unavailable` if it is to be sent again, and with `Refused` for a batch that the server
+   * Sends a batch. Rejects with `unavailable` if it is to be sent again, and with `RejectedRequest` for a batch that the server
    * cannot read.
    */
   send(batch: SentResults): Promise<Static<typeof ResultsAnswer>>;
   /** Waits after a failure, longer after each of several. */
-  rest(error: unknown): Promise<void>;
+  backOff(error: unknown): Promise<void>;
   /** Ends the requests under way, except those that send results. */
   stop(): void;
 }
@@ -103,8 +103,8 @@ export function createServer(ctx: Ctx, egress: Egress, options: ServerOptions): 
   ): Promise<{ body: unknown; etag: string | undefined }> {
     const abort = new AbortController();
     const deadline = clock.after(deadlineMs, () => abort.abort());
-    const isQuestion = more.method === "GET";
-    const signal = isQuestion ? AbortSignal.any([abort.signal, stopped.signal]) : abort.signal;
+    const isPoll = more.method === "GET";
+    const signal = isPoll ? AbortSignal.any([abort.signal, stopped.signal]) : abort.signal;
     try {
       token ??= options.readToken();
       const answer = await egress.request({
@@ -131,7 +131,7 @@ export function createServer(ctx: Ctx, egress: Egress, options: ServerOptions): 
       noteContact();
       return { body, etag: answer.headers.get("etag") };
     } catch (error) {
-      if (error instanceof Refused && error.status === 401) {
+      if (error instanceof RejectedRequest && error.status === 401) {
         refusedToken = token;
         token = undefined;
       }
@@ -157,11 +157,14 @@ export function createServer(ctx: Ctx, egress: Egress, options: ServerOptions): 
       const { body } = await exchange(RESULTS_PATH, RESULTS_DEADLINE_MS, request);
       return readAs(ResultsAnswer, body);
     },
-    async rest(error) {
+    async backOff(error) {
       const usualMs = Math.min(RETRY_MS.first * 2 ** failures, RETRY_MS.max);
       failures += 1;
       const { promise, resolve } = Promise.withResolvers<void>();
-      const timer = clock.after(error instanceof Refused ? RETRY_MS.refused : usualMs, resolve);
+      const timer = clock.after(
+        error instanceof RejectedRequest ? RETRY_MS.refused : usualMs,
+        resolve,
+      );
       const look = clock.every(LOOK_MS, () => {
         if (token === undefined && refusedToken !== undefined && hasOtherToken()) resolve();
       });
@@ -183,13 +186,13 @@ function rejection(status: number, body: unknown): Error {
   const { detail } = (body ?? {}) as { detail?: unknown };
   const said = typeof detail === "string" ? ` ${detail.slice(0, 300)}` : "";
   const message = `The server answered with status ${status}.${said}`;
-  return RETRIED.has(status) ? unavailable(message, 1) : new Refused(status, message);
+  return RETRIED.has(status) ? unavailable(message, 1) : new RejectedRequest(status, message);
 }
 
 /** Returns the trouble as a line of the log. No error of a request contains the token. */
 function describe(error: unknown): string {
   const isKnown =
-    error instanceof Refused || error instanceof Problem || error instanceof OperatorError;
+    error instanceof RejectedRequest || error instanceof Problem || error instanceof OperatorError;
   return isKnown ? error.message : "The server could not be asked, because of an internal error.";
 }
 

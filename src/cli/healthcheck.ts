@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import { CONTACT_FILE } from "../agent/contact-file";
 import { optionNames } from "../base/config/options";
 import { text } from "../base/config/parse";
 import { SECOND_MS } from "../base/time";
@@ -50,7 +51,7 @@ function examineAgent(stateDir: string | undefined, output: Output): 0 | 1 {
   if (stateDir === undefined) {
     throw new UsageError(["--state-dir or ALLCLEAR_STATE_DIR is missing."]);
   }
-  const file = statSync(join(stateDir, "contact"), { throwIfNoEntry: false });
+  const file = statSync(join(stateDir, CONTACT_FILE), { throwIfNoEntry: false });
   const ageMs = file ? Date.now() - file.mtimeMs : undefined;
   if (ageMs !== undefined && ageMs <= CONTACT_MAX_MS) return 0;
   output.err(

@@ -1,12 +1,14 @@
 import { readFileSync } from "node:fs";
 import { PROXY_OPTION_NAMES } from "../base/config/network";
 import { parseInteger, text } from "../base/config/parse";
+import { isPrivateUrl } from "../base/web-url";
 import { OperatorError } from "../db/errors";
+import { TOKEN_MAX } from "../features/locations/wire";
 import { VERSION } from "../version";
 import { type Command, type Setting, UsageError } from "./command";
 import { STATE_DIR } from "./healthcheck";
 import { untilSignal } from "./process";
-import { isPrivate, SERVER } from "./remote/client";
+import { SERVER } from "./remote/client";
 
 const TOKEN_FILE: Setting<string> = {
   flag: "token-file",
@@ -17,17 +19,16 @@ const TOKEN_FILE: Setting<string> = {
   help: "File with the token of the location. It is read again after the server has refused the token.",
 };
 
+const CONCURRENCY_DEFAULT = 50;
+
 const CONCURRENCY: Setting<number> = {
   flag: "concurrency",
   env: "ALLCLEAR_CONCURRENCY",
   parse: parseInteger(1, 1_000),
-  default: "50",
+  default: String(CONCURRENCY_DEFAULT),
   placeholder: "N",
   help: "Checks at the same time.",
 };
-
-/** Longest token file that is read, in characters. */
-const TOKEN_MAX = 200;
 
 export const PROBE_SETTINGS: readonly Setting<unknown>[] = [
   SERVER,
@@ -55,7 +56,7 @@ export const probeCommand: Command = {
       ...(tokenFile === undefined ? ["--token-file or ALLCLEAR_TOKEN_FILE is missing."] : []),
     ];
     if (server === undefined || tokenFile === undefined) throw new UsageError(missing);
-    if (!isPrivate(new URL(server)) && !isSet("allow-http")) {
+    if (!isPrivateUrl(new URL(server)) && !isSet("allow-http")) {
       throw new UsageError([
         "--server must begin with https://, since others could read the token and the secrets of monitors; --allow-http permits it.",
       ]);
@@ -71,7 +72,7 @@ export const probeCommand: Command = {
         server,
         readToken,
         stateDir: setting(STATE_DIR),
-        concurrency: setting(CONCURRENCY) ?? 1,
+        concurrency: setting(CONCURRENCY) ?? CONCURRENCY_DEFAULT,
         onConnected: () => output.err(`Allclear ${VERSION} checks for ${server}`),
       },
       first,

@@ -33,6 +33,34 @@ export interface Step {
   detail: string | null;
 }
 
+/** A step in JSON. */
+interface StepInJson {
+  name: StepName;
+  duration_ms: number;
+  ok: boolean;
+  detail: string | null;
+}
+
+/** Returns steps as JSON has them. */
+export function presentSteps(steps: readonly Step[]): StepInJson[] {
+  return steps.map(({ name, durationMs, isOk, detail }) => ({
+    name,
+    duration_ms: durationMs,
+    ok: isOk,
+    detail,
+  }));
+}
+
+/** Returns the steps of JSON. */
+export function readSteps(steps: readonly StepInJson[]): Step[] {
+  return steps.map(({ name, duration_ms: durationMs, ok: isOk, detail }) => ({
+    name,
+    durationMs,
+    isOk,
+    detail,
+  }));
+}
+
 interface OpenStep {
   name: StepName;
   startedAt: number;
@@ -40,7 +68,7 @@ interface OpenStep {
 }
 
 /** Limit of the steps of a check, which redirects and slow servers could make many. */
-const STEPS_MAX = 200;
+export const STEPS_MAX = 200;
 
 /** Records the steps of one check, of which each begins when the one before has ended. */
 export class StepRecorder {

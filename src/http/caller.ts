@@ -114,7 +114,7 @@ export function createAuthorisation(
           return ADDRESS_ONLY;
         }
         case "location": {
-          const locationId = findLocation(sources().locations, request, route, now);
+          const locationId = findAgentLocation(sources().locations, request, route, now);
           return locationId instanceof Problem ? locationId : { kind: "location", locationId };
         }
         case "link": {
@@ -323,11 +323,10 @@ function findHeartbeatMonitor(
   return heartbeats.find(token) ?? unknownToken(route, UNKNOWN_TOKEN);
 }
 
-const UNKNOWN_LOCATION_TOKEN =
-  "The token is not that of a location of this server, or was revoked.";
+const UNKNOWN_LOCATION_TOKEN = "The token is not that of a location of this server, or has ended.";
 
 /** Returns the id of the location whose token an agent presents; a Problem for any other. */
-function findLocation(
+function findAgentLocation(
   locations: LocationDirectory,
   request: Request,
   route: DeclaredRoute,

@@ -4,7 +4,7 @@ import { createTestClock, TEST_START } from "../support/clock";
 
 const HOUR_MS = 3_600_000;
 
-test("the clock of an agent goes on from the time of the server, whatever the machine's own clock is set to", async () => {
+test("the clock of an agent goes on from the time of the server, independent of the clock of the machine", async () => {
   const machine = createTestClock();
   const clock = createSteadyClock(machine, () => machine.monotonic() / 1_000);
   clock.set(TEST_START + 5 * HOUR_MS);

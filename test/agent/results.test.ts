@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { Results } from "../../src/agent/results";
-import { Refused, type Server } from "../../src/agent/server";
+import { RejectedRequest, type Server } from "../../src/agent/server";
 import { Problem, unavailable } from "../../src/base/errors";
 import { systemRandom } from "../../src/base/hash";
 import type { Ctx } from "../../src/context";
 import { StepRecorder } from "../../src/egress/steps";
-import { ForeignResult, type SentResults } from "../../src/features/locations/agent-wire";
+import { AgentResult, type SentResults } from "../../src/features/locations/agent-wire";
 import { schemaErrors } from "../../src/base/validation";
 import { createTestClock } from "../support/clock";
 import { createTestLog } from "../support/log";
@@ -69,7 +69,7 @@ describe("results of an agent", () => {
       elapsed_ms: 60_000,
     });
     for (const { results: batch } of sent) {
-      for (const result of batch) expect(schemaErrors(ForeignResult, result)).toEqual([]);
+      for (const result of batch) expect(schemaErrors(AgentResult, result)).toEqual([]);
     }
   });
 
@@ -86,13 +86,13 @@ describe("results of an agent", () => {
   test("a refused token or version is waited for, and a batch that cannot be read is not", async () => {
     const { failures, results, entryOf } = createSite();
     for (const status of [401, 404, 409]) {
-      failures.push(new Refused(status, "refused"));
+      failures.push(new RejectedRequest(status, "refused"));
       const error = await results.store([entryOf(1)]).catch((reason: unknown) => reason);
       expect([status, error instanceof Problem && error.code]).toEqual([status, "unavailable"]);
     }
     for (const status of [400, 413, 422]) {
-      failures.push(new Refused(status, "refused"));
-      await expect(results.store([entryOf(1)])).rejects.toBeInstanceOf(Refused);
+      failures.push(new RejectedRequest(status, "refused"));
+      await expect(results.store([entryOf(1)])).rejects.toBeInstanceOf(RejectedRequest);
     }
   });
 
@@ -125,7 +125,7 @@ describe("results of an agent", () => {
     expect(sent.length).toBeGreaterThan(1);
     for (const batch of sent) {
       expect(Buffer.byteLength(JSON.stringify(batch))).toBeLessThanOrEqual(256 * 1024);
-      for (const result of batch.results) expect(schemaErrors(ForeignResult, result)).toEqual([]);
+      for (const result of batch.results) expect(schemaErrors(AgentResult, result)).toEqual([]);
     }
     expect(numbersOf(sent)).toEqual(Array.from({ length: 500 }, (_, index) => index + 1));
   });
@@ -134,8 +134,8 @@ describe("results of an agent", () => {
     const { clock, sent, results, entryOf } = createSite();
     const steps = new StepRecorder(clock);
     steps.add("connect", true, "203.0.113.5");
-    results.ask({ requestId: "chk_1", monitorId: "mon_1", steps });
-    results.ask({ requestId: "chk_2", monitorId: "mon_1", steps: undefined });
+    results.expect({ requestId: "chk_1", monitorId: "mon_1", steps });
+    results.expect({ requestId: "chk_2", monitorId: "mon_1", steps: undefined });
     const waiters = [Promise.withResolvers<undefined>()] as unknown as Entry["waiters"];
     await results.store([entryOf(1), entryOf(2, { waiters }), entryOf(1, { waiters })]);
     const [first, other, asked] = sent[0]?.results ?? [];
@@ -149,18 +149,18 @@ describe("results of an agent", () => {
   test("a check that cannot be made is refused, unless its result is on its way", async () => {
     const { sent, results, entryOf } = createSite();
     const asked = { requestId: "chk_1", monitorId: "mon_1", steps: undefined };
-    results.ask(asked);
-    await results.refuse(asked, "The monitor is paused.");
+    results.expect(asked);
+    await results.fail(asked, "The monitor is paused.");
     expect(sent).toEqual([
       expect.objectContaining({
         results: [],
-        refused_checks: [{ request_id: "chk_1", detail: "The monitor is paused." }],
+        failed_requests: [{ request_id: "chk_1", detail: "The monitor is paused." }],
       }),
     ]);
-    results.ask(asked);
+    results.expect(asked);
     const waiters = [Promise.withResolvers<undefined>()] as unknown as Entry["waiters"];
     await results.store([entryOf(1, { waiters })]);
-    await results.refuse(asked, "Too late.");
+    await results.fail(asked, "Too late.");
     expect(sent).toHaveLength(2);
   });
 });

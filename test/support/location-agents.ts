@@ -1,5 +1,5 @@
 import { CLI_ACTOR } from "../../src/base/actor";
-import type { ForeignResult } from "../../src/features/locations/agent-wire";
+import type { AgentResult } from "../../src/features/locations/agent-wire";
 import { createLocation } from "../../src/features/locations/locations";
 import { ofLocations } from "../../src/features/monitors/checks-store";
 import { getMonitorRecord } from "../../src/features/monitors/records";
@@ -17,7 +17,7 @@ export interface TestAgent {
   /** Makes a request. */
   call(): void;
   /** Sends results about a monitor, and waits until they are stored. */
-  send(monitorId: string, ...results: Partial<ForeignResult>[]): Promise<void>;
+  send(monitorId: string, ...results: Partial<AgentResult>[]): Promise<void>;
   /** Sends a batch again. */
   repeat(): Promise<void>;
   /** Sends successes and failures about a monitor; `!` is a failure. */
@@ -32,7 +32,7 @@ export interface TestAgent {
 export async function addAgent(site: EngineSite, name: string): Promise<TestAgent> {
   const { ctx } = site.app;
   const { row } = await ctx.db.write((tx) => createLocation(ctx, tx, { name } as never, CLI_ACTOR));
-  let last: readonly ForeignResult[] = [];
+  let last: readonly AgentResult[] = [];
   const agent: TestAgent = {
     id: row.id,
     process: "0123456789abcdef01234567",

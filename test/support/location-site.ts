@@ -2,7 +2,7 @@ import { CLI_ACTOR } from "../../src/base/actor";
 import { composed } from "../../src/base/validation";
 import {
   AGENT_VERSION,
-  type ForeignResult,
+  type AgentResult,
   type Work,
 } from "../../src/features/locations/agent-wire";
 import { createLocation, rotateLocationToken } from "../../src/features/locations/locations";
@@ -16,7 +16,7 @@ import { createMonitor } from "./examined";
 interface TakenBatch {
   locationId: string;
   process: string;
-  results: readonly ForeignResult[];
+  results: readonly AgentResult[];
 }
 
 /** An application with locations, whose engine notes what agents send. */
@@ -92,8 +92,8 @@ export async function createLocationSite(
 export function resultOf(
   monitorId: string,
   number: number,
-  more: Partial<ForeignResult> = {},
-): ForeignResult {
+  more: Partial<AgentResult> = {},
+): AgentResult {
   const success = { kind: "check", outcome: "ok", latency_ms: 12, message: null } as const;
   return { number, monitor_id: monitorId, version: 1, age_ms: 250, ...success, ...more };
 }

@@ -2,12 +2,12 @@
  * Requests of commands to the API of a server, which may be on any machine. All tries of one POST have the same
  * Idempotency-Key, so a connection that is cut after the server made an object does not make a second one.
  */
-import ipaddr from "ipaddr.js";
 import { trustedAuthorities } from "../../base/config/network";
 import { parseBaseUrl, parseInteger } from "../../base/config/parse";
 import type { FieldError } from "../../base/errors";
 import { oneLine, parseJson } from "../../base/text";
 import { SECOND_MS } from "../../base/time";
+import { isPrivateUrl } from "../../base/web-url";
 import { VERSION } from "../../version";
 import {
   type Command,
@@ -151,7 +151,7 @@ export function connect(invocation: Invocation): Client {
   const { config, isSet, output, setting } = invocation;
   const server = setting(SERVER);
   if (server === undefined) throw new UsageError(["--server or ALLCLEAR_SERVER is missing."]);
-  if (!isPrivate(new URL(server)) && !isSet(ALLOW_HTTP.name)) {
+  if (!isPrivateUrl(new URL(server)) && !isSet(ALLOW_HTTP.name)) {
     throw new UsageError([
       "--server must begin with https://, since others could read the key; --allow-http permits it.",
     ]);
@@ -172,13 +172,6 @@ export function connect(invocation: Invocation): Client {
     authorities: config.caFile && trustedAuthorities([config.caFile.pem]),
     showWait,
   });
-}
-
-/** True if only the server can read a request: over HTTPS, or within this machine. */
-export function isPrivate({ protocol, hostname }: URL): boolean {
-  const host = hostname.replace(/^\[|\]$/g, "");
-  const isLoopback = ipaddr.isValid(host) && ipaddr.process(host).range() === "loopback";
-  return protocol === "https:" || host === "localhost" || isLoopback;
 }
 
 /** Failed try of a request. */

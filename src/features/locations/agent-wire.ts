@@ -1,12 +1,12 @@
 /*
  * What servers and agents of locations send each other. Times are ages on the monotonic clock of the agent, so that a
- * wrong clock of it does not matter. Each result is examined on its own: one that is refused never loses the others.
+ * wrong clock of it does not matter. Each result is examined on its own: an invalid one never loses the others.
  */
 import { type Static, Type } from "@sinclair/typebox";
 import { Nullable, OneOf, Text } from "../../base/schema";
 import { CHECK_OUTCOMES, MONITOR_TYPES } from "../../base/status";
 import { DAY_MS, MINUTE_MS } from "../../base/time";
-import { STEP_NAMES } from "../../egress/steps";
+import { STEP_NAMES, STEPS_MAX } from "../../egress/steps";
 import { REQUESTS_MAX } from "./check-requests";
 
 /** Header with the version of an agent. */
@@ -25,7 +25,6 @@ export const RESULTS_MAX_BYTES = 256 * 1024;
 
 /** Longest message of a result, in characters. */
 export const MESSAGE_MAX = 400;
-const STEPS_MAX = 200;
 const VIA_MAX = 50;
 
 const Age = Type.Number({ minimum: 0, maximum: DAY_MS });
@@ -50,7 +49,7 @@ const WireCertificate = Type.Object({
  * A result of a location: an entry of the engine there. `check`: of one check. `held`: held failures count. `away`: the
  * agent did not check, or its results were dropped, so that the time since then is without data.
  */
-export const ForeignResult = Type.Object({
+export const AgentResult = Type.Object({
   /** Rises within a process. A number that was taken before is not taken again. */
   number: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
   monitor_id: Id,
@@ -75,27 +74,27 @@ export const ForeignResult = Type.Object({
   request_ids: Type.Optional(Type.Array(Id, { maxItems: REQUESTS_MAX })),
   steps: Type.Optional(Type.Array(WireStep, { maxItems: STEPS_MAX })),
 });
-export type ForeignResult = Static<typeof ForeignResult>;
+export type AgentResult = Static<typeof AgentResult>;
 
 /** A requested check that an agent cannot make. */
-export const RefusedCheck = Type.Object({ request_id: Id, detail: Message });
-export type RefusedCheck = Static<typeof RefusedCheck>;
+export const FailedCheckRequest = Type.Object({ request_id: Id, detail: Message });
+export type FailedCheckRequest = Static<typeof FailedCheckRequest>;
 
-/** A batch of results. Each is examined by `ForeignResult` on its own. */
+/** A batch of results. Each is examined by `AgentResult` on its own. */
 export const ResultsBody = Type.Object({
   /** Random name of the process of the agent. */
   process: Text({ pattern: "^[0-9a-f]{24}$" }),
   results: Type.Array(Type.Unknown(), { maxItems: RESULTS_MAX }),
-  refused_checks: Type.Optional(Type.Array(RefusedCheck, { maxItems: REQUESTS_MAX })),
+  failed_requests: Type.Optional(Type.Array(FailedCheckRequest, { maxItems: REQUESTS_MAX })),
 });
 export interface SentResults {
   process: string;
-  results: readonly ForeignResult[];
-  refused_checks?: readonly RefusedCheck[];
+  results: readonly AgentResult[];
+  failed_requests?: readonly FailedCheckRequest[];
 }
 
-/** Answer to a batch: numbers of results that were stored or need not be sent again, and of those that were refused. */
-export const ResultsAnswer = Type.Object({ taken: Type.Integer(), refused: Type.Integer() });
+/** Answer to a batch: numbers of results that were stored or need not be sent again, and of those that were invalid. */
+export const ResultsAnswer = Type.Object({ taken: Type.Integer(), invalid: Type.Integer() });
 
 /** A monitor with what its checks need, secrets included. */
 export const WorkMonitor = Type.Object({
@@ -129,8 +128,8 @@ export const Work = Type.Object({
   /** Id by which pages of Allclear name this installation; null before it has a page. */
   installation: Nullable(Text({ maxLength: 64 })),
   check_requests: Type.Array(CheckRequest, { maxItems: REQUESTS_MAX }),
-  /** Wait until the next question, in ms, if the question is not to be held. */
-  ask_again_ms: Type.Integer({ minimum: 0, maximum: MINUTE_MS }),
+  /** Wait until the next poll, in ms; 0 if the server lets polls wait. */
+  poll_after_ms: Type.Integer({ minimum: 0, maximum: MINUTE_MS }),
 });
 export type Work = Static<typeof Work>;
 

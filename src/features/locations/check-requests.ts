@@ -22,12 +22,12 @@ export const REQUESTS_MAX = 100;
 const CLOSING = "The server is shutting down.";
 
 /** Result of a requested check at a location. Times in unix ms. */
-export interface RequestedCheck {
+interface CheckRequestResult {
   check: { at: number; outcome: CheckOutcome; latencyMs: number | null; message: string | null };
   steps: readonly Step[];
 }
 
-interface Pending extends PromiseWithResolvers<RequestedCheck> {
+interface Pending extends PromiseWithResolvers<CheckRequestResult> {
   locationId: string;
   request: CheckRequest;
   timer: Timer;
@@ -51,7 +51,7 @@ export class CheckRequests {
    * Asks for a check. Resolves when its result is stored. Rejects with `unavailable` after 70 seconds, at a stop, if too
    * many wait, and with the reason of an agent that cannot make it.
    */
-  request(locationId: string, monitorId: string, wantsSteps: boolean): Promise<RequestedCheck> {
+  request(locationId: string, monitorId: string, wantsSteps: boolean): Promise<CheckRequestResult> {
     if (this.#isStopped) return Promise.reject(unavailable(CLOSING, 5));
     if (this.pendingOf(locationId).length >= REQUESTS_MAX) {
       return Promise.reject(unavailable("Too many checks wait for this location. Try again.", 5));
@@ -61,7 +61,7 @@ export class CheckRequests {
     const timer = this.#clock.after(ANSWER_MAX_MS, () => {
       this.#reject(id, unavailable("The location has sent no result yet. It is listed later.", 5));
     });
-    const pending = { locationId, request, timer, ...Promise.withResolvers<RequestedCheck>() };
+    const pending = { locationId, request, timer, ...Promise.withResolvers<CheckRequestResult>() };
     this.#pending.set(id, pending);
     for (const listener of this.#listeners) listener(locationId);
     return pending.promise;
@@ -82,7 +82,7 @@ export class CheckRequests {
   settle(
     locationId: string,
     id: string,
-    outcome: Problem | (RequestedCheck & { monitorId: string }),
+    outcome: Problem | (CheckRequestResult & { monitorId: string }),
   ): void {
     const pending = this.#pending.get(id);
     if (pending?.locationId !== locationId) return;

@@ -21,7 +21,9 @@ export const LocationReference = Text({
 const Name = LineText({ minLength: 1, maxLength: LOCATION_NAME_MAX });
 
 const TOKEN_MIN = 32;
-const TOKEN_MAX = 128;
+
+/** Maximum length of a token. */
+export const TOKEN_MAX = 128;
 
 /** Token that a configuration file gives a location. */
 export const TokenText = Secret({

@@ -26,14 +26,14 @@ function untrusted(text: string | null) {
 
 /** Returns a monitor without its configuration, which can hold secrets. */
 export function monitorForTools(shown: Monitor): object {
-  const { config: _config, last_check: check, at_locations: places, ...monitor } = shown;
+  const { config: _config, last_check: check, at_locations: locations, ...monitor } = shown;
   return {
     ...monitor,
     last_check: checkForTools(check),
-    ...(places && {
-      at_locations: places.map((place) => ({
-        ...place,
-        last_check: checkForTools(place.last_check),
+    ...(locations && {
+      at_locations: locations.map((location) => ({
+        ...location,
+        last_check: checkForTools(location.last_check),
       })),
     }),
   };

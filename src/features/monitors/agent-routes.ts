@@ -1,6 +1,7 @@
 import { conflict, unavailable } from "../../base/errors";
 import { examine } from "../../base/validation";
 import type { Ctx } from "../../context";
+import { readSteps } from "../../egress/steps";
 import { sendUntagged } from "../../http/answers";
 import { declareRoutes } from "../../http/elysia";
 import { jsonBody } from "../../http/json-body";
@@ -12,10 +13,10 @@ import type { Monitoring } from "./monitoring";
 import { setAgentVersion } from "./agent-store";
 import {
   AGENT_VERSION,
-  ForeignResult,
+  AgentResult,
   isAgentVersion,
   isCompatible,
-  type RefusedCheck,
+  type FailedCheckRequest,
   ResultsAnswer,
   ResultsBody,
   Work,
@@ -34,13 +35,16 @@ export function agentRoutes(
   monitoring: Monitoring,
   checkRequests: CheckRequests | undefined,
 ) {
-  const agents = checkRequests && {
+  const engine = checkRequests && {
     requests: checkRequests,
     work: new AgentWork(ctx, checkRequests),
   };
 
   /** Returns the location of an agent that calls, and notes the call. Throws for a version that does not fit. */
-  async function hear(request: Request, requestContext: RequestContext): Promise<string> {
+  async function requireCompatibleAgent(
+    request: Request,
+    requestContext: RequestContext,
+  ): Promise<string> {
     const locationId = locationOf(requestContext);
     const agentVersion = request.headers.get(AGENT_VERSION) ?? "";
     if (isCompatible(agentVersion, VERSION)) {
@@ -55,27 +59,27 @@ export function agentRoutes(
     );
   }
 
-  function requireAgents(): NonNullable<typeof agents> {
-    if (!agents) throw unavailable("This server runs no checks. Try again.", 5);
-    return agents;
+  function requireEngine(): NonNullable<typeof engine> {
+    if (!engine) throw unavailable("This server runs no checks. Try again.", 5);
+    return engine;
   }
 
   return declareRoutes("/api/v1/probe")
     .get(
       "/work",
       async ({ request, requestContext }) => {
-        const { work } = requireAgents();
-        const locationId = await hear(request, requestContext);
-        const question = {
+        const { work } = requireEngine();
+        const locationId = await requireCompatibleAgent(request, requestContext);
+        const poll = {
           locationId,
           etag: request.headers.get("if-none-match"),
           // A request that another node passes on takes one of its few places.
           canWait: requestContext.peer !== undefined,
           signal: request.signal,
         };
-        await work.untilNews(question);
+        await work.waitForChange(poll);
         requestContext.confirm();
-        const { body, etag } = await work.answer(question);
+        const { body, etag } = await work.answer(poll);
         const headers = { "Content-Type": "application/json", "Cache-Control": NO_STORE };
         return new Response(body, { headers: { ...headers, ETag: etag } });
       },
@@ -90,18 +94,18 @@ export function agentRoutes(
     .post(
       "/results",
       async ({ body, request, requestContext }) => {
-        const { requests } = requireAgents();
-        const locationId = await hear(request, requestContext);
+        const { requests } = requireEngine();
+        const locationId = await requireCompatibleAgent(request, requestContext);
         const results = body.results.filter(isResult);
         const now = ctx.clock.now();
         await monitoring.takeResults(locationId, body.process, results);
         for (const result of results) answerRequest(requests, locationId, result, now);
-        for (const refused of body.refused_checks ?? []) refuse(requests, locationId, refused);
-        const refused = body.results.length - results.length;
-        if (refused > 0) {
-          ctx.log.warn({ location: locationId, refused }, "results of an agent were not valid");
+        for (const failed of body.failed_requests ?? []) failRequest(requests, locationId, failed);
+        const invalid = body.results.length - results.length;
+        if (invalid > 0) {
+          ctx.log.warn({ location: locationId, invalid }, "results of an agent were not valid");
         }
-        return sendUntagged({ taken: results.length, refused });
+        return sendUntagged({ taken: results.length, invalid });
       },
       {
         ...jsonBody(ResultsBody),
@@ -114,31 +118,30 @@ export function agentRoutes(
     );
 }
 
-function isResult(value: unknown): value is ForeignResult {
-  return examine(ForeignResult, value, 1).errors.isEmpty;
+function isResult(value: unknown): value is AgentResult {
+  return examine(AgentResult, value, 1).errors.isEmpty;
 }
 
 /** Answers the user who asked for a check. `now` is its arrival in unix ms. */
 function answerRequest(
   requests: CheckRequests,
   locationId: string,
-  result: ForeignResult,
+  result: AgentResult,
   now: number,
 ): void {
   const { request_ids: ids, monitor_id: monitorId, outcome, message } = result;
   if (ids === undefined) return;
   const latencyMs = result.latency_ms === null ? null : Math.round(result.latency_ms);
   const at = now - Math.round(result.age_ms);
-  const steps = (result.steps ?? []).map(({ name, duration_ms: durationMs, ok: isOk, detail }) => ({
-    name,
-    durationMs,
-    isOk,
-    detail,
-  }));
+  const steps = readSteps(result.steps ?? []);
   const check = { at, outcome, latencyMs, message };
   for (const id of ids) requests.settle(locationId, id, { monitorId, check, steps });
 }
 
-function refuse(requests: CheckRequests, locationId: string, refused: RefusedCheck): void {
-  requests.settle(locationId, refused.request_id, unavailable(refused.detail, 5));
+function failRequest(
+  requests: CheckRequests,
+  locationId: string,
+  { request_id: id, detail }: FailedCheckRequest,
+): void {
+  requests.settle(locationId, id, unavailable(detail, 5));
 }

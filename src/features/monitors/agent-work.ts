@@ -1,6 +1,6 @@
 /*
  * The work of agents: the monitors of a location with what their checks need. A monitor becomes text once per change, and
- * the list of a location is compared by its entity tag. Questions wait until it changes.
+ * the list of a location is compared by its entity tag. Polls wait until it changes.
  */
 import { setImmediate } from "node:timers/promises";
 import type { Timer } from "../../base/clock";
@@ -12,12 +12,12 @@ import type { CheckRequests } from "../locations/check-requests";
 import { listDownAt, listVersionsAt, listWorkMonitors, type WorkMonitorRow } from "./agent-store";
 import { ownVia } from "./via";
 
-/** Longest wait of a question. */
+/** Longest wait of a poll. */
 const WAIT_MAX_MS = 30 * SECOND_MS;
 /** Time for which changes are gathered before those who wait are answered. */
 const GATHER_MS = 250;
-/** Wait of an agent between two questions that are answered at once. */
-const ASK_AGAIN_MS = 5 * SECOND_MS;
+/** Wait of an agent between two polls that are answered at once. */
+const POLL_AFTER_MS = 5 * SECOND_MS;
 /** Time for which texts are kept. They contain secrets, and may be large. */
 const KEPT_MS = 60 * SECOND_MS;
 /** Monitors that are read in one turn of the event loop. */
@@ -33,8 +33,8 @@ interface LocationWork {
   monitors: Promise<string> | undefined;
 }
 
-/** Question of an agent. */
-export interface Question {
+/** Poll of an agent. */
+export interface Poll {
   locationId: string;
   /** Entity tag of the monitors that it has; null without any. */
   etag: string | null;
@@ -64,17 +64,17 @@ export class AgentWork {
       });
     };
     ctx.signals.monitorsChanged.on(changed);
-    // A token that was revoked ends its questions at once.
+    // A token that was ended ends its polls at once.
     ctx.signals.locationsChanged.on(() => this.#wake(() => true));
     requests.onStop = () => this.#stop();
     requests.onRequest((id) => this.#wake(({ locationId }) => locationId === id));
   }
 
   /**
-   * Waits until a location has other monitors than those of the question, or is asked for a check, for 30 seconds at
+   * Waits until a location has other monitors than those of the poll, or is asked for a check, for 30 seconds at
    * most. Resolves early if locations changed: the caller then checks the token again.
    */
-  async untilNews({ locationId, etag, canWait, signal }: Question): Promise<void> {
+  async waitForChange({ locationId, etag, canWait, signal }: Poll): Promise<void> {
     if (!canWait || this.#isStopped || signal.aborted) return;
     if (this.#workOf(locationId).etag !== etag) return;
     if (this.#requests.pendingOf(locationId).length > 0) return;
@@ -90,15 +90,15 @@ export class AgentWork {
     this.#waiting.delete(waiting);
   }
 
-  /** Returns the answer to a question as JSON, with the entity tag of its monitors. */
-  async answer({ locationId, etag, canWait }: Question): Promise<{ body: string; etag: string }> {
+  /** Returns the answer to a poll as JSON, with the entity tag of its monitors. */
+  async answer({ locationId, etag, canWait }: Poll): Promise<{ body: string; etag: string }> {
     const work = this.#workOf(locationId);
     const head = {
       location: locationId,
       now: this.#ctx.clock.now(),
       installation: ownVia(this.#ctx.db) ?? null,
       check_requests: this.#requests.pendingOf(locationId),
-      ask_again_ms: canWait ? 0 : ASK_AGAIN_MS,
+      poll_after_ms: canWait ? 0 : POLL_AFTER_MS,
     };
     if (work.etag === etag) return { body: JSON.stringify(head), etag: work.etag };
     work.monitors ??= this.#monitorsOf(work);
@@ -108,14 +108,14 @@ export class AgentWork {
     return { body: `{"monitors":${monitors},${rest}`, etag: work.etag };
   }
 
-  /** Answers all questions that wait. Further ones do not wait. */
+  /** Answers all polls that wait. Further ones do not wait. */
   #stop(): void {
     this.#isStopped = true;
     this.#gathering?.cancel();
     this.#wake(() => true);
   }
 
-  #wake(isMeant: (question: Pick<Question, "locationId" | "etag">) => boolean): void {
+  #wake(isMeant: (poll: Pick<Poll, "locationId" | "etag">) => boolean): void {
     for (const waiting of this.#waiting) if (isMeant(waiting)) waiting.wake();
   }
 

@@ -27,11 +27,11 @@ import {
   planMonitor,
 } from "./declared";
 import { findInvalidChain } from "./dependencies";
-import { isCheckedElsewhere, readLocations, readMonitorLocations } from "./locations";
+import { isCheckedRemotely, readLocations, readMonitorLocations } from "./locations";
 import type { MonitorRecord } from "./records";
 import { findMonitor, findMonitorByRef, type MonitorRow } from "./store";
 import { deleteMonitor } from "./monitors";
-import { LOCATIONS_MAX, PARENTS_MAX } from "./wire";
+import { MONITOR_LOCATIONS_MAX, PARENTS_MAX } from "./wire";
 
 /** Fields of a monitor that only files have. */
 interface MonitorMore {
@@ -52,7 +52,7 @@ export const FileMonitor = declaredMonitorSchema<MonitorMore>({
   components: Type.Optional(Type.Array(Text({ minLength: 1, maxLength: 127 }))),
   depends_on: Type.Optional(Type.Array(RefText, { maxItems: PARENTS_MAX, uniqueItems: true })),
   locations: Type.Optional(
-    Type.Array(RefText, { minItems: 1, maxItems: LOCATIONS_MAX, uniqueItems: true }),
+    Type.Array(RefText, { minItems: 1, maxItems: MONITOR_LOCATIONS_MAX, uniqueItems: true }),
   ),
 });
 export type FileMonitor = Static<typeof FileMonitor>;
@@ -359,7 +359,7 @@ export function exportMonitors(reader: Reader, pages: readonly PageRow[]): Expor
       monitor,
       others.map((id) => refs?.nameOf(id) ?? id),
       monitor.parentIds.map((id) => refOf.get(id) ?? id),
-      isCheckedElsewhere(monitor.row) ? locationsOf(monitor.row).map(({ ref }) => ref) : [],
+      isCheckedRemotely(monitor.row) ? locationsOf(monitor.row).map(({ ref }) => ref) : [],
     );
     if (first === undefined) alone.push(exported);
     else if (ranks.has(first)) below.set(first, [...(below.get(first) ?? []), exported]);

@@ -22,7 +22,7 @@ import {
   resetLocationStates,
   resetLocationStatesOf,
 } from "./location-store";
-import type { LocationCheck, RequestedChecks } from "./monitoring";
+import type { LocationCheck, CheckNowResult } from "./monitoring";
 import { newEvaluation } from "./rules";
 import { findMonitorState, type MonitorRow } from "./store";
 
@@ -42,7 +42,7 @@ export function hasLocations(type: MonitorType): boolean {
 }
 
 /** Returns true if other locations than the server check a monitor. */
-export function isCheckedElsewhere({ locations }: Pick<MonitorRow, "locations">): boolean {
+export function isCheckedRemotely({ locations }: Pick<MonitorRow, "locations">): boolean {
   return locations.length > 1 || locations[0] !== LOCAL;
 }
 
@@ -81,7 +81,7 @@ export function readLocations(
 }
 
 /** Returns the id of the location that an id or a ref names; undefined for an unknown reference. */
-export function findLocationId(reader: Reader, reference: string): string | undefined {
+function findLocationId(reader: Reader, reference: string): string | undefined {
   if (reference === LOCAL) return LOCAL;
   const found =
     findLocationByRef(reader, { ref: reference }) ?? findLocation(reader, { id: reference });
@@ -111,10 +111,10 @@ export function saveLocationStates(
   at: number,
   before?: Pick<MonitorRow, "locations">,
 ): void {
-  if (!isCheckedElsewhere(monitor)) return;
+  if (!isCheckedRemotely(monitor)) return;
   const { num: monitorNum, paused } = monitor;
   const state = paused ? "paused" : "pending";
-  const wasAlone = before !== undefined && !isCheckedElsewhere(before);
+  const wasAlone = before !== undefined && !isCheckedRemotely(before);
   const stored = new Map(
     listLocationStates(tx, { nums: JSON.stringify([monitorNum]) }).map((row) => [
       row.locationId,
@@ -154,7 +154,7 @@ export function restartLocationStates(
   state: "paused" | "pending",
   at: number,
 ): void {
-  const elsewhere = monitors.filter(isCheckedElsewhere);
+  const elsewhere = monitors.filter(isCheckedRemotely);
   if (elsewhere.length === 0) return;
   const monitorNums = JSON.stringify(elsewhere.map(({ num }) => num));
   resetLocationStatesOf(tx, { monitorNums, state, at });
@@ -191,11 +191,11 @@ export function listStatesAtLocations(
   reader: Reader,
   { row, locations }: { row: MonitorRow; locations: readonly MonitorLocation[] },
 ): StateAtLocation[] {
-  if (!isCheckedElsewhere(row)) return [];
+  if (!isCheckedRemotely(row)) return [];
   const nums = JSON.stringify([row.num]);
   const checks = new Map([
     ...ofMonitors.listLastChecks(reader, { nums }).map((own) => [LOCAL, own.row] as const),
-    ...lastChecksElsewhere(reader, nums).map((own) => [own.locationId, own.check] as const),
+    ...lastRemoteChecks(reader, nums).map((own) => [own.locationId, own.check] as const),
   ]);
   const states = new Map(listLocationStates(reader, { nums }).map((own) => [own.locationId, own]));
   return locations.flatMap((location) => {
@@ -205,7 +205,7 @@ export function listStatesAtLocations(
 }
 
 /** Result of a check that was made at once at one of a monitor's locations. */
-export interface CheckAtLocation extends LocationCheck {
+export interface NamedLocationCheck extends LocationCheck {
   location: MonitorLocation;
 }
 
@@ -214,10 +214,10 @@ export interface CheckAtLocation extends LocationCheck {
  * without one; undefined if only the server checks it. `steps` are those of the server.
  */
 export function checksByLocation(
-  requested: RequestedChecks,
+  requested: CheckNowResult,
   steps: readonly Step[],
   locations: readonly MonitorLocation[],
-): CheckAtLocation[] | undefined {
+): NamedLocationCheck[] | undefined {
   const { locations: others, ...own } = requested;
   if (!others) return undefined;
   return locations.map((location) => {
@@ -270,7 +270,7 @@ export function listChecksAt(
     const found = nums().find(({ locationId }) => locationId === id);
     return found && { results: ofLocations, num: found.num };
   };
-  if (location || !isCheckedElsewhere(row)) {
+  if (location || !isCheckedRemotely(row)) {
     return read(location, before).map((check) => ({ ...check, location, position: check.at }));
   }
   // Several locations may have a result of the same millisecond.
@@ -305,7 +305,7 @@ export function readLocationFilter(
 }
 
 /** Lists the last results from other locations of monitors (`nums`: a JSON list), as those of the server. */
-export function lastChecksElsewhere(reader: Reader, nums: string) {
+export function lastRemoteChecks(reader: Reader, nums: string) {
   return listLastLocationChecks(reader, { nums }).map(({ monitorNum, locationId, row }) => {
     const { at, outcome, latencyMs, message } = row;
     const check: CheckRow = { monitorNum, at, outcome, latencyMs, message };

@@ -5,7 +5,7 @@ import type { CheckOutcome, MonitorType } from "../../base/status";
 import type { Egress } from "../../egress/egress";
 import type { Certificate, Contact } from "../../egress/model";
 import type { Step, StepRecorder } from "../../egress/steps";
-import type { ForeignResult } from "../locations/agent-wire";
+import type { AgentResult } from "../locations/agent-wire";
 import type { AssertionEvaluator } from "./assertions/evaluator";
 import type { CheckRow } from "./checks-store";
 import type { TokenKey } from "./job-store";
@@ -51,7 +51,7 @@ export interface LocationCheck {
 }
 
 /** Result of a check that was made at once, and those of the other locations of its monitor, in their order. */
-export interface RequestedChecks extends CheckRow {
+export interface CheckNowResult extends CheckRow {
   /** Absent for a monitor that only this server checks. */
   locations?: readonly LocationCheck[];
 }
@@ -69,7 +69,7 @@ export interface Monitoring {
    * Other locations of the monitor are asked at the same time, and waited for. The result is that of this server, or
    * the first one of another location if it is none of the monitor's.
    */
-  checkNow(id: string, steps?: StepRecorder): Promise<RequestedChecks>;
+  checkNow(id: string, steps?: StepRecorder): Promise<CheckNowResult>;
   /**
    * Counts the report of a job as a check of its monitor, opens a run, or keeps a message. Resolves when it is
    * stored. Signals for paused or deleted monitors are dropped. `arrivedAt` (unix ms) is now if omitted; a signal
@@ -98,11 +98,7 @@ export interface Monitoring {
    * another version of its monitor, or of a monitor without this location, is skipped. Rejects with `unavailable` to
    * have the batch sent again.
    */
-  takeResults(
-    locationId: string,
-    process: string,
-    results: readonly ForeignResult[],
-  ): Promise<void>;
+  takeResults(locationId: string, process: string, results: readonly AgentResult[]): Promise<void>;
   /** Notes a request of the agent of a location. */
   noteCall(locationId: string, agentVersion: string): void;
   /** Returns the contact with a location; `local` is always present. */

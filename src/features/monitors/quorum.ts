@@ -17,7 +17,7 @@ export interface Agreement {
 }
 
 /** Returns the number of locations that must find a monitor down, of those that count. */
-export function neededOf(downWhen: DownWhen, count: number): number {
+function neededOf(downWhen: DownWhen, count: number): number {
   if (downWhen === "any") return 1;
   return downWhen === "all" ? count : Math.floor(count / 2) + 1;
 }

@@ -6,8 +6,8 @@ import type { Reader } from "../../db/statements";
 import { type CheckRow, listLastChecks } from "./checks-store";
 import { listParents } from "./dependency-store";
 import {
-  isCheckedElsewhere,
-  lastChecksElsewhere,
+  isCheckedRemotely,
+  lastRemoteChecks,
   type MonitorLocation,
   readMonitorLocations,
 } from "./locations";
@@ -113,9 +113,9 @@ export function assembleRecords(
   );
   const parents = Map.groupBy(listParents(reader, { monitorIds }), ({ monitorId }) => monitorId);
   const checks = new Map(listLastChecks(reader, { nums }).map(({ row }) => [row.monitorNum, row]));
-  const elsewhere = found.filter(({ row }) => isCheckedElsewhere(row)).map(({ row }) => row.num);
+  const elsewhere = found.filter(({ row }) => isCheckedRemotely(row)).map(({ row }) => row.num);
   if (elsewhere.length > 0) {
-    for (const { monitorNum, check } of lastChecksElsewhere(reader, JSON.stringify(elsewhere))) {
+    for (const { monitorNum, check } of lastRemoteChecks(reader, JSON.stringify(elsewhere))) {
       if (check.at > (checks.get(monitorNum)?.at ?? 0)) checks.set(monitorNum, check);
     }
   }

@@ -44,7 +44,7 @@ describe("GET /api/v1/probe/work", () => {
     expect(site.calls).toEqual([{ locationId: berlin.id, version: VERSION }]);
   });
 
-  test("a question with the current entity tag waits for 30 seconds and is answered without monitors", async () => {
+  test("a poll with the current entity tag waits for 30 seconds and is answered without monitors", async () => {
     await using site = await createLocationSite();
     const { id, token } = await site.addLocation("Berlin");
     await site.addMonitor([id]);
@@ -61,7 +61,7 @@ describe("GET /api/v1/probe/work", () => {
     expect(second?.check_requests).toEqual([]);
   });
 
-  test("a change of a monitor answers the questions of its locations, and no others", async () => {
+  test("a change of a monitor answers the polls of its locations, and no others", async () => {
     await using site = await createLocationSite();
     const berlin = await site.addLocation("Berlin");
     const oregon = await site.addLocation("Oregon");
@@ -98,7 +98,7 @@ describe("GET /api/v1/probe/work", () => {
     expect((await site.ask(token)).body.monitors).toEqual([]);
   });
 
-  test("a request for a check answers the question of its location at once, and its result answers the request", async () => {
+  test("a request for a check answers the poll of its location at once, and its result answers the request", async () => {
     await using site = await createLocationSite();
     const { id, token } = await site.addLocation("Berlin");
     const monitor = await site.addMonitor([id]);
@@ -129,8 +129,8 @@ describe("GET /api/v1/probe/work", () => {
     const refused = site.checkRequests.request(id, monitor, false).catch(String);
     const [pending] = site.checkRequests.pendingOf(id);
     const detail = "The agent is too busy.";
-    const refused_checks = [{ request_id: pending?.id, detail }];
-    const body = { process: PROCESS, results: [], refused_checks };
+    const failed_requests = [{ request_id: pending?.id, detail }];
+    const body = { process: PROCESS, results: [], failed_requests };
     // Another location answers for itself only.
     await site.send(other.token, body);
     expect(site.checkRequests.pendingOf(id)).toHaveLength(1);
@@ -141,7 +141,7 @@ describe("GET /api/v1/probe/work", () => {
     expect(await overdue).toContain("no result yet");
   });
 
-  test("a token that is replaced ends the question that waits with it, and works no more", async () => {
+  test("a token that is replaced ends the poll that waits with it, and works no more", async () => {
     await using site = await createLocationSite();
     const { id, token } = await site.addLocation("Berlin");
     await site.addMonitor([id]);
@@ -203,7 +203,7 @@ describe("POST /api/v1/probe/results", () => {
     ];
     const results = [good[0], ...bad, good[1]];
     const { status, body } = await site.send(token, { process: PROCESS, results });
-    expect([status, body]).toEqual([200, { taken: 2, refused: 5 }]);
+    expect([status, body]).toEqual([200, { taken: 2, invalid: 5 }]);
     expect(site.taken).toEqual([{ locationId: id, process: PROCESS, results: good }]);
   });
 

@@ -14,7 +14,7 @@ import type { Ctx } from "../../../context";
 import { createEgress, type Egress } from "../../../egress/egress";
 import type { StepRecorder } from "../../../egress/steps";
 import type { Alarms } from "../../alarms/alarms";
-import type { ForeignResult } from "../../locations/agent-wire";
+import type { AgentResult } from "../../locations/agent-wire";
 import type { CheckRequests } from "../../locations/check-requests";
 import type { CheckRow } from "../checks-store";
 import { findLiveness } from "../spans-store";
@@ -24,7 +24,7 @@ import {
   type Heartbeat,
   type Monitoring,
   type ProbeResult,
-  type RequestedChecks,
+  type CheckNowResult,
   type Presence,
 } from "../monitoring";
 import type { MonitorConfig } from "../probes";
@@ -480,7 +480,7 @@ class Engine implements Monitoring {
 
   /* Requests of routes and screens. */
 
-  async checkNow(id: string, steps?: StepRecorder): Promise<RequestedChecks> {
+  async checkNow(id: string, steps?: StepRecorder): Promise<CheckNowResult> {
     if (this.#isStopped || !this.#ctx.isPrimary()) throw closing();
     const scheduled = this.#findScheduled(id);
     if (!scheduled) throw notFound("monitor");
@@ -518,11 +518,7 @@ class Engine implements Monitoring {
     }
   }
 
-  takeResults(
-    locationId: string,
-    process: string,
-    results: readonly ForeignResult[],
-  ): Promise<void> {
+  takeResults(locationId: string, process: string, results: readonly AgentResult[]): Promise<void> {
     if (this.#isStopped || !this.#ctx.isPrimary()) return Promise.reject(closing());
     if (this.#isRegistryStale) {
       // The first time all are read, since time without data is recorded for all.

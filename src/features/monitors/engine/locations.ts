@@ -2,7 +2,7 @@ import { Problem } from "../../../base/errors";
 import { LOCAL, type MonitorState } from "../../../base/status";
 import { DAY_MS, toIso } from "../../../base/time";
 import type { Ctx } from "../../../context";
-import type { ForeignResult } from "../../locations/agent-wire";
+import type { AgentResult } from "../../locations/agent-wire";
 import type { CheckRequests } from "../../locations/check-requests";
 import { saveResultsTaken } from "../../locations/contact-store";
 import { findLocation } from "../../locations/store";
@@ -88,11 +88,7 @@ export class LocationWatch {
   }
 
   /** Takes the results of the process of an agent. Resolves after they are stored. */
-  async take(
-    locationId: string,
-    process: string,
-    results: readonly ForeignResult[],
-  ): Promise<void> {
+  async take(locationId: string, process: string, results: readonly AgentResult[]): Promise<void> {
     const now = this.#deps.ctx.clock.now();
     const numbered = results
       .map((result): Numbered => {
@@ -244,7 +240,7 @@ export class LocationWatch {
     results.putTogether(scheduled, entry);
   }
 
-  /** Puts the locations of all monitors together again of which one came or went. */
+  /** Evaluates all monitors again for which a location became present or left out. */
   #cameOrWent(locationId: string, concerns: (state: MonitorState) => boolean): void {
     for (const scheduled of this.#deps.registry) {
       const state = scheduled.together?.evaluations.get(locationId)?.state;
@@ -260,7 +256,7 @@ export class LocationWatch {
   }
 
   /** Returns the entry of a result; undefined for one of another version, or of a monitor without the location. */
-  #entryOf(locationId: string, result: ForeignResult, now: number): Entry | undefined {
+  #entryOf(locationId: string, result: AgentResult, now: number): Entry | undefined {
     const { monitor_id: id, version, kind, via, certificate } = result;
     const scheduled = this.#deps.registry.find(id);
     const isKnown = scheduled?.version === version && !scheduled.isPaused;

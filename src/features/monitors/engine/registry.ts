@@ -12,7 +12,7 @@ import type { OutsideAddress } from "../../../egress/policy";
 import type { CheckRow } from "../checks-store";
 import { listScheduledMonitors, listVersions, type ScheduledMonitorRow } from "../evaluation-store";
 import { listLocationStates, type LocationStateRow } from "../location-store";
-import { isCheckedElsewhere } from "../locations";
+import { isCheckedRemotely } from "../locations";
 import { invertResult, type ProbeResult } from "../monitoring";
 import type { MonitorConfig } from "../probes";
 import { graceSecondsOf, occurrencesOf } from "../probes/push";
@@ -275,7 +275,7 @@ function readEvaluationsTogether(
   reader: Reader,
   rows: readonly ScheduledMonitorRow[],
 ): ReadonlyMap<number, LocationStateRow[]> {
-  const nums = rows.filter(isCheckedElsewhere).map(({ num }) => num);
+  const nums = rows.filter(isCheckedRemotely).map(({ num }) => num);
   if (nums.length === 0) return new Map();
   return Map.groupBy(
     listLocationStates(reader, { nums: JSON.stringify(nums) }),
@@ -290,7 +290,7 @@ function putTogether(
   states: readonly LocationStateRow[] = [],
 ): void {
   const before = scheduled.together;
-  if (!isCheckedElsewhere(row)) {
+  if (!isCheckedRemotely(row)) {
     scheduled.together = undefined;
     return;
   }

@@ -163,7 +163,7 @@ export function recordTogether(
     return { evaluation: before, message: null };
   }
   if (kind === "away" && location === LOCAL) {
-    // Until this server is back, nobody asks the others.
+    // Other locations are not judged until this server is back.
     const isSame = before.state === "no_data";
     const evaluation = isSame ? before : newEvaluation("no_data", Math.max(at, before.since));
     return { evaluation, atLocations: evaluationsOf(places), message: entry.message };

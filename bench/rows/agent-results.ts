@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { CLI_ACTOR } from "../../src/base/actor";
 import {
   AGENT_VERSION,
-  type ForeignResult,
+  type AgentResult,
   RESULTS_PATH,
 } from "../../src/features/locations/agent-wire";
 import { createLocation } from "../../src/features/locations/locations";
@@ -42,7 +42,7 @@ interface Agent {
  * Measures the processor time of the server for a result that an agent sends, with request, rules and storage, and the
  * disk space of these results before they are rolled up.
  */
-export async function measureForeignResults(workspace: Workspace): Promise<Figure[]> {
+export async function measureAgentResults(workspace: Workspace): Promise<Figure[]> {
   const { dataDir } = await seed(workspace.path("data"));
   const ids = await seedMonitors(dataDir, {
     count: MONITORS,
@@ -71,7 +71,7 @@ export async function measureForeignResults(workspace: Workspace): Promise<Figur
     return { token, process: String(index).repeat(24), number: 0, next: 0 };
   });
   const send = async (agent: Agent): Promise<number> => {
-    const results = Array.from({ length: BATCH }, (): ForeignResult => {
+    const results = Array.from({ length: BATCH }, (): AgentResult => {
       const id = ids[(agent.next += 1) % ids.length] ?? "";
       return {
         number: (agent.number += 1),
