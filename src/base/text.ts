@@ -94,6 +94,12 @@ export function firstNames(names: readonly string[], max: number): string {
   return names.slice(0, max).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }
 
+/** Returns names as a list: "a", "a and b", "a, b and c". */
+export function andList(names: readonly string[]): string {
+  const last = names.at(-1) ?? "";
+  return names.length < 2 ? last : `${names.slice(0, -1).join(", ")} and ${last}`;
+}
+
 /** Returns a ref for a name: lower case, hyphens for other characters, at most 63 characters. */
 export function toRef(name: string): string {
   return name

@@ -208,8 +208,7 @@ const MONITORS_MAX = 20;
 
 /**
  * Returns the response times of the subject's monitors by interval, each and all together, from one location (an id) or
- * from all. Throws
- * `invalid_request` for more lines than an answer may have, and for more than 20 monitors.
+ * from all. Throws `invalid_request` for more lines than an answer may have, and for more than 20 monitors.
  */
 export function latencyAnswer(
   reader: Reader,

@@ -29,7 +29,7 @@ import {
   OPTIONAL_ALERT_COUNTS,
 } from "./alert-routes";
 import {
-  isCheckedElsewhere,
+  isCheckedRemotely,
   listChecksAt,
   listStatesAtLocations,
   readLocationFilter,
@@ -151,9 +151,9 @@ export function monitorRoutes(ctx: Ctx, monitoring: Monitoring) {
       ({ params, request }) => {
         const record = getMonitorByReference(ctx.db, params.id);
         const monitor = presentMonitor(record);
-        if (!isCheckedElsewhere(record.row)) return sendResource(request, monitor);
+        if (!isCheckedRemotely(record.row)) return sendResource(request, monitor);
         const states = listStatesAtLocations(ctx.db, record);
-        const at = presentAtLocations(states, (id) => monitoring.presenceOf(id));
+        const at = presentAtLocations(states, monitoring);
         const located: Monitor = { ...monitor, at_locations: at };
         return sendResource(request, located);
       },

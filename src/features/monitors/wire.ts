@@ -18,13 +18,13 @@ import { MonitorGroup, TagsInput } from "../../base/tags";
 import { capitalised } from "../../base/text";
 import { DESCRIPTION_MAX, LineText, NameText } from "../../base/texts";
 import { toIso, toIsoOrNull } from "../../base/time";
-import { type Step, STEP_NAMES } from "../../egress/steps";
+import { presentSteps, type Step, STEP_NAMES } from "../../egress/steps";
 import { ComponentReference } from "../components/references";
 import { Status } from "../components/wire";
 import { LocationReference } from "../locations/wire";
 import type { CheckRow } from "./checks-store";
 import { checksByLocation, type MonitorLocation, type StateAtLocation } from "./locations";
-import type { Monitoring, RequestedChecks } from "./monitoring";
+import type { Monitoring, CheckNowResult } from "./monitoring";
 import { type MonitorConfig, probeOf } from "./probes";
 import type { MonitorRecord } from "./records";
 import type { StateRow } from "./store";
@@ -78,7 +78,7 @@ const CheckSteps = Type.Array(CheckStep, {
     "Steps of the check, which are not stored. Empty if a check of the monitor had begun before, or if the monitor was changed meanwhile. Assertions take no time of their own; those after a failed one are left out.",
 });
 
-const CheckAtLocation = Type.Object(
+const MonitorCheckAtLocation = Type.Object(
   {
     location: Type.String({ description: "Ref of the location; local is the server." }),
     check: Nullable(Check),
@@ -93,7 +93,7 @@ export const CheckWithSteps = Type.Object(
     ...Check.properties,
     steps: CheckSteps,
     locations: Type.Optional(
-      Type.Array(CheckAtLocation, {
+      Type.Array(MonitorCheckAtLocation, {
         description:
           "Results of all locations, also of those without one. Only of monitors that other locations than the server check.",
       }),
@@ -180,7 +180,7 @@ const CommonFields = Type.Object({
   updated_at: Instant,
 });
 
-const AtLocation = Type.Object(
+const MonitorAtLocation = Type.Object(
   {
     location: Type.String({ description: "Ref of the location; local is the server." }),
     name: Type.String(),
@@ -188,19 +188,20 @@ const AtLocation = Type.Object(
     since: Instant,
     last_check: Nullable(Check),
     is_silent: Type.Boolean({
-      description: "True if its agent has not called for 90 seconds; its last state still counts.",
+      description:
+        "True if its agent has not called for 90 seconds, counted from the creation of a location that it has never called for; the last state still counts. Always false in the answers of a server that runs no checks.",
     }),
     is_left_out: Type.Boolean({
       description:
-        "True if its agent has not called for more than ten minutes, so that it does not count.",
+        "True if its agent has not called for 11.5 minutes, so that it does not count. Always false in the answers of a server that runs no checks.",
     }),
   },
   { title: "MonitorAtLocation" },
 );
-export type AtLocation = Static<typeof AtLocation>;
+export type MonitorAtLocation = Static<typeof MonitorAtLocation>;
 
 const AtLocations = Type.Optional(
-  Type.Array(AtLocation, {
+  Type.Array(MonitorAtLocation, {
     description:
       "State at each location. Only of one monitor that is read by itself, and that other locations check.",
   }),
@@ -209,7 +210,7 @@ const AtLocations = Type.Optional(
 export interface Monitor extends Static<typeof CommonFields> {
   type: MonitorType;
   config: object;
-  at_locations?: AtLocation[];
+  at_locations?: MonitorAtLocation[];
 }
 
 /** A monitor in the only answer that shows the token of its job, if it has one. */
@@ -353,7 +354,7 @@ export function presentCheck(row: PlainCheck, location?: Pick<MonitorLocation, "
 
 /** Returns a result with the steps of its check, and with those of each location of its monitor. */
 export function presentCheckWithSteps(
-  row: RequestedChecks,
+  row: CheckNowResult,
   steps: readonly Step[],
   locations: readonly MonitorLocation[],
 ): Static<typeof CheckWithSteps> {
@@ -372,22 +373,13 @@ export function presentCheckWithSteps(
   };
 }
 
-function presentSteps(steps: readonly Step[]): Static<typeof CheckSteps> {
-  return steps.map(({ name, durationMs, isOk, detail }) => ({
-    name,
-    duration_ms: durationMs,
-    ok: isOk,
-    detail,
-  }));
-}
-
-/** Returns the evaluations of a monitor at its locations. `presenceOf` returns the contact with a location. */
+/** Returns the evaluations of a monitor at its locations, with the contact of their agents. */
 export function presentAtLocations(
   states: readonly StateAtLocation[],
-  presenceOf: Monitoring["presenceOf"],
-): AtLocation[] {
+  agents: Pick<Monitoring, "presenceOf">,
+): MonitorAtLocation[] {
   return states.map(({ location, state, lastCheck }) => {
-    const presence = presenceOf(location.id);
+    const presence = agents.presenceOf(location.id);
     return {
       location: location.ref,
       name: location.name,
@@ -464,7 +456,7 @@ export function concealMonitor(revealed: RevealedMonitor): RevealedMonitor {
 /** Maximum number of monitors that one depends on. */
 export const PARENTS_MAX = 5;
 /** Maximum number of locations of one monitor. */
-export const LOCATIONS_MAX = 10;
+export const MONITOR_LOCATIONS_MAX = 10;
 /** Maximum number of components of one monitor. */
 const COMPONENTS_MAX = 100;
 const CHECKS_IN_A_ROW_MAX = 100;
@@ -500,7 +492,7 @@ const Fields = Type.Object({
   }),
   locations: Type.Array(LocationReference, {
     uniqueItems: true,
-    maxItems: LOCATIONS_MAX,
+    maxItems: MONITOR_LOCATIONS_MAX,
     description:
       "Locations that check it, by id or ref; `local` is the server. Types that wait for reports have none, docker only the server. Default: local.",
     examples: [["local", "berlin"]],

@@ -57,19 +57,22 @@ export const KEY_EDIT_FORM = defineForm<UpdateKeyBody>()({
   }),
 });
 
-export const ROTATE_FORM = defineForm<{ overlap: Overlap }>()({
-  overlap: choiceField<Overlap>({
-    label: "Old value ends",
+/** Returns the field for the end of an old secret, such as a token. */
+export function overlapField(secret: string) {
+  return choiceField<Overlap>({
+    label: `Old ${secret} ends`,
     initial: "24h",
-    invalid: "Select when the old value ends.",
+    invalid: `Select when the old ${secret} ends.`,
     options: [
       { value: "now", label: "Now" },
       { value: "1h", label: "In 1 hour" },
       { value: "24h", label: "In 24 hours" },
       { value: "7d", label: "In 7 days" },
     ],
-  }),
-});
+  });
+}
+
+export const ROTATE_FORM = defineForm<{ overlap: Overlap }>()({ overlap: overlapField("value") });
 
 /** Returns the values with which the form creates another key like one, with a name of its own. */
 export function valuesLike(

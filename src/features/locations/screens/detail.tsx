@@ -1,12 +1,14 @@
+import type { ComponentChildren } from "preact";
 import { MONITOR_TONES } from "../../../base/status";
 import { toIso } from "../../../base/time";
+import { isPrivateUrl } from "../../../base/web-url";
 import { validate } from "../../../base/validation";
 import type { Ctx } from "../../../context";
 import { CodeBlock, Facts, MONITOR_WORDS, Notice, Secret, Shape, State } from "../../../ui/blocks";
 import { Button, ButtonLink } from "../../../ui/buttons";
 import { DetailCard, DetailRow, HeadFact, HeadFacts, MoreMenu } from "../../../ui/detail";
 import { Actions, DialogForm, Form } from "../../../ui/form";
-import { choiceField, FormFields, FormInputs, textField } from "../../../ui/forms/fields";
+import { FormFields, FormInputs, textField } from "../../../ui/forms/fields";
 import { defineForm, type StateOf } from "../../../ui/forms/form";
 import type { Reveal } from "../../../ui/frame/changes";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
@@ -21,6 +23,9 @@ import { ManagedByFile, RecreatedByFile, shownBefore } from "../../../ui/screens
 import { RelativeTime } from "../../../ui/times";
 import { VERSION } from "../../../version";
 import type { Overlap } from "../../keys/rules";
+import { overlapField } from "../../keys/screens/forms";
+import { type AgentContact, isOutdated, readContact } from "../../monitors/agent-contact";
+import { Since } from "../../monitors/screens/words";
 import {
   deleteLocation,
   endLocationToken,
@@ -33,7 +38,7 @@ import {
 } from "../locations";
 import { listMonitorsAt } from "../store";
 import { LOCATION_NAME_MAX, LocationInput } from "../wire";
-import { type AgentContact, describeContact, isOutdated, readContact } from "./contact";
+import { describeContact } from "./contact";
 
 /** Maximum number of monitors that the screen of a location lists. */
 const MONITORS_SHOWN = 50;
@@ -49,17 +54,7 @@ export const LOCATION_FORM = defineForm<LocationInput>()({
 });
 
 const ROTATE_FORM = defineForm<{ overlap: Overlap }>()({
-  overlap: choiceField<Overlap>({
-    label: "The present token ends",
-    initial: "24h",
-    invalid: "Select when the present token ends.",
-    options: [
-      { value: "now", label: "Now" },
-      { value: "1h", label: "In 1 hour" },
-      { value: "24h", label: "In 24 hours" },
-      { value: "7d", label: "In 7 days" },
-    ],
-  }),
+  overlap: overlapField("token"),
 });
 
 /** Adds the screen of a location, and the forms that rename, rotate and delete it. */
@@ -189,7 +184,7 @@ interface LocationDetailProps {
 /** One location: its agent, the monitors that it checks, its tokens and its name. */
 function LocationDetail({ view, edit, baseUrl, now }: LocationDetailProps) {
   const { contact, monitors, tokens } = view;
-  const { row, heardAt } = contact;
+  const { row, contactAt } = contact;
   const { tone, words, note } = describeContact(contact, now);
   return (
     <>
@@ -229,7 +224,7 @@ function LocationDetail({ view, edit, baseUrl, now }: LocationDetailProps) {
         </Notice>
       ) : null}
       {row.managedBy === null ? null : <ManagedByFile what="location" />}
-      {heardAt === undefined ? (
+      {contactAt === undefined ? (
         <DetailCard title="Connect an agent" liveId="location-start" isStill>
           <StartSteps baseUrl={baseUrl} token={undefined} />
         </DetailCard>
@@ -288,8 +283,7 @@ function Monitors({ monitors, now }: Pick<LocationView, "monitors"> & { now: num
               title={name}
               note={
                 <>
-                  {MONITOR_WORDS[state]} from here since{" "}
-                  <RelativeTime at={toIso(since)} now={now} />
+                  {MONITOR_WORDS[state]} from here <Since at={since} now={now} />
                 </>
               }
             />
@@ -348,7 +342,7 @@ function RotateToken({
     >
       <p>
         {hasToken
-          ? "The location gets another token, which is shown once. The agent reads its token file again when the present one is refused, so that it needs no restart."
+          ? "The location gets another token, which is shown once. The agent reads its token file again when the old token is refused. Restart an agent that runs by the systemd unit or by Compose: they give it a copy of the file."
           : "The token is shown once. The agent of this location signs in with it."}
       </p>
       {hasToken ? (
@@ -395,7 +389,13 @@ export function revealToken(
             </h2>
             <Secret text={token} copyLabel="Copy token" />
           </div>
-          <StartSteps baseUrl={baseUrl} token={token} />
+          {row.contactAt === null ? (
+            <StartSteps baseUrl={baseUrl} token={token} />
+          ) : (
+            <StoreToken title="Store the token on the machine of the agent" token={token}>
+              Then restart an agent that runs by the systemd unit or by Compose.
+            </StoreToken>
+          )}
           <div class="actions">
             <ButtonLink href={locationPath(row.id)}>I have stored it</ButtonLink>
           </div>
@@ -408,10 +408,29 @@ export function revealToken(
 /** File of the token in the commands. */
 const TOKEN_FILE = "/etc/allclear-agent.token";
 
+/** Command that stores a token, with the token if it is shown. */
+function StoreToken({
+  title,
+  token,
+  children,
+}: {
+  title: string;
+  token: string | undefined;
+  children?: ComponentChildren;
+}) {
+  const store = `printf %s ${token ?? "TOKEN"} | sudo install -m 600 /dev/stdin ${TOKEN_FILE}`;
+  return (
+    <div class="field">
+      <h3 class="label">{title}</h3>
+      <CodeBlock text={store} copyLabel="Copy command" isSecret={token !== undefined} />
+      {children === undefined ? null : <p class="hint">{children}</p>}
+    </div>
+  );
+}
+
 /** Steps to an agent on another machine, with the token if it is shown. */
 function StartSteps({ baseUrl, token }: { baseUrl: string; token: string | undefined }) {
-  const store = `printf %s ${token ?? "TOKEN"} | sudo install -m 600 /dev/stdin ${TOKEN_FILE}`;
-  const isOpen = !baseUrl.startsWith("https://");
+  const isOpen = !isPrivateUrl(new URL(baseUrl));
   return (
     <>
       <div class="field">
@@ -421,14 +440,11 @@ function StartSteps({ baseUrl, token }: { baseUrl: string; token: string | undef
           <code>/usr/local/bin/allclear</code>, or use the same image. It listens on nothing.
         </p>
       </div>
-      <div class="field">
-        <h3 class="label">2. Store the token there</h3>
-        <CodeBlock text={store} copyLabel="Copy command" isSecret={token !== undefined} />
-      </div>
+      <StoreToken title="2. Store the token there" token={token} />
       <div class="field">
         <h3 class="label">3. Start the agent</h3>
         <CodeBlock
-          text={`sudo allclear probe --server ${baseUrl} --token-file ${TOKEN_FILE}`}
+          text={`sudo /usr/local/bin/allclear probe --server ${baseUrl} --token-file ${TOKEN_FILE}`}
           copyLabel="Copy command"
         />
         {isOpen ? (
@@ -441,7 +457,7 @@ function StartSteps({ baseUrl, token }: { baseUrl: string; token: string | undef
       </div>
       <div class="field">
         <h3 class="label">4. Select the location in monitors</h3>
-        <p class="hint">Edit a monitor, and select under “Locations” from where it is checked.</p>
+        <p class="hint">Edit a monitor, and select the location under “Locations”.</p>
       </div>
     </>
   );

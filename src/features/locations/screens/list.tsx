@@ -12,10 +12,11 @@ import { DenseDataTable, ListCard } from "../../../ui/list";
 import { PageHead } from "../../../ui/navigation";
 import { createArea } from "../../../ui/screens/area";
 import { RelativeTime } from "../../../ui/times";
+import { type AgentContact, readContact } from "../../monitors/agent-contact";
 import { createLocation } from "../locations";
 import { countMonitorsByLocation, listLocations } from "../store";
 import { LocationInput } from "../wire";
-import { type AgentContact, ContactState, contactTone, readContact } from "./contact";
+import { ContactState, describeContact } from "./contact";
 import { addLocationRoutes, LOCATION_FORM, revealToken } from "./detail";
 
 /** Settings → Locations: for admins and owners. */
@@ -92,7 +93,7 @@ function LocationList({ locations, now }: { locations: readonly ListedLocation[]
               name={{
                 label: "Location",
                 cell: (location) => ({
-                  shape: <Shape tone={contactTone(location)} />,
+                  shape: <Shape tone={describeContact(location, now).tone} />,
                   href: locationPath(location.row.id),
                   name: location.row.name,
                   note: <code>{location.row.ref}</code>,

@@ -273,10 +273,10 @@ function Ranges({ view }: { view: MonitorView }) {
 }
 
 function Figures({ view, now }: { view: MonitorView; now: number }) {
-  const { times, total, outageCount, cutAt, range, record, location, places } = view;
-  const here = places.find((place) => place.location.id === location?.id);
+  const { times, total, outageCount, cutAt, range, record, location, atLocations } = view;
+  const here = atLocations.find((each) => each.location.id === location?.id);
   const lastCheck = here ? here.lastCheck : record.lastCheck;
-  const newest = places.find((place) => place.lastCheck?.at === lastCheck?.at);
+  const newest = atLocations.find((each) => each.lastCheck?.at === lastCheck?.at);
   // Uptime of only a part of the range would be misleading.
   const isCut = cutAt !== undefined;
   const last = range.isZoomed ? "in this time" : range.label;
@@ -403,7 +403,7 @@ function MonitorFacts({ view, now }: { view: MonitorView; now: number }) {
 }
 
 /** Facts about the checks of a monitor and their effect. */
-function checkFacts({ record: { row, state }, job, places }: MonitorView, now: number) {
+function checkFacts({ record: { row, state }, job, atLocations }: MonitorView, now: number) {
   const { isPush } = TYPE_FORMS[row.type];
   const isReported = isPassive(row.type);
   return [
@@ -438,7 +438,9 @@ function checkFacts({ record: { row, state }, job, places }: MonitorView, now: n
           },
         ]),
     ...(row.type === "alert" ? [] : thresholdFacts(row)),
-    ...(places.length > 1 ? [{ label: "Down when", value: DOWN_WHEN_WORDS[row.downWhen] }] : []),
+    ...(atLocations.length > 1
+      ? [{ label: "Down when", value: DOWN_WHEN_WORDS[row.downWhen] }]
+      : []),
     ...(row.degradedAfterMs === null
       ? []
       : [{ label: "Degraded above", value: latencyInWords(row.degradedAfterMs) }]),

@@ -47,7 +47,7 @@ const locationsField: Field<TypedLocations, string[], LocationsContext> = {
         <CheckLines
           legend="Locations"
           name={name}
-          hint="From where it is checked."
+          hint="Where the monitor is checked from."
           error={errors[name]}
           options={options.map((each) => ({ ...each, isChecked: value.includes(each.value) }))}
         />
@@ -64,13 +64,13 @@ function inOrder(refs: readonly string[]): string[] {
 
 export const DOWN_WHEN_WORDS: Readonly<Record<DownWhen, string>> = {
   any: "Any location fails",
-  majority: "Most locations fail, of two both",
+  majority: "A majority fails (both of two)",
   all: "All locations fail",
 };
 
 const downWhenSelect = selectField<DownWhen, LocationsContext>({
   label: "Down when",
-  hint: "Counted of the locations that report.",
+  hint: "Locations without data are not counted.",
   initial: "majority",
   options: DOWN_WHEN.map((value) => ({ value, label: DOWN_WHEN_WORDS[value] })),
 });

@@ -1,17 +1,17 @@
 /* Locations on the screen of a monitor: the state at each, and the results of a check that was made at once. */
 import { LOCAL, MONITOR_TONES, type Tone, worstTone } from "../../../base/status";
 import { toIso } from "../../../base/time";
-import { CheckLabel, MonitorLabel, Shape, State } from "../../../ui/blocks";
+import { CheckLabel, MonitorLabel, Shape } from "../../../ui/blocks";
 import { DetailCard } from "../../../ui/detail";
 import { monitorPath } from "../../../ui/frame/paths";
 import { DenseDataTable } from "../../../ui/list";
 import { RelativeTime } from "../../../ui/times";
-import type { CheckAtLocation, MonitorLocation } from "../locations";
-import type { Presence } from "../monitoring";
+import { ContactState } from "../../locations/screens/contact";
+import type { NamedLocationCheck, MonitorLocation } from "../locations";
 import { CheckStepTable } from "./check-steps";
 import { rangeQuery } from "./range";
-import type { LocationView, MonitorView } from "./view";
-import { latencyInWords, resultInWords } from "./words";
+import type { MonitorView } from "./view";
+import { latencyInWords, resultInWords, Since } from "./words";
 
 /** Returns the name of a location: "This server" for the server. */
 export function locationName({ id, name }: MonitorLocation): string {
@@ -20,9 +20,9 @@ export function locationName({ id, name }: MonitorLocation): string {
 
 /** State of a monitor at each of its locations; the name of a location shows its results alone. */
 export function Locations({ view, now }: { view: MonitorView; now: number }) {
-  const { places, location, range, record } = view;
+  const { atLocations, location, range, record } = view;
   const { id, type } = record.row;
-  if (places.length === 0) return null;
+  if (atLocations.length === 0) return null;
   const pathOf = (ref: string | undefined) =>
     `${monitorPath(id)}${rangeQuery({ ...range, location: ref })}`;
   return (
@@ -34,24 +34,14 @@ export function Locations({ view, now }: { view: MonitorView; now: number }) {
     >
       <DenseDataTable
         caption="State at each location"
-        entries={places}
+        entries={atLocations}
         name={{
           label: "Location",
-          cell: (place) => ({
-            shape: (
-              <Shape
-                tone={MONITOR_TONES[place.state.state]}
-                isPaused={place.state.state === "paused"}
-              />
-            ),
-            href: pathOf(place.location.ref),
-            name: locationName(place.location),
-            note:
-              place.location.id === location?.id ? (
-                "shown below"
-              ) : (
-                <code>{place.location.ref}</code>
-              ),
+          cell: ({ state: { state }, location: own }) => ({
+            shape: <Shape tone={MONITOR_TONES[state]} isPaused={state === "paused"} />,
+            href: pathOf(own.ref),
+            name: locationName(own),
+            note: own.id === location?.id ? "shown below" : <code>{own.ref}</code>,
           }),
         }}
         columns={[
@@ -61,7 +51,7 @@ export function Locations({ view, now }: { view: MonitorView; now: number }) {
               <>
                 <MonitorLabel state={state.state} type={type} />
                 <span class="note">
-                  since <RelativeTime at={toIso(state.since)} now={now} />
+                  <Since at={state.since} now={now} />
                 </span>
               </>
             ),
@@ -86,7 +76,8 @@ export function Locations({ view, now }: { view: MonitorView; now: number }) {
           {
             label: "Agent",
             isMiddle: true,
-            cell: (place) => <AgentState of={place} now={now} />,
+            cell: ({ agent }) =>
+              agent ? <ContactState of={agent} now={now} /> : <span class="quiet-text">–</span>,
           },
         ]}
       />
@@ -94,35 +85,9 @@ export function Locations({ view, now }: { view: MonitorView; now: number }) {
   );
 }
 
-const STANDINGS: Readonly<Record<Presence, { tone: Tone; words: string; note: string }>> = {
-  present: { tone: "ok", words: "Connected", note: "" },
-  silent: { tone: "degraded", words: "Silent", note: "The last state still counts." },
-  left_out: { tone: "partial", words: "Left out", note: "The location does not count." },
-};
-
-function AgentState({ of: place, now }: { of: LocationView; now: number }) {
-  if (place.location.id === LOCAL) return <span class="quiet-text">The server</span>;
-  const { tone, words, note } = STANDINGS[place.presence];
-  return (
-    <>
-      <State tone={tone}>{words}</State>
-      {place.presence === "present" ? null : (
-        <span class="note">
-          {place.heardAt === undefined ? null : (
-            <>
-              Last call <RelativeTime at={toIso(place.heardAt)} now={now} />.{" "}
-            </>
-          )}
-          {note}
-        </span>
-      )}
-    </>
-  );
-}
-
 /** Returns the results of a check at all locations in sentences, and the worst tone. */
 export function resultsInWords(
-  checks: readonly CheckAtLocation[],
+  checks: readonly NamedLocationCheck[],
   zone: string,
 ): { tone: Tone; text: string } {
   const each = checks.map(({ location, check, steps, error }) => {
@@ -143,7 +108,7 @@ export function resultsInWords(
 }
 
 /** Steps of a check at each location. */
-export function LocationSteps({ checks }: { checks: readonly CheckAtLocation[] }) {
+export function LocationSteps({ checks }: { checks: readonly NamedLocationCheck[] }) {
   const shown = checks.filter(({ steps }) => steps.length > 0);
   return (
     <>

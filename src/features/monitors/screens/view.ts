@@ -9,8 +9,10 @@ import { type DockerMonitorRow, findDockerMonitor } from "../../docker-labels/st
 import { listIncidentsOfOutage } from "../../incidents/outage-store";
 import { receivesKind } from "../../webhooks/monitors";
 import { findPausedUntil } from "../../webhooks/records";
+import { findLocation } from "../../locations/store";
 import { listAllWebhooks, type WebhookRow } from "../../webhooks/store";
 import { listShownAlerts, type OpenAlertRow } from "../alerts/alert-store";
+import { type AgentContact, readContact } from "../agent-contact";
 import { listNewestSpans } from "../spans-store";
 import { listDependents } from "../dependency-store";
 import { pageIdOf } from "../engine/transitions";
@@ -22,7 +24,7 @@ import {
   type MonitorLocation,
   type StateAtLocation,
 } from "../locations";
-import type { Monitoring, Presence } from "../monitoring";
+import type { Monitoring } from "../monitoring";
 import { listIncidentsOfMonitor, WORST_FIRST } from "../overview-store";
 import { graceSecondsOf, occurrencesOf } from "../probes/push";
 import { getMonitorRecord, type MonitorRecord } from "../records";
@@ -100,7 +102,7 @@ export interface MonitorView {
   /** Location whose results and figures are shown; undefined for all. */
   location: MonitorLocation | undefined;
   /** Evaluation at each location; none if only the server checks it. */
-  places: readonly LocationView[];
+  atLocations: readonly LocationView[];
   /** Undefined for types other than push. */
   job: JobView | undefined;
   /** Open alerts; undefined for types other than alert. */
@@ -123,9 +125,8 @@ export interface MonitorView {
 
 /** Evaluation of a monitor at one location, with the contact of its agent. */
 export interface LocationView extends StateAtLocation {
-  presence: Presence;
-  /** Last call of its agent in unix ms; undefined before the first, and for the server. */
-  heardAt: number | undefined;
+  /** Undefined for the server. */
+  agent: AgentContact | undefined;
 }
 
 /** Reads a monitor for its screen. Throws `not_found`. */
@@ -167,11 +168,10 @@ export function readMonitorView(
     total,
     checks: listChecksAt(reader, record, { location, limit: CHECKS_SHOWN }),
     location,
-    places: listStatesAtLocations(reader, record).map((each) => ({
-      ...each,
-      presence: agents.presenceOf(each.location.id),
-      heardAt: agents.lastCallAt(each.location.id),
-    })),
+    atLocations: listStatesAtLocations(reader, record).map((each) => {
+      const row = findLocation(reader, { id: each.location.id });
+      return { ...each, agent: row && readContact(row, agents) };
+    }),
     job: record.row.type === "push" ? readJob(reader, record, now) : undefined,
     alerts:
       record.row.type === "alert"

@@ -32,7 +32,7 @@ import { screenOperation } from "../../../ui/screens/routes";
 import { RelativeTime } from "../../../ui/times";
 import { linksOf } from "../../activity/screens/target-links";
 import type { Alarm } from "../../alarms/alarms";
-import { type AgentContact, isOutdated, readContact } from "../../locations/screens/contact";
+import { type AgentContact, isOutdated, isSilent, readContact } from "../../monitors/agent-contact";
 import { listLocations } from "../../locations/store";
 import { createIncidentCache } from "../../incidents/records";
 import { ReportLink } from "../../incidents/screens/list";
@@ -120,7 +120,7 @@ export function overviewAdminRoutes(deps: AdminDependencies) {
         const isTooBusy = monitoring.isTooBusy();
         const agents = listLocations(ctx.db, {})
           .map((row) => readContact(row, monitoring))
-          .filter(needsAttention);
+          .filter((contact) => isSilent(contact) || isOutdated(contact));
         return render.screen(
           { request, requestContext },
           {
@@ -328,42 +328,53 @@ function BusyNotice({ isTooBusy }: { isTooBusy: boolean }) {
   );
 }
 
-/** Maximum number of alarms shown; further ones are counted. */
-const ALARMS_SHOWN = 3;
+/** Maximum number of notices of one kind; further ones are counted. */
+const NOTICES_SHOWN = 3;
 
-/** Alarms of the network, the mirror, the CDN and the fleet, worst first; nothing without one. */
-function AlarmNotices({ alarms, now }: { alarms: readonly Alarm[]; now: number }) {
-  const more = alarms.length - ALARMS_SHOWN;
-  const link = <a href={safeHref(FLEET_PATH)}>Fleet</a>;
+/** The first of some notices, and the number of the others in the words of `further`. */
+function NoticeList({
+  id,
+  notices,
+  further,
+}: {
+  id: string;
+  notices: readonly ComponentChildren[];
+  further(count: number): ComponentChildren;
+}) {
+  const count = notices.length - NOTICES_SHOWN;
   return (
-    <div class="alarms" id="alarms" data-live="">
-      {alarms.slice(0, ALARMS_SHOWN).map(({ kind, name, tone, detail, since }) => (
-        <Notice key={kind} tone={tone} title={name}>
-          {detail}
-          {kind === "network_lost" ? null : (
-            <>
-              {" "}
-              Since <RelativeTime at={toIso(since)} now={now} />. See {link}.
-            </>
-          )}
-        </Notice>
-      ))}
-      {more > 0 ? (
-        <Notice tone="none">
-          {plural(more, "more alarm")}: see {link}.
-        </Notice>
-      ) : null}
+    <div class="alarms" id={id} data-live="">
+      {notices.slice(0, NOTICES_SHOWN)}
+      {count > 0 ? <Notice tone="none">{further(count)}</Notice> : null}
     </div>
   );
 }
 
-/** Maximum number of agents shown; further ones are counted. */
-const AGENTS_SHOWN = 3;
-
-/** Returns true for an agent that has called, and does not call or waits for another version. */
-function needsAttention(contact: AgentContact): boolean {
-  const isSilent = contact.heardAt !== undefined && contact.presence !== "present";
-  return isSilent || isOutdated(contact);
+/** Alarms of the network, the mirror, the CDN and the fleet, worst first; nothing without one. */
+function AlarmNotices({ alarms, now }: { alarms: readonly Alarm[]; now: number }) {
+  const link = <a href={safeHref(FLEET_PATH)}>Fleet</a>;
+  const notices = alarms.map(({ kind, name, tone, detail, since }) => (
+    <Notice key={kind} tone={tone} title={name}>
+      {detail}
+      {kind === "network_lost" ? null : (
+        <>
+          {" "}
+          Since <RelativeTime at={toIso(since)} now={now} />. See {link}.
+        </>
+      )}
+    </Notice>
+  ));
+  return (
+    <NoticeList
+      id="alarms"
+      notices={notices}
+      further={(count) => (
+        <>
+          {plural(count, "more alarm")}: see {link}.
+        </>
+      )}
+    />
+  );
 }
 
 /** Agents of locations that need attention; nothing without one. */
@@ -376,33 +387,32 @@ function AgentNotices({
   role: Role;
   now: number;
 }) {
-  const more = agents.length - AGENTS_SHOWN;
   const isAdmin = roleAllows(role, "admin");
+  const notices = agents.map((contact) => {
+    const { row, presence, contactAt = row.createdAt } = contact;
+    const { id, name } = row;
+    const at = <RelativeTime at={toIso(contactAt)} now={now} />;
+    const link = isAdmin ? <a href={safeHref(locationPath(id))}>See its location.</a> : null;
+    return isOutdated(contact) ? (
+      <Notice key={id} tone="degraded" title={`The agent of ${name} has another version`}>
+        It waits until server and agent are one minor version apart at most. {link}
+      </Notice>
+    ) : (
+      <Notice key={id} tone="partial" title={`The agent of ${name} is silent`}>
+        It called last {at}.{" "}
+        {presence === "left_out"
+          ? "Its location is left out: monitors are judged by their other locations."
+          : "11.5 minutes after its last call the location is left out."}{" "}
+        {link}
+      </Notice>
+    );
+  });
   return (
-    <div class="alarms" id="agents" data-live="">
-      {agents.slice(0, AGENTS_SHOWN).map((contact) => {
-        const { row, presence, heardAt = row.createdAt } = contact;
-        const { id, name } = row;
-        const at = <RelativeTime at={toIso(heardAt)} now={now} />;
-        const link = isAdmin ? <a href={safeHref(locationPath(id))}>See its location.</a> : null;
-        return isOutdated(contact) ? (
-          <Notice key={id} tone="degraded" title={`The agent of ${name} has another version`}>
-            It waits until server and agent are one minor version apart at most. {link}
-          </Notice>
-        ) : (
-          <Notice key={id} tone="partial" title={`The agent of ${name} does not call`}>
-            It called last {at}.{" "}
-            {presence === "left_out"
-              ? "Its location is left out: monitors are judged by their other locations."
-              : "Ten minutes later its location is left out."}{" "}
-            {link}
-          </Notice>
-        );
-      })}
-      {more > 0 ? (
-        <Notice tone="none">{plural(more, "more agent")} of locations need attention.</Notice>
-      ) : null}
-    </div>
+    <NoticeList
+      id="agents"
+      notices={notices}
+      further={(count) => <>{plural(count, "more agent")} of locations need attention.</>}
+    />
   );
 }
 

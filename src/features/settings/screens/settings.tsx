@@ -6,7 +6,7 @@ import { ROLES } from "../../../base/actor";
 import { PRODUCTS } from "../../../base/import-report";
 import { runInSlices } from "../../../base/in-slices";
 import { formatBytes, percent } from "../../../base/numbers";
-import { capitalised, plural } from "../../../base/text";
+import { andList, capitalised, plural } from "../../../base/text";
 import { DAY_MS, EXPIRES_SOON_MS, toIso } from "../../../base/time";
 import type { Ctx } from "../../../context";
 import { listNewestAudits } from "../../../events/audit-search";
@@ -42,6 +42,7 @@ import { readScheduledBackups } from "../../backups/schedule";
 import { countKeys } from "../../keys/records";
 import { listLocations } from "../../locations/store";
 import { describeMissing, findRelayRecord, mailReadiness } from "../../mail/settings";
+import { isSilent, readContact } from "../../monitors/agent-contact";
 import type { Monitoring } from "../../monitors/monitoring";
 import { listExpiringKeyRows } from "../../users/store";
 import { listUsers } from "../../users/users";
@@ -246,7 +247,7 @@ const NOTES: Readonly<
   [LOCATIONS_PATH]: ({ ctx: { db }, monitoring }) => {
     const rows = listLocations(db, {});
     if (rows.length === 0) return "Only this server checks monitors";
-    const silent = rows.filter(({ id }) => monitoring.presenceOf(id) !== "present").length;
+    const silent = rows.filter((row) => isSilent(readContact(row, monitoring))).length;
     return (
       <>
         This server and {plural(rows.length, "location")}
@@ -260,8 +261,7 @@ const NOTES: Readonly<
   },
 
   [IMPORTS_PATH]: () => {
-    const products = Object.values(PRODUCTS);
-    return `From ${products.slice(0, -1).join(", ")} and ${products.at(-1)}`;
+    return `From ${andList(Object.values(PRODUCTS))}`;
   },
 
   [BACKUPS_PATH]: ({ ctx: { db }, now }) => {

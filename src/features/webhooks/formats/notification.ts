@@ -332,7 +332,9 @@ function locationNotification(data: Data): NotificationText {
     tone: MONITOR_TONES.down,
     facts: factsOf({ Since: moment(textOf(data, "silent_since")) }),
     body: [
-      paragraph("Its agent has not called. Its monitors are judged by their other locations."),
+      paragraph(
+        "The agent has not called for 3 minutes. The last states from there count until 11.5 minutes after its last call.",
+      ),
     ],
     components: [],
     url: textOf(data, "url"),

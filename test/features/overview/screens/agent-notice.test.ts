@@ -31,8 +31,8 @@ test("the overview names an agent that has called and does not any longer, until
   // The agent of Oregon has never called: it is not set up yet.
   const [notice = "", ...others] = await notices();
   expect(others).toEqual([]);
-  expect(notice).toContain("The agent of Berlin does not call");
-  expect(notice).toContain("Ten minutes later its location is left out.");
+  expect(notice).toContain("The agent of Berlin is silent");
+  expect(notice).toContain("11.5 minutes after its last call the location is left out.");
   await clock.advance(10 * MINUTE_MS);
   expect((await notices()).join()).toContain("Its location is left out");
   engine?.noteCall(id, VERSION);
