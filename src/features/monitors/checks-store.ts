@@ -29,165 +29,164 @@ function declareResults({ checks, rollups, states, key }: ResultTables) {
   // Name of the first column, which the text of a statement needs below an alias.
   const num = sql.identifier(checks.monitorNum.name);
 
-  /**
-   * Stores a result. Returns 0 if the monitor has a result of the same millisecond, which is kept:
-   * after two checks at once, or when the clock was set back.
-   */
-  const insertCheck = mutate((orm, $: CheckRow) =>
-    orm
-      .insert(checks)
-      .values({
-        monitorNum: $.monitorNum,
-        at: $.at,
-        outcome: $.outcome,
-        latencyMs: $.latencyMs,
-        message: $.message,
-      })
-      .onConflictDoNothing(),
-  );
+  const inSpan = ($: { monitorNum: number; from: number; to: number }) =>
+    and(eq(checks.monitorNum, $.monitorNum), gte(checks.at, $.from), lt(checks.at, $.to));
 
-  /** Lists results older than `before` (unix ms), newest first. */
-  const listChecksBefore = selectMany(
-    (orm, $: { monitorNum: number; before: number; limit: number }) =>
+  return {
+    /**
+     * Stores a result. Returns 0 if the monitor has a result of the same millisecond, which is kept:
+     * after two checks at once, or when the clock was set back.
+     */
+    insertCheck: mutate((orm, $: CheckRow) =>
+      orm
+        .insert(checks)
+        .values({
+          monitorNum: $.monitorNum,
+          at: $.at,
+          outcome: $.outcome,
+          latencyMs: $.latencyMs,
+          message: $.message,
+        })
+        .onConflictDoNothing(),
+    ),
+
+    /** Lists results older than `before` (unix ms), newest first. */
+    listChecksBefore: selectMany((orm, $: { monitorNum: number; before: number; limit: number }) =>
       orm
         .select()
         .from(checks)
         .where(and(eq(checks.monitorNum, $.monitorNum), lt(checks.at, $.before)))
         .orderBy(desc(checks.at))
         .limit($.limit),
-  );
+    ),
 
-  /** Lists the last stored result of monitors (`nums`: a JSON list). */
-  const listLastChecks = selectMany((orm, $: { nums: string }) =>
-    orm
-      .select({ row: checks })
-      .from(sql`json_each(${$.nums}) AS j`)
-      .crossJoin(checks)
-      .where(
-        sql`${checks.monitorNum} = j.value AND ${checks.at} = (
+    /** Lists the last stored result of monitors (`nums`: a JSON list). */
+    listLastChecks: selectMany((orm, $: { nums: string }) =>
+      orm
+        .select({ row: checks })
+        .from(sql`json_each(${$.nums}) AS j`)
+        .crossJoin(checks)
+        .where(
+          sql`${checks.monitorNum} = j.value AND ${checks.at} = (
           SELECT max(c.at) FROM ${checks} AS c WHERE c.${num} = j.value)`,
-      ),
-  );
+        ),
+    ),
 
-  /** Lists the `each` newest results until a time of monitors (`nums`: a JSON list), oldest first per monitor. */
-  const listNewestChecks = selectMany((orm, $: { nums: string; each: number; until: number }) =>
-    orm
-      .select({ row: checks })
-      .from(sql`json_each(${$.nums}) AS j`)
-      .crossJoin(checks)
-      .where(
-        sql`${checks.monitorNum} = j.value AND ${checks.at} >= coalesce((
+    /** Lists the `each` newest results until a time of monitors (`nums`: a JSON list), oldest first per monitor. */
+    listNewestChecks: selectMany((orm, $: { nums: string; each: number; until: number }) =>
+      orm
+        .select({ row: checks })
+        .from(sql`json_each(${$.nums}) AS j`)
+        .crossJoin(checks)
+        .where(
+          sql`${checks.monitorNum} = j.value AND ${checks.at} >= coalesce((
           SELECT c.at FROM ${checks} AS c WHERE c.${num} = j.value AND c.at <= ${$.until}
           ORDER BY c.at DESC LIMIT 1 OFFSET ${$.each} - 1), 0) AND ${checks.at} <= ${$.until}`,
-      ),
-  );
+        ),
+    ),
 
-  /*
-   * Results by hour, and rollups. None is hot: rollups are made once an hour per monitor, latencies
-   * are read on demand. All statements take ranges of primary keys; monitors that are due are found
-   * by an index of `rolled_until`.
-   */
-  const inSpan = ($: { monitorNum: number; from: number; to: number }) =>
-    and(eq(checks.monitorNum, $.monitorNum), gte(checks.at, $.from), lt(checks.at, $.to));
-
-  /**
-   * Lists the monitors that are rolled up to a time before `due` (unix ms), the furthest behind
-   * first.
-   */
-  const listBehind = selectMany((orm, $: { due: number; limit: number }) =>
-    orm
-      .select({ monitorNum: key, rolledUntil: states.rolledUntil })
-      .from(states)
-      .where(lt(states.rolledUntil, $.due))
-      .orderBy(asc(states.rolledUntil))
-      .limit($.limit),
-  );
-
-  /**
-   * Sets the progress of monitors that are rolled up beyond `at` (unix ms) back to it, after the
-   * clock was set back.
-   */
-  const returnTo = mutate((orm, $: { at: number }) =>
-    orm.update(states).set({ rolledUntil: $.at }).where(gt(states.rolledUntil, $.at)),
-  );
-
-  const saveRolledUntil = mutate((orm, $: { monitorNum: number; rolledUntil: number }) =>
-    orm.update(states).set({ rolledUntil: $.rolledUntil }).where(eq(key, $.monitorNum)),
-  );
-
-  /** Finds the time of the first result within a span; null without one. */
-  const findFirstCheck = selectOne((orm, $: { monitorNum: number; from: number; to: number }) =>
-    orm
-      .select({ at: sql<number | null>`min(${checks.at})` })
-      .from(checks)
-      .where(inSpan($)),
-  );
-
-  /** Lists the results of a span with a known outcome, oldest first. */
-  const listResults = selectMany((orm, $: { monitorNum: number; from: number; to: number }) =>
-    orm
-      .select({
-        at: checks.at,
-        outcome: checks.outcome,
-        latencyMs: checks.latencyMs,
-      })
-      .from(checks)
-      .where(and(inSpan($), ne(checks.outcome, "unknown")))
-      .orderBy(asc(checks.at)),
-  );
-
-  /** Stores a rollup, replacing an earlier one of the same time. */
-  const saveRollup = mutate((orm, $: RollupRow) =>
-    orm
-      .insert(rollups)
-      .values({
-        monitorNum: $.monitorNum,
-        size: $.size,
-        at: $.at,
-        checks: $.checks,
-        failures: $.failures,
-        answers: $.answers,
-        latencySum: $.latencySum,
-        latencyMin: $.latencyMin,
-        latencyMax: $.latencyMax,
-        sketch: $.sketch,
-      })
-      .onConflictDoUpdate({
-        target: [rollups.monitorNum, rollups.size, rollups.at],
-        set: {
-          checks: sql`excluded.checks`,
-          failures: sql`excluded.failures`,
-          answers: sql`excluded.answers`,
-          latencySum: sql`excluded.latency_sum`,
-          latencyMin: sql`excluded.latency_min`,
-          latencyMax: sql`excluded.latency_max`,
-          sketch: sql`excluded.sketch`,
-        },
-      }),
-  );
-
-  /**
-   * Lists the rollups of one monitor and size, from `from` to before `to` (unix ms), oldest first.
-   */
-  const listRollups = selectMany(
-    (orm, $: { monitorNum: number; size: number; from: number; to: number }) =>
+    /*
+     * Results by hour, and rollups. None is hot: rollups are made once an hour per monitor, latencies
+     * are read on demand. All statements take ranges of primary keys; monitors that are due are found
+     * by an index of `rolled_until`.
+     */
+    /**
+     * Lists the monitors that are rolled up to a time before `due` (unix ms), the furthest behind
+     * first.
+     */
+    listBehind: selectMany((orm, $: { due: number; limit: number }) =>
       orm
-        .select()
-        .from(rollups)
-        .where(
-          and(
-            eq(rollups.monitorNum, $.monitorNum),
-            eq(rollups.size, $.size),
-            gte(rollups.at, $.from),
-            lt(rollups.at, $.to),
-          ),
-        )
-        .orderBy(asc(rollups.at)),
-  );
+        .select({ monitorNum: key, rolledUntil: states.rolledUntil })
+        .from(states)
+        .where(lt(states.rolledUntil, $.due))
+        .orderBy(asc(states.rolledUntil))
+        .limit($.limit),
+    ),
 
-  /** Deletes results of a monitor older than `before` (unix ms), oldest first, at most `limit`. */
-  const deleteChecksBefore = mutate(
-    (orm, $: { monitorNum: number; before: number; limit: number }) =>
+    /**
+     * Sets the progress of monitors that are rolled up beyond `at` (unix ms) back to it, after the
+     * clock was set back.
+     */
+    returnTo: mutate((orm, $: { at: number }) =>
+      orm.update(states).set({ rolledUntil: $.at }).where(gt(states.rolledUntil, $.at)),
+    ),
+
+    saveRolledUntil: mutate((orm, $: { monitorNum: number; rolledUntil: number }) =>
+      orm.update(states).set({ rolledUntil: $.rolledUntil }).where(eq(key, $.monitorNum)),
+    ),
+
+    /** Finds the time of the first result within a span; null without one. */
+    findFirstCheck: selectOne((orm, $: { monitorNum: number; from: number; to: number }) =>
+      orm
+        .select({ at: sql<number | null>`min(${checks.at})` })
+        .from(checks)
+        .where(inSpan($)),
+    ),
+
+    /** Lists the results of a span with a known outcome, oldest first. */
+    listResults: selectMany((orm, $: { monitorNum: number; from: number; to: number }) =>
+      orm
+        .select({
+          at: checks.at,
+          outcome: checks.outcome,
+          latencyMs: checks.latencyMs,
+        })
+        .from(checks)
+        .where(and(inSpan($), ne(checks.outcome, "unknown")))
+        .orderBy(asc(checks.at)),
+    ),
+
+    /** Stores a rollup, replacing an earlier one of the same time. */
+    saveRollup: mutate((orm, $: RollupRow) =>
+      orm
+        .insert(rollups)
+        .values({
+          monitorNum: $.monitorNum,
+          size: $.size,
+          at: $.at,
+          checks: $.checks,
+          failures: $.failures,
+          answers: $.answers,
+          latencySum: $.latencySum,
+          latencyMin: $.latencyMin,
+          latencyMax: $.latencyMax,
+          sketch: $.sketch,
+        })
+        .onConflictDoUpdate({
+          target: [rollups.monitorNum, rollups.size, rollups.at],
+          set: {
+            checks: sql`excluded.checks`,
+            failures: sql`excluded.failures`,
+            answers: sql`excluded.answers`,
+            latencySum: sql`excluded.latency_sum`,
+            latencyMin: sql`excluded.latency_min`,
+            latencyMax: sql`excluded.latency_max`,
+            sketch: sql`excluded.sketch`,
+          },
+        }),
+    ),
+
+    /**
+     * Lists the rollups of one monitor and size, from `from` to before `to` (unix ms), oldest first.
+     */
+    listRollups: selectMany(
+      (orm, $: { monitorNum: number; size: number; from: number; to: number }) =>
+        orm
+          .select()
+          .from(rollups)
+          .where(
+            and(
+              eq(rollups.monitorNum, $.monitorNum),
+              eq(rollups.size, $.size),
+              gte(rollups.at, $.from),
+              lt(rollups.at, $.to),
+            ),
+          )
+          .orderBy(asc(rollups.at)),
+    ),
+
+    /** Deletes results of a monitor older than `before` (unix ms), oldest first, at most `limit`. */
+    deleteChecksBefore: mutate((orm, $: { monitorNum: number; before: number; limit: number }) =>
       orm.delete(checks).where(
         and(
           eq(checks.monitorNum, $.monitorNum),
@@ -196,108 +195,89 @@ function declareResults({ checks, rollups, states, key }: ResultTables) {
               WHERE c.${num} = ${$.monitorNum} ORDER BY c.at LIMIT 1 OFFSET ${$.limit}), ${$.before})`,
         ),
       ),
-  );
+    ),
 
-  /** Deletes rollups of one size older than `before` (unix ms), oldest first, at most `limit`. */
-  const deleteRollupsBefore = mutate(
-    (orm, $: { monitorNum: number; size: number; before: number; limit: number }) =>
-      orm.delete(rollups).where(
-        and(
-          eq(rollups.monitorNum, $.monitorNum),
-          eq(rollups.size, $.size),
-          lt(rollups.at, $.before),
-          sql`${rollups.at} < coalesce((SELECT r.at FROM ${rollups} AS r
+    /** Deletes rollups of one size older than `before` (unix ms), oldest first, at most `limit`. */
+    deleteRollupsBefore: mutate(
+      (orm, $: { monitorNum: number; size: number; before: number; limit: number }) =>
+        orm.delete(rollups).where(
+          and(
+            eq(rollups.monitorNum, $.monitorNum),
+            eq(rollups.size, $.size),
+            lt(rollups.at, $.before),
+            sql`${rollups.at} < coalesce((SELECT r.at FROM ${rollups} AS r
               WHERE r.${num} = ${$.monitorNum} AND r.size = ${$.size}
               ORDER BY r.at LIMIT 1 OFFSET ${$.limit}), ${$.before})`,
-        ),
-      ),
-  );
-
-  /** Finds the earliest time up to which monitors (`nums`: a JSON list) are rolled up. */
-  const findLeastRolledUntil = selectOne((orm, $: { nums: string }) =>
-    orm
-      .select({ at: sql<number | null>`min(${states.rolledUntil})` })
-      .from(states)
-      .where(sql`${key} IN (SELECT value FROM json_each(${$.nums}))`),
-  );
-
-  /** Lists the rollups of monitors (`nums`: a JSON list) in one size, from `from` to before `to`. */
-  const listRollupsOfMonitors = selectMany(
-    (orm, $: { nums: string; size: number; from: number; to: number }) =>
-      orm
-        .select({ row: rollups })
-        .from(sql`json_each(${$.nums}) AS j`)
-        .crossJoin(states)
-        .crossJoin(rollups)
-        .where(
-          and(
-            sql`${key} = j.value AND ${rollups.monitorNum} = j.value`,
-            eq(rollups.size, $.size),
-            gte(rollups.at, $.from),
-            lt(rollups.at, $.to),
-            // Later times are read from results. After the clock was set back, both may contain the
-            // same checks.
-            sql`${rollups.at} <= ${states.rolledUntil} - ${$.size}`,
           ),
         ),
-  );
+    ),
 
-  /** Lists the results of monitors (`nums`: a JSON list) in a span that are not rolled up yet. */
-  const listUnrolledResults = selectMany((orm, $: { nums: string; from: number; to: number }) =>
-    orm
-      .select({
-        at: checks.at,
-        outcome: checks.outcome,
-        latencyMs: checks.latencyMs,
-      })
-      .from(sql`json_each(${$.nums}) AS j`)
-      .crossJoin(states)
-      .crossJoin(checks)
-      .where(
-        and(
-          sql`${key} = j.value AND ${checks.monitorNum} = j.value`,
-          sql`${checks.at} >= max(${states.rolledUntil}, ${$.from})`,
-          lt(checks.at, $.to),
-          ne(checks.outcome, "unknown"),
+    /** Finds the earliest time up to which monitors (`nums`: a JSON list) are rolled up. */
+    findLeastRolledUntil: selectOne((orm, $: { nums: string }) =>
+      orm
+        .select({ at: sql<number | null>`min(${states.rolledUntil})` })
+        .from(states)
+        .where(sql`${key} IN (SELECT value FROM json_each(${$.nums}))`),
+    ),
+
+    /** Lists the rollups of monitors (`nums`: a JSON list) in one size, from `from` to before `to`. */
+    listRollupsOfMonitors: selectMany(
+      (orm, $: { nums: string; size: number; from: number; to: number }) =>
+        orm
+          .select({ row: rollups })
+          .from(sql`json_each(${$.nums}) AS j`)
+          .crossJoin(states)
+          .crossJoin(rollups)
+          .where(
+            and(
+              sql`${key} = j.value AND ${rollups.monitorNum} = j.value`,
+              eq(rollups.size, $.size),
+              gte(rollups.at, $.from),
+              lt(rollups.at, $.to),
+              // Later times are read from results. After the clock was set back, both may contain the
+              // same checks.
+              sql`${rollups.at} <= ${states.rolledUntil} - ${$.size}`,
+            ),
+          ),
+    ),
+
+    /** Lists the results of monitors (`nums`: a JSON list) in a span that are not rolled up yet. */
+    listUnrolledResults: selectMany((orm, $: { nums: string; from: number; to: number }) =>
+      orm
+        .select({
+          at: checks.at,
+          outcome: checks.outcome,
+          latencyMs: checks.latencyMs,
+        })
+        .from(sql`json_each(${$.nums}) AS j`)
+        .crossJoin(states)
+        .crossJoin(checks)
+        .where(
+          and(
+            sql`${key} = j.value AND ${checks.monitorNum} = j.value`,
+            sql`${checks.at} >= max(${states.rolledUntil}, ${$.from})`,
+            lt(checks.at, $.to),
+            ne(checks.outcome, "unknown"),
+          ),
         ),
-      ),
-  );
+    ),
 
-  /** Lists the average response times of monitors (`nums`: a JSON list) by hour from `from` on. */
-  const listHourAverages = selectMany((orm, $: { nums: string; from: number }) =>
-    orm
-      .select({
-        monitorNum: rollups.monitorNum,
-        at: rollups.at,
-        latencySum: rollups.latencySum,
-        answers: rollups.answers,
-      })
-      .from(sql`json_each(${$.nums}) AS j`)
-      .crossJoin(rollups)
-      .where(
-        sql`${rollups.monitorNum} = j.value AND ${rollups.size} = ${sql.raw(String(HOUR_MS))}
+    /** Lists the average response times of monitors (`nums`: a JSON list) by hour from `from` on. */
+    listHourAverages: selectMany((orm, $: { nums: string; from: number }) =>
+      orm
+        .select({
+          monitorNum: rollups.monitorNum,
+          at: rollups.at,
+          latencySum: rollups.latencySum,
+          answers: rollups.answers,
+        })
+        .from(sql`json_each(${$.nums}) AS j`)
+        .crossJoin(rollups)
+        .where(
+          sql`${rollups.monitorNum} = j.value AND ${rollups.size} = ${sql.raw(String(HOUR_MS))}
           AND ${rollups.at} >= ${$.from}`,
-      ),
-  );
-
-  return {
-    insertCheck,
-    listChecksBefore,
-    listLastChecks,
-    listNewestChecks,
-    listBehind,
-    returnTo,
-    saveRolledUntil,
-    findFirstCheck,
-    listResults,
-    saveRollup,
-    listRollups,
-    deleteChecksBefore,
-    deleteRollupsBefore,
-    findLeastRolledUntil,
-    listRollupsOfMonitors,
-    listUnrolledResults,
-    listHourAverages,
+        ),
+    ),
   };
 }
 
@@ -325,25 +305,7 @@ const LOCATION_TABLES = {
 /** Results from other locations. */
 export const ofLocations = declareResults(LOCATION_TABLES as unknown as ResultTables);
 
-export const {
-  insertCheck,
-  listChecksBefore,
-  listLastChecks,
-  listNewestChecks,
-  listBehind,
-  returnTo,
-  saveRolledUntil,
-  findFirstCheck,
-  listResults,
-  saveRollup,
-  listRollups,
-  deleteChecksBefore,
-  deleteRollupsBefore,
-  findLeastRolledUntil,
-  listRollupsOfMonitors,
-  listUnrolledResults,
-  listHourAverages,
-} = ofMonitors;
+export const { insertCheck, listChecksBefore, listLastChecks, saveRollup } = ofMonitors;
 
 /*
  * Times before a monitor was created here, which an import writes. Rows that are there stay as they are. An import
