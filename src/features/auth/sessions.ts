@@ -3,7 +3,7 @@
  */
 import { LRUCache } from "lru-cache";
 import type { Role } from "../../base/actor";
-import { encodeBase62, type RandomBytes, sha256 } from "../../base/hash";
+import { newToken, type RandomBytes, sha256 } from "../../base/hash";
 import { lazy } from "../../base/lazy";
 import { knownZone, UNCHOSEN_ZONE, zoneLabel } from "../../base/zones";
 import type { Ctx } from "../../context";
@@ -240,12 +240,10 @@ function createLastSeen(ctx: Ctx) {
  * Token of a session, a step or a one-time link: 32 random bytes in 43 base62 characters. The database stores
  * only its SHA-256, by which it is found.
  */
-const TOKEN_BYTES = 32;
-const TOKEN_LENGTH = 43;
 const SHAPE = /^[0-9A-Za-z]{43}$/;
 
 export function generateToken(random: RandomBytes): string {
-  return encodeBase62(random(TOKEN_BYTES), TOKEN_LENGTH);
+  return newToken(random);
 }
 
 /** Returns the hash of a token; undefined for a text of another shape. */

@@ -5,7 +5,7 @@
  */
 import type { Actor } from "../../base/actor";
 import { conflict, notFound } from "../../base/errors";
-import { encodeBase62, sha256 } from "../../base/hash";
+import { newToken, sha256, tokenKey } from "../../base/hash";
 import { type ApplyMetadata, freeRef } from "../../base/ids";
 import { LOCAL } from "../../base/status";
 import { firstNames, toRef } from "../../base/text";
@@ -28,16 +28,12 @@ import {
   listMonitorsAt,
   listTokensOfLocation,
   type LocationRow,
-  type LocationTokenRow,
   updateLocationRow,
 } from "./store";
 import type { LocationInput } from "./wire";
 
 /** Maximum number of locations of an installation. */
 const LOCATIONS_MAX = 100;
-
-const TOKEN_BYTES = 32;
-const TOKEN_LENGTH = 43;
 
 /** Number of monitors that a refused deletion names, and of those that it counts. */
 const NAMED_MAX = 3;
@@ -58,7 +54,7 @@ export function createLocation(
   metadata: ApplyMetadata = {},
 ): RevealedLocation {
   const row = createWithoutToken(ctx, tx, input, actor, metadata);
-  const token = newToken(ctx);
+  const token = newToken(ctx.random);
   storeToken(ctx, tx, row.id, token);
   return { row, token };
 }
@@ -149,7 +145,7 @@ export function rotateLocationToken(
   id: string,
   overlap: Overlap,
   actor: Actor,
-  token = newToken(ctx),
+  token = newToken(ctx.random),
 ): RevealedLocation {
   const before = getLocation(tx, id);
   const now = ctx.clock.now();
@@ -229,10 +225,6 @@ function save(
   return saved;
 }
 
-function newToken(ctx: Ctx): string {
-  return encodeBase62(ctx.random(TOKEN_BYTES), TOKEN_LENGTH);
-}
-
 /** Stores a token that counts until it is ended. */
 function storeToken(ctx: Ctx, tx: Tx, locationId: string, token: string): void {
   const createdAt = ctx.clock.now();
@@ -252,9 +244,6 @@ export function getLocation(reader: Reader, id: string): LocationRow {
   return row;
 }
 
-/** Number of hexadecimal digits of a token's hash that name it within its location. */
-const KEY_LENGTH = 16;
-
 /** A token of a location, without its value. */
 export interface LocationToken {
   /** Start of its hash, which names it. */
@@ -268,13 +257,9 @@ export interface LocationToken {
 export function tokensOfLocation(reader: Reader, id: string, now: number): LocationToken[] {
   return listTokensOfLocation(reader, { locationId: id })
     .filter(({ endsAt }) => endsAt === null || endsAt > now)
-    .map(({ hash, createdAt, endsAt }) => ({ key: keyOf(hash), createdAt, endsAt }));
+    .map(({ hash, createdAt, endsAt }) => ({ key: tokenKey(hash), createdAt, endsAt }));
 }
 
 function findTokenByKey(reader: Reader, locationId: string, key: string) {
-  return listTokensOfLocation(reader, { locationId }).find(({ hash }) => keyOf(hash) === key);
-}
-
-function keyOf(hash: LocationTokenRow["hash"]): string {
-  return hash.toString("hex").slice(0, KEY_LENGTH);
+  return listTokensOfLocation(reader, { locationId }).find(({ hash }) => tokenKey(hash) === key);
 }

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Actor } from "../../base/actor";
-import { encodeBase62, sha256 } from "../../base/hash";
+import { newToken, sha256 } from "../../base/hash";
 import { DAY_MS } from "../../base/time";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
@@ -216,8 +216,6 @@ function noteOf(finding: Finding): string {
 const REPORT_TOKEN = "mail_report_token";
 
 /** 32 random bytes in 43 base62 characters. The database stores only their SHA-256. */
-const TOKEN_BYTES = 32;
-const TOKEN_LENGTH = 43;
 const SHAPE = /^[0-9A-Za-z]{43}$/;
 
 /** The stored token. */
@@ -243,7 +241,7 @@ export function isReportToken(reader: Reader, text: string): boolean {
 /** Creates the token, which replaces an earlier one at once. It is returned only here. */
 export function makeReportToken(ctx: Ctx, tx: Tx, actor: Actor): string {
   const hadOne = findReportToken(tx) !== undefined;
-  const token = encodeBase62(ctx.random(TOKEN_BYTES), TOKEN_LENGTH);
+  const token = newToken(ctx.random);
   const now = ctx.clock.now();
   const value: ReportToken = { hash: sha256(token).toString("hex"), createdAt: now };
   putSetting(tx, { name: REPORT_TOKEN, value, now });

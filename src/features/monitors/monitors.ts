@@ -3,6 +3,7 @@
  * that its schema has examined, and finds the other errors: see `settings.ts`.
  */
 import type { Actor } from "../../base/actor";
+import { tokenKey } from "../../base/hash";
 import { conflict, notFound } from "../../base/errors";
 import { isPassive } from "../../base/status";
 import { type ApplyMetadata, freeRef, type ManagedMetadata } from "../../base/ids";
@@ -46,7 +47,7 @@ import {
   touchMonitorRows,
   updateMonitorRow,
 } from "./store";
-import { addImportedTokens, giveToken, type ImportedToken, keyOf } from "./tokens";
+import { addImportedTokens, giveToken, type ImportedToken } from "./tokens";
 import type { AcknowledgeBody, CreateMonitorBody, UpdateMonitorBody } from "./wire";
 
 /** Ids and tokens of a new monitor from a configuration file or an import. */
@@ -385,7 +386,7 @@ export function rotateToken(
 /** Ends a token of a monitor, which is refused from now on. Throws `not_found`. */
 export function endToken(ctx: Ctx, tx: Tx, id: string, key: string, actor: Actor): MonitorRecord {
   const { row } = getMonitorRecord(tx, id);
-  const token = listTokensOf(tx, { monitorId: id }).find(({ hash }) => keyOf(hash) === key);
+  const token = listTokensOf(tx, { monitorId: id }).find(({ hash }) => tokenKey(hash) === key);
   if (!token) throw notFound("token");
   deleteToken(tx, token);
   updateMonitorRow(tx, changedRow(ctx, row));

@@ -2,10 +2,11 @@
  * Tokens of monitored jobs: generated ones, 32 random bytes in 43 base62 characters, and those of other products. The
  * database stores only their SHA-256. The gateway finds the monitor of a call by the directory at the end.
  */
-import { encodeBase62, sha256, sha256Hex } from "../../base/hash";
+import { newToken, sha256, sha256Hex, tokenKey } from "../../base/hash";
 import type { TokenKind } from "../../base/status";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";
+import { createTokenDirectory } from "../../db/token-directory";
 import {
   deleteMonitorTokens,
   findMonitorToken,
@@ -15,8 +16,6 @@ import {
   type TokenKey,
 } from "./job-store";
 
-const TOKEN_BYTES = 32;
-const TOKEN_LENGTH = 43;
 const SHAPE = /^[0-9A-Za-z]{43}$/;
 
 /**
@@ -24,7 +23,7 @@ const SHAPE = /^[0-9A-Za-z]{43}$/;
  * once and never store it.
  */
 export function giveToken(ctx: Ctx, tx: Tx, monitorId: string): string {
-  const token = encodeBase62(ctx.random(TOKEN_BYTES), TOKEN_LENGTH);
+  const token = newToken(ctx.random);
   const kind = "native";
   deleteMonitorTokens(tx, { monitorId, kind });
   const createdAt = ctx.clock.now();
@@ -96,9 +95,6 @@ export function addImportedTokens(
   return added;
 }
 
-/** Number of hexadecimal digits of a token's hash that name it within its monitor. */
-const KEY_LENGTH = 16;
-
 /** A token of a push monitor, without its value. */
 export interface MonitorToken {
   /** Start of its hash, which names it. */
@@ -115,7 +111,7 @@ export interface MonitorToken {
 export function tokensOf(reader: Reader, monitorId: string): MonitorToken[] {
   return listTokensOf(reader, { monitorId }).map(
     ({ hash, kind, createdAt, lastUsedAt, isShort }) => ({
-      key: keyOf(hash),
+      key: tokenKey(hash),
       kind,
       createdAt,
       lastUsedAt,
@@ -124,20 +120,12 @@ export function tokensOf(reader: Reader, monitorId: string): MonitorToken[] {
   );
 }
 
-/** Returns the name of a token within its monitor. */
-export function keyOf(hash: Buffer): string {
-  return hash.toString("hex").slice(0, KEY_LENGTH);
-}
-
 /** Returns the hash that finds a token, in hexadecimal; undefined for a text of another shape. */
 function hashHeartbeatToken(token: string): string | undefined {
   return SHAPE.test(token) ? sha256Hex(token) : undefined;
 }
 
-/**
- * The tokens of all push monitors by their hashes, in memory: the gateway reads this and
- * not the database, except for unknown tokens after another process has written. Unknown tokens are not cached.
- */
+/** Tokens of all push monitors in memory. */
 export interface HeartbeatDirectory {
   /** Returns the monitor of a generated token; undefined for an unknown token. */
   find(token: string): TokenOwner | undefined;
@@ -155,42 +143,24 @@ export interface TokenOwner {
   takesAlerts: boolean;
 }
 
-/**
- * Creates the directory. It reads the tokens at the first look-up, and again at the first one after
- * monitors changed, here or in another process. An unknown token is looked up in the database if another process has
- * written since: it may be of a monitor that the process has just created. `find` throws while they cannot be read.
- */
+/** Creates the directory. `find` and `findImported` throw while the tokens cannot be read. */
 export function createHeartbeatDirectory(ctx: Ctx): HeartbeatDirectory {
-  const owners = new Map<TokenKind, OwnersOfKind>();
-  const forget = () => owners.clear();
-  ctx.signals.monitorsChanged.on(forget);
-
-  function ownersOf(kind: TokenKind): OwnersOfKind {
-    let read = owners.get(kind);
-    if (!read) {
-      const foreignVersion = ctx.db.foreignVersion();
-      const byHash = new Map(
-        listMonitorTokens(ctx.db, { kind }).map(({ hash, monitorId, type }) => {
-          const name = hash.toString("hex");
-          const bucket = kind === "native" ? monitorId : name;
-          const takesAlerts = type === "alert";
-          return [name, { monitorId, token: { kind, hash }, bucket, takesAlerts }];
-        }),
-      );
-      read = { byHash, foreignVersion };
-      owners.set(kind, read);
-    }
-    return read;
-  }
+  const byKind = new Map<TokenKind, (hash: string) => TokenOwner | undefined>();
 
   function findOwner(kind: TokenKind, hash: string): TokenOwner | undefined {
-    const { byHash, foreignVersion } = ownersOf(kind);
-    const owner = byHash.get(hash);
-    if (owner || ctx.db.foreignVersion() === foreignVersion) return owner;
-    // One row by its index, so that guessing never makes this process read all tokens.
-    if (!findMonitorToken(ctx.db, { kind, hash: Buffer.from(hash, "hex") })) return undefined;
-    owners.delete(kind);
-    return ownersOf(kind).byHash.get(hash);
+    let find = byKind.get(kind);
+    if (!find) {
+      find = createTokenDirectory(ctx.db, ctx.signals.monitorsChanged, {
+        list: () => listMonitorTokens(ctx.db, { kind }),
+        ownerOf({ hash: own, monitorId, type }) {
+          const bucket = kind === "native" ? monitorId : own.toString("hex");
+          return { monitorId, token: { kind, hash: own }, bucket, takesAlerts: type === "alert" };
+        },
+        isStored: (own) => findMonitorToken(ctx.db, { kind, hash: own }) !== undefined,
+      });
+      byKind.set(kind, find);
+    }
+    return find(hash);
   }
 
   return {
@@ -200,10 +170,4 @@ export function createHeartbeatDirectory(ctx: Ctx): HeartbeatDirectory {
     },
     findImported: ({ kind, value }) => findOwner(kind, sha256Hex(value)),
   };
-}
-
-/** Monitors of the tokens of one kind by hash, and the version of other processes' commits when they were read. */
-interface OwnersOfKind {
-  byHash: ReadonlyMap<string, TokenOwner>;
-  foreignVersion: number;
 }
