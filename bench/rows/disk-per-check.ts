@@ -8,6 +8,7 @@ import {
   type ScheduledMonitor,
 } from "../../src/features/monitors/engine/registry";
 import type { Ctx } from "../../src/context";
+import { ALL_PRESENT } from "../../test/support/agents";
 import { type Figure, rounded } from "../support/figure";
 import { openData } from "../support/open-data";
 import { seed } from "../support/seed";
@@ -91,7 +92,7 @@ async function simulate(dataDir: string): Promise<number> {
       entries.sort((a, b) => a.at - b.at);
       now += HOUR_MS;
       checks += entries.length;
-      await ctx.db.write((tx) => recordEntries(ctx, tx, entries, false));
+      await ctx.db.write((tx) => recordEntries(ctx, tx, entries, false, ALL_PRESENT));
       while (await ctx.db.write((tx) => rollUp(tx, { now }, kept)));
     }
   } finally {

@@ -3,6 +3,7 @@ import { examine } from "../base/validation";
 import type { Ctx } from "../context";
 import { WorkMonitor } from "../features/locations/agent-wire";
 import { newEvaluation } from "../features/monitors/rules";
+import { defaultSettings, namedSettings } from "../features/monitors/settings";
 import {
   findMonitor,
   findNextNum,
@@ -76,34 +77,22 @@ function isCheckable(ctx: Ctx, monitor: unknown): monitor is WorkMonitor {
 /** Returns the row of a monitor. What only servers need has no content. */
 function rowOf(ctx: Ctx, monitor: WorkMonitor, num: number): MonitorRow {
   const now = ctx.clock.now();
+  const { id, type, config, locations, version } = monitor;
   return {
-    id: monitor.id,
+    ...namedSettings(monitor, defaultSettings(type)),
+    id,
     num,
-    ref: monitor.id,
-    name: monitor.id,
-    type: monitor.type,
-    config: monitor.config,
-    intervalSeconds: monitor.interval_seconds,
-    timeoutMs: monitor.timeout_ms,
-    failureThreshold: monitor.failure_threshold,
-    successThreshold: monitor.success_threshold,
-    retryIntervalSeconds: monitor.retry_interval_seconds,
-    degradedAfterMs: monitor.degraded_after_ms,
-    inverted: monitor.inverted,
-    locations: monitor.locations,
-    downWhen: "majority",
-    onDown: "major_outage",
-    openIncident: "never",
+    ref: id,
+    name: id,
+    type,
+    config,
+    locations,
     paused: false,
     managedBy: null,
-    version: monitor.version,
+    version,
     createdAt: now,
     updatedAt: now,
     deletedAt: null,
-    tags: [],
-    reminderSeconds: 0,
-    group: null,
-    notes: null,
   };
 }
 

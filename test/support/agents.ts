@@ -1,5 +1,6 @@
 import type { Ctx } from "../../src/context";
 import { findLocation } from "../../src/features/locations/store";
+import type { Surroundings } from "../../src/features/monitors/engine/together";
 import type { Monitoring } from "../../src/features/monitors/monitoring";
 
 /** Part of a monitoring about the agents of locations, of which each has just called. */
@@ -9,6 +10,13 @@ export const PRESENT_AGENTS = {
   presenceOf: () => "present",
   lastCallAt: () => undefined,
 } satisfies Partial<Monitoring>;
+
+/** Locations of the engine that are all in contact. */
+export const ALL_PRESENT: Surroundings = {
+  presenceOf: () => "present",
+  nameOf: (id) => id,
+  heardSince: () => 0,
+};
 
 /** Part of a monitoring about agents that called last at the time in the database. */
 export function storedAgents({

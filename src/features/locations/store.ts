@@ -1,6 +1,6 @@
-/* Locations, the tokens of their agents, and the monitors that name them. None is hot. */
-import { and, asc, eq, isNull, sql } from "drizzle-orm";
-import { deleteBy, findBy, listBy } from "../../db/rows";
+/* Locations, contact and tokens of their agents, and the monitors that name them. None is hot. */
+import { and, asc, eq, isNull, ne, sql } from "drizzle-orm";
+import { deleteBy, findBy, listBy, setBy } from "../../db/rows";
 import {
   insertInto,
   mutate,
@@ -13,7 +13,6 @@ import { locationStates, locations, locationTokens } from "../../db/tables/locat
 import { monitors } from "../../db/tables/monitors";
 
 export type LocationRow = typeof locations.$inferSelect;
-export type LocationTokenRow = typeof locationTokens.$inferSelect;
 
 type Nothing = Record<string, never>;
 
@@ -43,6 +42,34 @@ export const countLocations = selectOne((orm, _$: Nothing) =>
     .from(locations)
     .where(isNull(locations.deletedAt)),
 );
+
+/** Saves the last request of an agent (unix ms), after which its location is not offline. */
+export const saveContact = mutate(
+  (orm, $: { id: string; contactAt: number; agentVersion: string }) =>
+    orm
+      .update(locations)
+      .set({ contactAt: $.contactAt, agentVersion: $.agentVersion, offlineSince: sql`NULL` })
+      .where(eq(locations.id, $.id)),
+);
+
+/** Stores the version of an agent with which this server does not work. It is no contact. */
+export const setAgentVersion = mutate((orm, $: { id: string; agentVersion: string }) =>
+  orm
+    .update(locations)
+    .set({ agentVersion: $.agentVersion })
+    .where(
+      and(
+        eq(locations.id, $.id),
+        sql`(${locations.agentVersion} IS NULL OR ${ne(locations.agentVersion, $.agentVersion)})`,
+      ),
+    ),
+);
+
+/** Saves the start of a silence (unix ms) about which people get a message. */
+export const saveOffline = setBy(locations, ["id"], ["offlineSince"]);
+
+/** Saves the process of an agent and the number of its last result that was taken. */
+export const saveResultsTaken = setBy(locations, ["id"], ["process", "resultsTaken"]);
 
 export const insertLocationToken = insertInto(locationTokens);
 
@@ -94,14 +121,15 @@ export const endTokensAt = mutate((orm, $: { locationId: string; endsAt: number 
     ),
 );
 
-// The index finds the monitors that ever had the location; only those that name it now count.
-const isNamed = (locationId: unknown) =>
-  and(
-    eq(locationStates.locationId, locationId as string),
-    eq(monitors.num, locationStates.monitorNum),
-    isNull(monitors.deletedAt),
-    sql`instr(${monitors.locations}, '"' || ${locationId} || '"') > 0`,
-  );
+/**
+ * Joins evaluations at locations with their monitors. Rows of a location stay when a monitor leaves it; only monitors that
+ * name it count.
+ */
+export const isNamed = and(
+  eq(monitors.num, locationStates.monitorNum),
+  isNull(monitors.deletedAt),
+  sql`instr(${monitors.locations}, '"' || ${locationStates.locationId} || '"') > 0`,
+);
 
 /** Lists monitors that name a location, by name. */
 export const listMonitorsAt = selectMany((orm, $: { locationId: string; limit: number }) =>
@@ -116,7 +144,7 @@ export const listMonitorsAt = selectMany((orm, $: { locationId: string; limit: n
     })
     .from(locationStates)
     .crossJoin(monitors)
-    .where(isNamed($.locationId))
+    .where(and(eq(locationStates.locationId, $.locationId), isNamed))
     .orderBy(sql`lower(${monitors.name})`, asc(monitors.id))
     .limit($.limit),
 );
@@ -131,12 +159,6 @@ export const countMonitorsByLocation = selectMany((orm, _$: Nothing) =>
     })
     .from(locationStates)
     .crossJoin(monitors)
-    .where(
-      and(
-        eq(monitors.num, locationStates.monitorNum),
-        isNull(monitors.deletedAt),
-        sql`instr(${monitors.locations}, '"' || ${locationStates.locationId} || '"') > 0`,
-      ),
-    )
+    .where(isNamed)
     .groupBy(locationStates.locationId, locationStates.state),
 );

@@ -10,7 +10,6 @@ import { NO_STORE } from "../../http/representation";
 import { locationOf, type RequestContext } from "../../http/request-context";
 import { VERSION } from "../../version";
 import type { Monitoring } from "./monitoring";
-import { setAgentVersion } from "./agent-store";
 import {
   AGENT_VERSION,
   AgentResult,
@@ -22,6 +21,7 @@ import {
   Work,
 } from "../locations/agent-wire";
 import type { CheckRequests } from "../locations/check-requests";
+import { setAgentVersion } from "../locations/store";
 import { AgentWork } from "./agent-work";
 
 const DECLARED = { tag: "Monitors", access: { kind: "location" }, errors: ["conflict"] } as const;

@@ -1,18 +1,12 @@
 /* Statements of the work of agents, which run after a change of a monitor, by the index of the locations of monitors. */
-import { and, asc, eq, isNull, ne, sql } from "drizzle-orm";
-import { isAmong, mutate, selectMany } from "../../db/statements";
-import { locationStates, locations } from "../../db/tables/locations";
+import { and, asc, eq, sql } from "drizzle-orm";
+import { isAmong, selectMany } from "../../db/statements";
+import { locationStates } from "../../db/tables/locations";
 import { monitors } from "../../db/tables/monitors";
+import { isNamed } from "../locations/store";
 
-// Rows of a location stay when a monitor leaves it.
 const isCheckedAt = (locationId: unknown) =>
-  and(
-    eq(locationStates.locationId, locationId as string),
-    eq(monitors.num, locationStates.monitorNum),
-    isNull(monitors.deletedAt),
-    eq(monitors.paused, false),
-    sql`instr(${monitors.locations}, '"' || ${locationId} || '"') > 0`,
-  );
+  and(eq(locationStates.locationId, locationId as string), isNamed, eq(monitors.paused, false));
 
 /** Lists the running monitors of a location with their versions. */
 export const listVersionsAt = selectMany((orm, $: { locationId: string }) =>
@@ -55,16 +49,3 @@ export const listWorkMonitors = selectMany((orm, $: { nums: string }) =>
     .where(isAmong(monitors.num, $.nums)),
 );
 export type WorkMonitorRow = ReturnType<typeof listWorkMonitors>[number];
-
-/** Stores the version of an agent with which this server does not work. It is no contact. */
-export const setAgentVersion = mutate((orm, $: { id: string; agentVersion: string }) =>
-  orm
-    .update(locations)
-    .set({ agentVersion: $.agentVersion })
-    .where(
-      and(
-        eq(locations.id, $.id),
-        sql`(${locations.agentVersion} IS NULL OR ${ne(locations.agentVersion, $.agentVersion)})`,
-      ),
-    ),
-);

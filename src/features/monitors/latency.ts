@@ -25,7 +25,8 @@ export interface LatencyFigures {
 }
 
 /** Results of a monitor at one location. */
-export interface Series {
+interface Series {
+  locationId: string;
   results: Results;
   /** Number by which `results` has them. */
   num: number;
@@ -41,12 +42,15 @@ export function seriesOf(
   location?: string,
 ): Map<number, Series[]> {
   const isWanted = (id: string) => location === undefined || location === id;
-  const own = (num: number) => (isWanted(LOCAL) ? [{ results: ofMonitors, num }] : []);
+  const own = (num: number) =>
+    isWanted(LOCAL) ? [{ locationId: LOCAL, results: ofMonitors, num }] : [];
   const series = new Map<number, Series[]>(nums.map((num) => [num, own(num)]));
+  if (location === LOCAL) return series;
   for (const { monitorNum, num, locationId } of listLocationNums(reader, {
     nums: JSON.stringify(nums),
   })) {
-    if (isWanted(locationId)) series.get(monitorNum)?.push({ results: ofLocations, num });
+    if (isWanted(locationId))
+      series.get(monitorNum)?.push({ locationId, results: ofLocations, num });
   }
   return series;
 }
@@ -229,7 +233,7 @@ export function sparklinesOf(
   const present = now - (now % HOUR_MS);
   const from = present - SPARKLINE_VALUES * HOUR_MS;
   const series = seriesOf(reader, nums);
-  const hours = readEach(series, (results, own) =>
+  const hours = readEach(series, nums, (results, own) =>
     results.listHourAverages(reader, { nums: own, from }),
   );
   const young: number[] = [];
@@ -247,12 +251,10 @@ export function sparklinesOf(
   }
   for (const num of young) lines.set(num, { of: "checks", values: [] });
   if (young.length === 0) return lines;
-  const newest = readEach(
-    new Map(young.map((num) => [num, series.get(num) ?? []])),
-    (results, own) =>
-      results
-        .listNewestChecks(reader, { nums: own, each: SPARKLINE_VALUES, until: now })
-        .map(({ row }) => row),
+  const newest = readEach(series, young, (results, own) =>
+    results
+      .listNewestChecks(reader, { nums: own, each: SPARKLINE_VALUES, until: now })
+      .map(({ row }) => row),
   );
   for (const [num, checks] of newest) {
     // Each location has its newest ones, oldest first.
@@ -263,19 +265,21 @@ export function sparklinesOf(
 }
 
 /**
- * Returns rows of monitors at all their locations by the numbers of the monitors. `read` gets the statements of some of
+ * Returns rows of some monitors at all their locations by the numbers of the monitors. `read` gets the statements of some of
  * them, and their numbers as a JSON list.
  */
 function readEach<Row extends { monitorNum: number }>(
   series: ReadonlyMap<number, readonly Series[]>,
+  monitors: readonly number[],
   read: (results: Results, nums: string) => Row[],
 ): Map<number, Row[]> {
   const rows = new Map<number, Row[]>();
   for (const results of [ofMonitors, ofLocations]) {
     const owners = new Map(
-      Array.from(series).flatMap(([owner, own]) =>
-        own.filter((each) => each.results === results).map(({ num }) => [num, owner] as const),
-      ),
+      monitors.flatMap((owner) => {
+        const own = (series.get(owner) ?? []).filter((each) => each.results === results);
+        return own.map(({ num }) => [num, owner] as const);
+      }),
     );
     if (owners.size === 0) continue;
     for (const row of read(results, JSON.stringify([...owners.keys()]))) {

@@ -3,20 +3,19 @@
  * only the server checks has no evaluation besides its own.
  */
 import { invalidParameter } from "../../base/errors";
-import { lazy } from "../../base/lazy";
 import { isPassive, LOCAL, type MonitorType } from "../../base/status";
 import { HOUR_MS } from "../../base/time";
 import type { FieldErrors } from "../../base/validation";
 import type { Reader, Tx } from "../../db/statements";
 import type { Step } from "../../egress/steps";
 import { findLocation, findLocationByRef, listLocationNames } from "../locations/store";
-import { type CheckRow, ofLocations, ofMonitors } from "./checks-store";
+import { type CheckRow, ofMonitors } from "./checks-store";
+import { seriesOf } from "./latency";
 import {
   deleteLocationState,
   findNextStateNum,
   insertLocationStates,
   listLastLocationChecks,
-  listLocationNums,
   listLocationStates,
   type LocationStateRow,
   resetLocationStates,
@@ -256,29 +255,24 @@ export function listChecksAt(
 ): LocatedCheck[] {
   const { location, before = Number.MAX_SAFE_INTEGER, limit } = query;
   const monitorNum = row.num;
-  const read = (at: MonitorLocation | undefined, olderThan: number) => {
-    const series =
-      at === undefined || at.id === LOCAL ? { results: ofMonitors, num: monitorNum } : numOf(at.id);
-    if (!series) return [];
-    const { results, num } = series;
-    return results
-      .listChecksBefore(reader, { monitorNum: num, before: olderThan, limit })
+  const only = location?.id ?? (isCheckedRemotely(row) ? undefined : LOCAL);
+  const series = seriesOf(reader, [monitorNum], only).get(monitorNum) ?? [];
+  const read = (id: string, olderThan: number) =>
+    series
+      .filter(({ locationId }) => locationId === id)
+      .flatMap(({ results, num }) =>
+        results.listChecksBefore(reader, { monitorNum: num, before: olderThan, limit }),
+      )
       .map((check) => ({ ...check, monitorNum }));
-  };
-  const nums = lazy(() => listLocationNums(reader, { nums: JSON.stringify([monitorNum]) }));
-  const numOf = (id: string) => {
-    const found = nums().find(({ locationId }) => locationId === id);
-    return found && { results: ofLocations, num: found.num };
-  };
-  if (location || !isCheckedRemotely(row)) {
-    return read(location, before).map((check) => ({ ...check, location, position: check.at }));
+  if (only !== undefined) {
+    return read(only, before).map((check) => ({ ...check, location, position: check.at }));
   }
   // Several locations may have a result of the same millisecond.
   return locations
     .flatMap((each, index) => {
       const rank = POSITIONS_PER_MS - 1 - index;
       const olderThan = Math.ceil((before - rank) / POSITIONS_PER_MS);
-      return read(each, olderThan).map((check) => ({
+      return read(each.id, olderThan).map((check) => ({
         ...check,
         location: each,
         position: check.at * POSITIONS_PER_MS + rank,

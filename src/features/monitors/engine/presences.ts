@@ -2,8 +2,7 @@ import { LOCAL } from "../../../base/status";
 import { MINUTE_MS, SECOND_MS, toIso } from "../../../base/time";
 import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db/statements";
-import { saveContact, saveOffline } from "../../locations/contact-store";
-import { findLocation, listLocations } from "../../locations/store";
+import { findLocation, listLocations, saveContact, saveOffline } from "../../locations/store";
 import { findLiveness } from "../spans-store";
 import type { Presence } from "../monitoring";
 

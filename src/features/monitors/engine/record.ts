@@ -33,13 +33,6 @@ export interface Recorded extends RecordedTogether {
   check: CheckRow | undefined;
 }
 
-/** Locations that are all in contact. */
-const ALL_PRESENT: Surroundings = {
-  presenceOf: () => "present",
-  nameOf: (id) => id,
-  heardSince: () => 0,
-};
-
 /**
  * Inputs of the evaluation of a monitor's results, and its evaluation after those that were written. `together` is
  * undefined if only this server checks it.
@@ -66,7 +59,7 @@ export function recordEntries(
   tx: Tx,
   entries: readonly Entry[],
   isPlain: boolean,
-  surroundings: Surroundings = ALL_PRESENT,
+  surroundings: Surroundings,
 ): Recorded[] {
   if (entries.length === 0) return [];
   const nums = JSON.stringify([...new Set(entries.map(({ scheduled }) => scheduled.num))]);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { recordEntries } from "../../../../src/features/monitors/engine/record";
 import { MonitorRegistry } from "../../../../src/features/monitors/engine/registry";
+import { ALL_PRESENT } from "../../../support/agents";
 import { readHtml } from "../../../support/html";
 import {
   createMonitorDashboard,
@@ -20,7 +21,7 @@ async function fail({ app: { ctx } }: MonitorDashboard, id: string): Promise<voi
     at: ctx.clock.now(),
     ...nothing,
   } as const;
-  await ctx.db.write((tx) => recordEntries(ctx, tx, [entry], false));
+  await ctx.db.write((tx) => recordEntries(ctx, tx, [entry], false, ALL_PRESENT));
 }
 
 describe("dependencies of monitors on the dashboard", () => {
