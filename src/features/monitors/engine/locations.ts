@@ -63,13 +63,14 @@ export class LocationWatch {
     // The contact is stored with what is written anyway.
     recorder.isWatching = true;
     recorder.wake();
-    if (this.presences.noteCall(locationId, agentVersion)) this.#cameOrWent(locationId, () => true);
+    this.presences.noteCall(locationId, agentVersion);
   }
 
   /** Puts the locations of monitors together again that have others, or need another number of them, since. */
   changed(scheduled: readonly ScheduledMonitor[], isFirst: boolean): void {
     const together = scheduled.filter((each) => each.together?.hasChanged);
     if (together.length > 0 || isFirst) this.presences.read();
+    if (isFirst) for (const id of this.presences.leftOut) this.#leaveOut(id);
     for (const each of together) {
       if (each.together) each.together.hasChanged = false;
       if (!isFirst && !each.isPaused) this.#putTogether(each);
@@ -79,10 +80,8 @@ export class LocationWatch {
   /** Looks for agents that call no longer. */
   look(): void {
     for (const { id, presence } of this.presences.look()) {
-      // One that is silent counts further, unless it has said nothing.
-      this.#cameOrWent(id, (state) =>
-        presence === "left_out" ? true : state === "pending" || state === "maintenance",
-      );
+      if (presence === "left_out") this.#leaveOut(id);
+      else this.#fellSilent(id);
     }
   }
 
@@ -239,13 +238,33 @@ export class LocationWatch {
     results.putTogether(scheduled, entry);
   }
 
-  /** Evaluates all monitors again for which a location became present or left out. */
-  #cameOrWent(locationId: string, concerns: (state: MonitorState) => boolean): void {
+  /** Puts the locations of monitors together again of which one is silent that has said nothing, and counts no more. */
+  #fellSilent(locationId: string): void {
+    for (const [scheduled, state] of this.#monitorsAt(locationId)) {
+      if (state === "pending" || state === "maintenance") this.#putTogether(scheduled);
+    }
+  }
+
+  /**
+   * Leaves a location out of all its monitors. What it said last is too old to count when its agent calls again: there
+   * is no data from it until the next result.
+   */
+  #leaveOut(locationId: string): void {
+    const at = this.#deps.ctx.clock.now();
+    const nothing = { outcome: "unknown", latencyMs: null, message: null } as const;
+    for (const [scheduled, state] of this.#monitorsAt(locationId)) {
+      if (state === "no_data") continue;
+      if (scheduled.together) scheduled.together.notBefore = at;
+      const entry: Entry = { kind: "away", scheduled, location: locationId, at, ...nothing };
+      this.#deps.results.recorder.add(entry, true);
+    }
+  }
+
+  /** Returns the running monitors that have a location, with their states there. */
+  *#monitorsAt(locationId: string): Iterable<[ScheduledMonitor, MonitorState]> {
     for (const scheduled of this.#deps.registry) {
       const state = scheduled.together?.evaluations.get(locationId)?.state;
-      if (state !== undefined && !scheduled.isPaused && concerns(state)) {
-        this.#putTogether(scheduled);
-      }
+      if (state !== undefined && !scheduled.isPaused) yield [scheduled, state];
     }
   }
 

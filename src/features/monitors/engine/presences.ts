@@ -75,13 +75,12 @@ export class AgentPresences {
     }
   }
 
-  /** Notes a request of an agent. Returns true if its location was left out before. */
-  noteCall(locationId: string, agentVersion: string): boolean {
+  /** Notes a request of an agent. */
+  noteCall(locationId: string, agentVersion: string): void {
     if (!this.#contacts.has(locationId)) this.read();
     const contact = this.#contacts.get(locationId);
-    if (!contact) return false;
+    if (!contact) return;
     const { clock } = this.#ctx;
-    const wasLeftOut = contact.presence === "left_out";
     Object.assign(contact, {
       heardAt: clock.monotonic(),
       calledAt: clock.now(),
@@ -89,7 +88,12 @@ export class AgentPresences {
       hasNews: true,
       presence: "present",
     });
-    return wasLeftOut;
+  }
+
+  /** Ids of the locations that are left out. */
+  get leftOut(): string[] {
+    const all = [...this.#contacts];
+    return all.filter(([, { presence }]) => presence === "left_out").map(([id]) => id);
   }
 
   /** Returns the contact with a location. One that is unknown here is present. */

@@ -158,9 +158,7 @@ const report = fc
     async run({ agents, id, model }) {
       const agent = agents[at] as TestAgent;
       const place = model.places[at] as Place;
-      const wasOut = place.contact === "left out";
       place.contact = "present";
-      if (wasOut) model.settle();
       await agent.send(id, ...outcomes.map((outcome) => AS_RESULT[outcome]));
       for (const outcome of outcomes) model.observe(at, outcome);
       if (isRepeated) await agent.repeat();
@@ -185,9 +183,7 @@ const silence = fc
     name: `${silent.join()} silent for ${minutes} minutes`,
     async run({ site, agents, model }) {
       for (const agent of agents) agent.call();
-      const back = model.places.filter(({ contact }) => contact === "left out");
       for (const place of model.places) place.contact = "present";
-      if (back.length > 0) model.settle();
       await site.clock.advance(SECOND_MS);
       for (let second = 0; second < minutes * 60; second += 30) {
         for (const [at, agent] of agents.entries()) if (!silent.includes(at)) agent.call();
@@ -197,7 +193,12 @@ const silence = fc
       for (const at of silent) (model.places[at] as Place).contact = "silent";
       model.settle();
       if (minutes < 12) return;
-      for (const at of silent) (model.places[at] as Place).contact = "left out";
+      for (const at of silent) {
+        const place = model.places[at] as Place;
+        place.contact = "left out";
+        // What it said last is too old.
+        if (model.state !== "paused" && place.isUsed) enter(place, "no_data");
+      }
       model.settle();
     },
   }));

@@ -341,7 +341,7 @@ describe("the results of an agent", () => {
 });
 
 describe("an agent that does not call", () => {
-  test("still counts for ten minutes, is left out then, and counts again when it calls", async () => {
+  test("still counts for ten minutes, is left out then, and counts again with its next result", async () => {
     await using opened = await openSite(["berlin"]);
     const { site, agents, id, state } = opened;
     const [berlin] = agents as [TestAgent];
@@ -364,8 +364,42 @@ describe("an agent that does not call", () => {
     berlin.call();
     await site.clock.advance(SECOND_MS);
     expect(site.engine.presenceOf(berlin.id)).toBe("present");
+    expect(berlin.state(id)).toBe("no_data");
+    expect(state()).toBe("down");
+    await berlin.report(id, ".");
     expect(state()).toBe("up");
   });
+
+  test.each(["while the server runs", "over a restart of the server"])(
+    "brings down or up nothing by what it said before it was left out, %s",
+    async (when) => {
+      await using opened = await openSite(["berlin", "oregon"], { down_when: "any" });
+      const { site, agents, id, state } = opened;
+      const [berlin, oregon] = agents as [TestAgent, TestAgent];
+      await opened.reportAll(".");
+      await berlin.report(id, "!!!");
+      expect(state()).toBe("down");
+      for (let half = 0; half < 24; half++) {
+        oregon.call();
+        // oxlint-disable-next-line no-await-in-loop
+        await site.clock.advance(MINUTE_MS / 2);
+      }
+      expect(state()).toBe("up");
+      if (when !== "while the server runs") {
+        await site.stop();
+        await site.start();
+        await site.clock.advance(SECOND_MS);
+      }
+      berlin.call();
+      await site.clock.advance(MINUTE_MS);
+      expect(state()).toBe("up");
+      // Two failures are fewer than its threshold, which counts anew.
+      await berlin.report(id, "!!");
+      expect(state()).toBe("up");
+      await berlin.report(id, "!");
+      expect(state()).toBe("down");
+    },
+  );
 
   test("leaves a monitor without data that no other location checks", async () => {
     await using opened = await openSite(["berlin"], { isElsewhere: true });
