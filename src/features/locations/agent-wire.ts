@@ -38,10 +38,13 @@ const WireStep = Type.Object({
   detail: Nullable(Text({ maxLength: 1_000 })),
 });
 
+/** Newest time that has a date, in unix ms. */
+const DATE_MAX = 8_640_000_000_000_000;
+
 const WireCertificate = Type.Object({
   host: Text({ maxLength: 300 }),
   fingerprint: Text({ maxLength: 128 }),
-  expires_at: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+  expires_at: Type.Integer({ minimum: 0, maximum: DATE_MAX }),
   intermediate: Type.Optional(Nullable(Text({ maxLength: 300 }))),
 });
 

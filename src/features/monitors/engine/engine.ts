@@ -211,8 +211,12 @@ class Engine implements Monitoring {
       this.#results.maintenanceMayHaveChanged();
       this.#scheduler.wakeAt(ctx.clock.monotonic());
     };
-    const { monitorsChanged, pageChanged } = ctx.signals;
-    this.#unsubscribe = [monitorsChanged.on(markRegistryStale), pageChanged.on(onPageChanged)];
+    const { locationsChanged, monitorsChanged, pageChanged } = ctx.signals;
+    this.#unsubscribe = [
+      monitorsChanged.on(markRegistryStale),
+      pageChanged.on(onPageChanged),
+      locationsChanged.on(() => this.#locations.mayHaveChanged()),
+    ];
   }
 
   /** Starts the checks. First records the time in which the server was offline. */

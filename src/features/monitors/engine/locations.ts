@@ -6,6 +6,7 @@ import type { AgentResult } from "../../locations/agent-wire";
 import type { CheckRequests } from "../../locations/check-requests";
 import { findLocation, saveResultsTaken } from "../../locations/store";
 import type { LocationCheck } from "../monitoring";
+import type { Evaluation } from "../rules";
 import { noteVia } from "../via";
 import type { Entry } from "./entry";
 import { type Recorded, recordEntries } from "./record";
@@ -50,6 +51,8 @@ export class LocationWatch {
   readonly #taken = new Map<string, Map<string, number>>();
   /** Requested checks of all other locations of a monitor that have no result yet. */
   readonly #asked = new Map<ScheduledMonitor, Promise<void>>();
+  /** True if a location may have got another name, or may be deleted. */
+  #isStale = false;
 
   constructor(deps: LocationDependencies) {
     this.#deps = deps;
@@ -63,7 +66,7 @@ export class LocationWatch {
     // The contact is stored with what is written anyway.
     recorder.isWatching = true;
     recorder.wake();
-    this.presences.noteCall(locationId, agentVersion);
+    if (this.presences.noteCall(locationId, agentVersion)) this.#cameOrWent(locationId);
   }
 
   /** Puts the locations of monitors together again that have others, or need another number of them, since. */
@@ -77,11 +80,18 @@ export class LocationWatch {
     }
   }
 
+  /** Called after a location was changed or deleted. */
+  mayHaveChanged(): void {
+    this.#isStale = true;
+  }
+
   /** Looks for agents that call no longer. */
   look(): void {
+    if (this.#isStale && this.presences.size > 0) this.presences.read();
+    this.#isStale = false;
     for (const { id, presence } of this.presences.look()) {
       if (presence === "left_out") this.#leaveOut(id);
-      else this.#fellSilent(id);
+      else this.#cameOrWent(id);
     }
   }
 
@@ -98,6 +108,19 @@ export class LocationWatch {
       // oxlint-disable-next-line no-await-in-loop
       rest = await this.#takeSome(locationId, process, rest);
     }
+    await this.#noteVias(numbered);
+  }
+
+  /** Notes the installations behind the providers of a batch, one after another, so that a flood of them waits. */
+  async #noteVias(numbered: readonly Numbered[]): Promise<void> {
+    const newest = new Map<string, readonly string[]>();
+    for (const { entry } of numbered) {
+      if (entry?.via && entry.scheduled.type === "upstream") {
+        newest.set(entry.scheduled.id, entry.via);
+      }
+    }
+    // oxlint-disable-next-line no-await-in-loop
+    for (const [id, via] of newest) await noteVia(this.#deps.ctx, id, via);
   }
 
   /** Has a monitor checked at all other locations that are in contact. Resolves when there is nothing to wait for. */
@@ -195,7 +218,8 @@ export class LocationWatch {
       for (const { number, entry } of batch) {
         if (number <= taken) continue;
         taken = number;
-        if (entry) entries.push({ number, entry });
+        // Its monitor may have changed while the results before it were written.
+        if (entry && entry.version === entry.scheduled.version) entries.push({ number, entry });
       }
       const list = entries.map(({ entry }) => entry);
       const recorded = recordEntries(ctx, tx, list, isPlain, results.surroundings);
@@ -238,9 +262,9 @@ export class LocationWatch {
     results.putTogether(scheduled, entry);
   }
 
-  /** Puts the locations of monitors together again of which one is silent that has said nothing, and counts no more. */
-  #fellSilent(locationId: string): void {
-    for (const [scheduled, state] of this.#monitorsAt(locationId)) {
+  /** Puts the locations of monitors together again of which one has said nothing: it counts only while it is in contact. */
+  #cameOrWent(locationId: string): void {
+    for (const [scheduled, { state }] of this.#monitorsAt(locationId)) {
       if (state === "pending" || state === "maintenance") this.#putTogether(scheduled);
     }
   }
@@ -252,19 +276,19 @@ export class LocationWatch {
   #leaveOut(locationId: string): void {
     const at = this.#deps.ctx.clock.now();
     const nothing = { outcome: "unknown", latencyMs: null, message: null } as const;
-    for (const [scheduled, state] of this.#monitorsAt(locationId)) {
-      if (state === "no_data") continue;
+    for (const [scheduled, { state, failures }] of this.#monitorsAt(locationId)) {
+      if (state === "no_data" && failures === 0) continue;
       if (scheduled.together) scheduled.together.notBefore = at;
       const entry: Entry = { kind: "away", scheduled, location: locationId, at, ...nothing };
       this.#deps.results.recorder.add(entry, true);
     }
   }
 
-  /** Returns the running monitors that have a location, with their states there. */
-  *#monitorsAt(locationId: string): Iterable<[ScheduledMonitor, MonitorState]> {
+  /** Returns the running monitors that have a location, with their evaluations there. */
+  *#monitorsAt(locationId: string): Iterable<[ScheduledMonitor, Evaluation]> {
     for (const scheduled of this.#deps.registry) {
-      const state = scheduled.together?.evaluations.get(locationId)?.state;
-      if (state !== undefined && !scheduled.isPaused) yield [scheduled, state];
+      const evaluation = scheduled.together?.evaluations.get(locationId);
+      if (evaluation && !scheduled.isPaused) yield [scheduled, evaluation];
     }
   }
 
@@ -281,9 +305,8 @@ export class LocationWatch {
     if (!scheduled || !isKnown || !scheduled.together?.locations.includes(locationId)) {
       return undefined;
     }
-    if (via) void noteVia(this.#deps.ctx, id, via);
     const ageMs = Math.min(result.age_ms, DAY_MS);
-    const at = now - ageMs;
+    const at = Math.round(now - ageMs);
     const { since_age_ms: sinceAgeMs, is_held: isHeld } = result;
     return {
       kind,
@@ -291,6 +314,7 @@ export class LocationWatch {
       location: locationId,
       at,
       version,
+      via,
       elapsedMs: result.elapsed_ms,
       hasBegunInMaintenance: this.#deps.results.wasInMaintenance(scheduled, at),
       outcome: kind === "held" ? "failed" : result.outcome,
@@ -298,7 +322,7 @@ export class LocationWatch {
       message: result.message,
       publicMessage: result.public_message,
       isDegraded: result.is_degraded,
-      since: sinceAgeMs === undefined ? undefined : now - sinceAgeMs,
+      since: sinceAgeMs === undefined ? undefined : Math.round(now - sinceAgeMs),
       ...(isHeld && { isHeld }),
       ...(certificate && {
         certificate: {

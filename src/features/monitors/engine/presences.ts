@@ -75,12 +75,13 @@ export class AgentPresences {
     }
   }
 
-  /** Notes a request of an agent. */
-  noteCall(locationId: string, agentVersion: string): void {
+  /** Notes a request of an agent. Returns true if it was out of contact before. */
+  noteCall(locationId: string, agentVersion: string): boolean {
     if (!this.#contacts.has(locationId)) this.read();
     const contact = this.#contacts.get(locationId);
-    if (!contact) return;
+    if (!contact) return false;
     const { clock } = this.#ctx;
+    const wasAway = contact.presence !== "present";
     Object.assign(contact, {
       heardAt: clock.monotonic(),
       calledAt: clock.now(),
@@ -88,6 +89,7 @@ export class AgentPresences {
       hasNews: true,
       presence: "present",
     });
+    return wasAway;
   }
 
   /** Ids of the locations that are left out. */

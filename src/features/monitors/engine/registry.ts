@@ -148,7 +148,7 @@ export interface TogetherInMemory {
   evaluation: Evaluation;
   /** Time of the last change of the locations that count, in unix ms. */
   notBefore: number;
-  /** True if its locations or their number needed have changed, and were not put together since. */
+  /** True if its locations or their number needed have changed or it was resumed, and they were not put together since. */
   hasChanged: boolean;
 }
 
@@ -302,6 +302,7 @@ function putTogether(
   }
   const isSame =
     before !== undefined &&
+    before.evaluation.state !== "paused" &&
     before.downWhen === downWhen &&
     Bun.deepEquals(before.locations, locations);
   scheduled.together = {

@@ -267,9 +267,11 @@ function messageOf(
   for (const id of locations) {
     const place = places.get(id);
     if (!place) continue;
-    const { state } = place.evaluation;
+    const { state, failures } = place.evaluation;
     const isSilent = presenceOf(id) !== "present";
-    const sight = isSilent ? "no word from" : SIGHTS[state];
+    // A failure that does not count yet is no answer.
+    const own = failures > 0 && state !== "no_data" ? SIGHTS.down : SIGHTS[state];
+    const sight = isSilent ? "no word from" : own;
     seen.set(sight, [...(seen.get(sight) ?? []), nameOf(id)]);
     if (state === to) troubles.push([id, place]);
   }
@@ -281,7 +283,7 @@ function messageOf(
   const sentence = `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
   const [first] = troubles.sort(([, a], [, b]) => a.evaluation.since - b.evaluation.since);
   const own = first && reasonAt(tx, entry, first);
-  return `${sentence}${own ? ` ${own}` : ""}`.slice(0, MESSAGE_MAX);
+  return `${sentence}${own ? ` ${own}` : ""}`.slice(0, MESSAGE_MAX).toWellFormed();
 }
 
 /** Returns the message of the last result at a location. */

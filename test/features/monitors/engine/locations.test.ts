@@ -8,6 +8,9 @@ import { listSpans } from "../../../../src/features/monitors/spans-store";
 import type { CreateMonitorBody, UpdateMonitorBody } from "../../../../src/features/monitors/wire";
 import { answers, type EngineSite, fails, openEngineSite } from "../../../support/engine-site";
 import { addMaintenanceUpdate, planMaintenance, updateMonitor } from "../../../support/examined";
+import { composed } from "../../../../src/base/validation";
+import { updateLocation } from "../../../../src/features/locations/locations";
+import { findSetting } from "../../../../src/features/settings/store";
 import { addAgent, type TestAgent } from "../../../support/location-agents";
 
 interface Site extends AsyncDisposable {
@@ -100,6 +103,23 @@ describe("a monitor with several locations", () => {
     expect(opened.state()).toBe("up");
     const ofMonitors = site.eventTypes().filter((type) => type.startsWith("monitor."));
     expect(ofMonitors).toEqual(["monitor.down", "monitor.up"]);
+  });
+
+  test("says of no location that it answers whose last check failed, and names it as it is named at the time", async () => {
+    await using opened = await openSite(["berlin", "oregon"], { down_when: "any" });
+    const { agents, id, message, site } = opened;
+    const [berlin, oregon] = agents as [TestAgent, TestAgent];
+    const { ctx } = site.app;
+    await opened.reportAll(".");
+    await oregon.report(id, "!");
+    await ctx.db.write((tx) =>
+      updateLocation(ctx, tx, berlin.id, composed({ name: "Berlin II" }), CLI_ACTOR),
+    );
+    await site.clock.advance(15 * SECOND_MS);
+    await berlin.report(id, "!!!");
+    expect(message()).toBe(
+      "Fails from Berlin II and oregon, answers from local. No route from berlin.",
+    );
   });
 
   test("is down when any or all locations are, as it asks", async () => {
@@ -319,6 +339,44 @@ describe("the results of an agent", () => {
     expect(berlin.resultCount(id)).toBe(2);
   });
 
+  test("have times in parts of milliseconds, and are written", async () => {
+    await using opened = await openSite(["berlin"]);
+    const { agents, id } = opened;
+    const [berlin] = agents as [TestAgent];
+    await berlin.report(id, ".");
+    const failure = { outcome: "failed", since_age_ms: 40_000.25, age_ms: 0.5 } as const;
+    await berlin.send(id, failure, failure, failure);
+    expect(berlin.state(id)).toBe("down");
+    await berlin.send(id, { kind: "away", outcome: "unknown", age_ms: 0.75, latency_ms: null });
+    expect(berlin.state(id)).toBe("no_data");
+  });
+
+  test("name the installations behind providers once a batch, and behind nothing else", async () => {
+    await using opened = await openSite(["berlin"]);
+    const { site, agents, id } = opened;
+    const { ctx } = site.app;
+    const [berlin] = agents as [TestAgent];
+    const named = () => findSetting(ctx.db, { name: "upstream_vias" })?.value;
+    const viaOf = (at: number) => [at.toString(16).padStart(24, "0")];
+    await berlin.send(id, { via: viaOf(1) });
+    expect(named()).toBeUndefined();
+    const { id: provider } = await site.monitor({
+      type: "upstream",
+      config: { url: "https://status.example.com/" },
+      locations: ["local", berlin.id],
+    } as Partial<CreateMonitorBody>);
+    await site.clock.advance(SECOND_MS);
+    const { write } = ctx.db;
+    let writes = 0;
+    ctx.db.write = ((...args: Parameters<typeof write>) => {
+      writes += 1;
+      return write.apply(ctx.db, args);
+    }) as typeof write;
+    await berlin.send(provider, ...Array.from({ length: 50 }, (_, at) => ({ via: viaOf(at) })));
+    expect(named()).toEqual({ [provider]: viaOf(49) });
+    expect(writes).toBeLessThan(5);
+  });
+
   test("results that are held leave the location out until it knows more", async () => {
     await using opened = await openSite(["berlin"]);
     const { site, agents, id, state } = opened;
@@ -400,6 +458,16 @@ describe("an agent that does not call", () => {
       expect(state()).toBe("down");
     },
   );
+
+  test("counts again when it calls, though it has said nothing yet", async () => {
+    await using opened = await openSite(["berlin"], { isElsewhere: true });
+    const [berlin] = opened.agents as [TestAgent];
+    await opened.site.clock.advance(3 * MINUTE_MS);
+    expect(opened.state()).toBe("no_data");
+    berlin.call();
+    await opened.site.clock.advance(SECOND_MS);
+    expect(opened.state()).toBe("pending");
+  });
 
   test("leaves a monitor without data that no other location checks", async () => {
     await using opened = await openSite(["berlin"], { isElsewhere: true });
