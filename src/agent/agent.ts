@@ -164,7 +164,7 @@ class Agent {
     this.#installation = work.installation ?? undefined;
     if (work.monitors) await replaceMonitors(this.#ctx, work.monitors, work.down ?? []);
     this.#take(work.check_requests);
-    if (work.poll_after_ms > 0) await this.#pause(work.poll_after_ms);
+    if (work.poll_after_ms > 0) await this.#server.pause(work.poll_after_ms);
     return etag;
   }
 

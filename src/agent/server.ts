@@ -50,6 +50,8 @@ export interface Server {
    * cannot read.
    */
   send(batch: SentResults): Promise<Static<typeof ResultsAnswer>>;
+  /** Waits until the next poll, or the stop. */
+  pause(ms: number): Promise<void>;
   /** Waits after a failure, longer after each of several. */
   backOff(error: unknown): Promise<void>;
   /** Ends the requests under way, except those that send results. */
@@ -142,6 +144,18 @@ export function createServer(ctx: Ctx, egress: Egress, options: ServerOptions): 
     }
   }
 
+  /** Waits, until the stop or the abort of `signal` at most. */
+  async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = clock.after(ms, resolve);
+    const signals = [stopped.signal, ...(signal ? [signal] : [])];
+    const end = () => resolve();
+    for (const each of signals) each.addEventListener("abort", end, { once: true });
+    if (!signals.some(({ aborted }) => aborted)) await promise;
+    for (const each of signals) each.removeEventListener("abort", end);
+    timer.cancel();
+  }
+
   return {
     async work(etag) {
       const headers: Record<string, string> = etag === undefined ? {} : { "If-None-Match": etag };
@@ -160,21 +174,14 @@ export function createServer(ctx: Ctx, egress: Egress, options: ServerOptions): 
     async backOff(error) {
       const usualMs = Math.min(RETRY_MS.first * 2 ** failures, RETRY_MS.max);
       failures += 1;
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const timer = clock.after(
-        error instanceof RejectedRequest ? RETRY_MS.refused : usualMs,
-        resolve,
-      );
+      const waiting = new AbortController();
       const look = clock.every(LOOK_MS, () => {
-        if (token === undefined && refusedToken !== undefined && hasOtherToken()) resolve();
+        if (token === undefined && refusedToken !== undefined && hasOtherToken()) waiting.abort();
       });
-      const stop = () => resolve();
-      stopped.signal.addEventListener("abort", stop, { once: true });
-      await promise;
-      stopped.signal.removeEventListener("abort", stop);
-      timer.cancel();
+      await pause(error instanceof RejectedRequest ? RETRY_MS.refused : usualMs, waiting.signal);
       look.cancel();
     },
+    pause: (ms) => pause(ms),
     stop: () => stopped.abort(),
   };
 }

@@ -38,6 +38,8 @@ export class CheckRequests {
   readonly #clock: Clock;
   readonly #pending = new Map<string, Pending>();
   readonly #listeners: ((locationId: string) => void)[] = [];
+  /** Differs from that of an earlier process, whose requests an agent may still answer. */
+  readonly #beginning: string;
   #count = 0;
   #isStopped = false;
   /** Called at the stop. */
@@ -45,6 +47,7 @@ export class CheckRequests {
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.#beginning = `chk_${clock.now().toString(36)}_`;
   }
 
   /**
@@ -56,7 +59,7 @@ export class CheckRequests {
     if (this.pendingOf(locationId).length >= REQUESTS_MAX) {
       return Promise.reject(unavailable("Too many checks wait for this location. Try again.", 5));
     }
-    const id = `chk_${(++this.#count).toString(36)}`;
+    const id = this.#beginning + (++this.#count).toString(36);
     const request = { id, monitor_id: monitorId, steps: wantsSteps };
     const timer = this.#clock.after(ANSWER_MAX_MS, () => {
       this.#reject(id, unavailable("The location has sent no result yet. It is listed later.", 5));

@@ -1,4 +1,6 @@
+import type { Clock } from "../../base/clock";
 import { conflict, unavailable } from "../../base/errors";
+import { SECOND_MS } from "../../base/time";
 import { examine } from "../../base/validation";
 import type { Ctx } from "../../context";
 import { readSteps } from "../../egress/steps";
@@ -35,6 +37,7 @@ export function agentRoutes(
   monitoring: Monitoring,
   checkRequests: CheckRequests | undefined,
 ) {
+  const budget = new ResultBudget(ctx.clock);
   const engine = checkRequests && {
     requests: checkRequests,
     work: new AgentWork(ctx, checkRequests),
@@ -96,6 +99,9 @@ export function agentRoutes(
       async ({ body, request, requestContext }) => {
         const { requests } = requireEngine();
         const locationId = await requireCompatibleAgent(request, requestContext);
+        if (!budget.takes(locationId, body.results.length)) {
+          throw unavailable("The location sends too many results. Send them again.", 1);
+        }
         const results = body.results.filter(isResult);
         const now = ctx.clock.now();
         await monitoring.takeResults(locationId, body.process, results);
@@ -116,6 +122,32 @@ export function agentRoutes(
         }),
       },
     );
+}
+
+/** Results that a location may send in a second, and at once after a time without contact. */
+const RESULTS_PER_SECOND = 1_000;
+const RESULTS_AT_ONCE = 20_000;
+
+/** Results that locations may send, so that no agent takes up the server. */
+class ResultBudget {
+  readonly #clock: Clock;
+  /** Results that are left, at a time on the monotonic clock, by location. */
+  readonly #left = new Map<string, { count: number; at: number }>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Takes a batch into account. Returns false if it is to be sent later. */
+  takes(locationId: string, results: number): boolean {
+    const now = this.#clock.monotonic();
+    const { count, at } = this.#left.get(locationId) ?? { count: RESULTS_AT_ONCE, at: now };
+    const grown = count + ((now - at) / SECOND_MS) * RESULTS_PER_SECOND;
+    const left = Math.min(RESULTS_AT_ONCE, grown) - results;
+    if (left < 0) return false;
+    this.#left.set(locationId, { count: left, at: now });
+    return true;
+  }
 }
 
 function isResult(value: unknown): value is AgentResult {

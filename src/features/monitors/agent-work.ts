@@ -14,6 +14,8 @@ import { ownVia } from "./via";
 
 /** Longest wait of a poll. */
 const WAIT_MAX_MS = 30 * SECOND_MS;
+/** Polls of one location that wait. A further one ends the oldest. */
+const WAITING_MAX = 4;
 /** Time for which changes are gathered before those who wait are answered. */
 const GATHER_MS = 250;
 /** Wait of an agent between two polls that are answered at once. */
@@ -60,7 +62,7 @@ export class AgentWork {
       this.#works.clear();
       this.#gathering ??= ctx.clock.after(GATHER_MS, () => {
         this.#gathering = undefined;
-        this.#wake(({ locationId, etag }) => this.#workOf(locationId).etag !== etag);
+        void this.#wakeChanged();
       });
     };
     ctx.signals.monitorsChanged.on(changed);
@@ -79,15 +81,22 @@ export class AgentWork {
     if (this.#workOf(locationId).etag !== etag) return;
     if (this.#requests.pendingOf(locationId).length > 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const waiting = { locationId, etag, wake: resolve };
+    const waiting = {
+      locationId,
+      etag,
+      wake: () => {
+        this.#waiting.delete(waiting);
+        resolve();
+      },
+    };
+    const earlier = [...this.#waiting].filter((each) => each.locationId === locationId);
+    if (earlier.length >= WAITING_MAX) earlier[0]?.wake();
     this.#waiting.add(waiting);
-    const timer = this.#ctx.clock.after(WAIT_MAX_MS, resolve);
-    const stop = () => resolve();
-    signal.addEventListener("abort", stop, { once: true });
+    const timer = this.#ctx.clock.after(WAIT_MAX_MS, waiting.wake);
+    signal.addEventListener("abort", waiting.wake, { once: true });
     await promise;
-    signal.removeEventListener("abort", stop);
+    signal.removeEventListener("abort", waiting.wake);
     timer.cancel();
-    this.#waiting.delete(waiting);
   }
 
   /** Returns the answer to a poll as JSON, with the entity tag of its monitors. */
@@ -113,6 +122,22 @@ export class AgentWork {
     this.#isStopped = true;
     this.#gathering?.cancel();
     this.#wake(() => true);
+  }
+
+  /** Answers the polls of locations whose monitors have changed, each in a turn of the event loop of its own. */
+  async #wakeChanged(): Promise<void> {
+    for (const waiting of this.#waiting) {
+      const { locationId, etag, wake } = waiting;
+      const isKnown = this.#works.has(locationId);
+      try {
+        if (this.#workOf(locationId).etag !== etag) wake();
+      } catch {
+        // The poll itself answers with the error.
+        wake();
+      }
+      // oxlint-disable-next-line no-await-in-loop
+      if (!isKnown) await setImmediate();
+    }
   }
 
   #wake(isMeant: (poll: Pick<Poll, "locationId" | "etag">) => boolean): void {

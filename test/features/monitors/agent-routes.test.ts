@@ -1,11 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { isCompatible, type Work } from "../../../src/features/locations/agent-wire";
+import { CheckRequests } from "../../../src/features/locations/check-requests";
 import { deleteLocation } from "../../../src/features/locations/locations";
 import { findLocation } from "../../../src/features/locations/store";
 import { deleteMonitor } from "../../../src/features/monitors/monitors";
 import { VERSION } from "../../../src/version";
-import { chargeOf } from "../../support/app";
+import { chargeOf, expectProblem } from "../../support/app";
 import { settle } from "../../support/clock";
 import { updateMonitor } from "../../support/examined";
 import { createLocationSite, PROCESS, resultOf } from "../../support/location-site";
@@ -59,6 +60,20 @@ describe("GET /api/v1/probe/work", () => {
     await waiting;
     expect(second).not.toHaveProperty("monitors");
     expect(second?.check_requests).toEqual([]);
+  });
+
+  test("a location has four polls that wait, of which a further one ends the oldest", async () => {
+    await using site = await createLocationSite();
+    const { token } = await site.addLocation("Berlin");
+    const etag = (await site.ask(token)).headers.get("etag") ?? "";
+    const answered: number[] = [];
+    const waiting = [0, 1, 2, 3, 4, 5].map((each) =>
+      site.ask(token, etag).then(() => answered.push(each)),
+    );
+    await settle();
+    expect(answered).toEqual([0, 1]);
+    await site.clock.advance(30_000);
+    await Promise.all(waiting);
   });
 
   test("a change of a monitor answers the polls of its locations, and no others", async () => {
@@ -220,6 +235,33 @@ describe("POST /api/v1/probe/results", () => {
       413,
     );
     expect(site.taken).toHaveLength(1);
+  });
+
+  test("a location that sends more than 1,000 results a second for long is asked to send them later", async () => {
+    await using site = await createLocationSite();
+    const berlin = await site.addLocation("Berlin");
+    const oregon = await site.addLocation("Oregon");
+    const batch = { process: PROCESS, results: Array.from({ length: 1_000 }, () => ({})) };
+    for (let batches = 0; batches < 20; batches++) {
+      // oxlint-disable-next-line no-await-in-loop
+      expect((await site.send(berlin.token, batch)).status).toBe(200);
+    }
+    expectProblem(await site.send(berlin.token, batch), "unavailable");
+    expect((await site.send(oregon.token, batch)).status).toBe(200);
+    await site.clock.advance(1_000);
+    expect((await site.send(berlin.token, batch)).status).toBe(200);
+    expectProblem(await site.send(berlin.token, batch), "unavailable");
+  });
+
+  test("no answer to a request of an earlier process answers one of this", async () => {
+    await using site = await createLocationSite();
+    await site.clock.advance(1);
+    const later = new CheckRequests(site.clock);
+    for (const requests of [site.checkRequests, later]) {
+      void requests.request("loc_a", "mon_a", false).catch(() => {});
+    }
+    expect(later.pendingOf("loc_a")).not.toEqual([...site.checkRequests.pendingOf("loc_a")]);
+    later.stop();
   });
 
   test("without a token of a location the address is charged, and a location has a bucket of 600 a minute of its own", async () => {

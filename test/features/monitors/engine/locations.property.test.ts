@@ -183,23 +183,34 @@ const silence = fc
     name: `${silent.join()} silent for ${minutes} minutes`,
     async run({ site, agents, model }) {
       for (const agent of agents) agent.call();
-      for (const place of model.places) place.contact = "present";
+      const isUnknown = ({ isUsed, state }: Place) =>
+        isUsed && (state === "pending" || state === "maintenance");
+      const quiet = silent.map((at) => model.places[at] as Place);
+      // Without data since the server was off, nothing but news of a location is judged.
+      const settle = (hasNews: boolean) => {
+        if (hasNews || model.state !== "no_data") model.settle();
+      };
+      const back = model.places.filter((each) => each.contact !== "present");
+      for (const place of back) place.contact = "present";
+      settle(back.some(isUnknown));
       await site.clock.advance(SECOND_MS);
       for (let second = 0; second < minutes * 60; second += 30) {
         for (const [at, agent] of agents.entries()) if (!silent.includes(at)) agent.call();
         // oxlint-disable-next-line no-await-in-loop
         await site.clock.advance(30 * SECOND_MS);
       }
-      for (const at of silent) (model.places[at] as Place).contact = "silent";
-      model.settle();
+      for (const place of quiet) place.contact = "silent";
+      settle(quiet.some(isUnknown));
       if (minutes < 12) return;
-      for (const at of silent) {
-        const place = model.places[at] as Place;
+      const hasNews = quiet.some(
+        ({ isUsed, state, failures }) => isUsed && (state !== "no_data" || failures > 0),
+      );
+      for (const place of quiet) {
         place.contact = "left out";
         // What it said last is too old.
         if (model.state !== "paused" && place.isUsed) enter(place, "no_data");
       }
-      model.settle();
+      settle(hasNews);
     },
   }));
 
