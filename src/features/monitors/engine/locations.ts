@@ -1,8 +1,8 @@
 import { Problem } from "../../../base/errors";
 import { LOCAL, type MonitorState } from "../../../base/status";
-import { DAY_MS, toIso } from "../../../base/time";
+import { DAY_MS, MINUTE_MS, toIso } from "../../../base/time";
 import type { Ctx } from "../../../context";
-import type { AgentResult } from "../../locations/agent-wire";
+import { type AgentResult, RESULT_AGE_MAX_MS } from "../../locations/agent-wire";
 import type { CheckRequests } from "../../locations/check-requests";
 import { findLocation, saveResultsTaken } from "../../locations/store";
 import type { LocationCheck } from "../monitoring";
@@ -22,6 +22,9 @@ import type { AgentPresences } from "./presences";
 
 /** Maximum number of results that one transaction writes, to keep it short. */
 const BATCH = 250;
+
+/** Age from which the result of a check is not taken: it has waited too long at its agent, or on its way. */
+const CHECK_AGE_MAX_MS = RESULT_AGE_MAX_MS + 2 * MINUTE_MS;
 
 /** Processes of the agent of a location whose last results are known. */
 const PROCESSES_MAX = 4;
@@ -306,6 +309,8 @@ export class LocationWatch {
       return undefined;
     }
     const ageMs = Math.min(result.age_ms, DAY_MS);
+    // Agents drop them, and what is rolled up does not change.
+    if (kind === "check" && ageMs > CHECK_AGE_MAX_MS) return undefined;
     const at = Math.round(now - ageMs);
     const { since_age_ms: sinceAgeMs, is_held: isHeld } = result;
     return {

@@ -308,6 +308,22 @@ describe("the results of an agent", () => {
     expect(since).toBe(site.clock.now() - 300_000);
   });
 
+  test("are not taken if they are older than an agent keeps them, except that there is no data since", async () => {
+    await using opened = await openSite(["berlin"], { isElsewhere: true });
+    const { site, agents, id } = opened;
+    const [berlin] = agents as [TestAgent];
+    await berlin.report(id, ".");
+    await site.clock.advance(60 * MINUTE_MS);
+    const failure = { outcome: "failed", age_ms: 20 * MINUTE_MS } as const;
+    await berlin.send(id, failure, failure, failure);
+    expect(opened.state()).not.toBe("down");
+    expect(berlin.resultCount(id)).toBe(1);
+    await berlin.report(id, ".");
+    const nothing = { kind: "away", outcome: "unknown", latency_ms: null } as const;
+    await berlin.send(id, { ...nothing, age_ms: 20 * MINUTE_MS });
+    expect(opened.state()).toBe("no_data");
+  });
+
   test("results of another version, of an unknown monitor or of one without the location are skipped", async () => {
     await using opened = await openSite(["berlin"]);
     const { site, agents, id } = opened;
