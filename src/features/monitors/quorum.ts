@@ -26,9 +26,13 @@ function neededOf(downWhen: DownWhen, count: number): number {
  * Returns true if a location counts in the number of which enough are needed: it is not left out, and is in contact or
  * has said something.
  */
-export function isCounted({ state }: Pick<AtLocation, "state">, presence: Presence): boolean {
-  const hasSaid = state !== "pending" && state !== "maintenance";
-  return presence === "present" || (presence === "silent" && hasSaid);
+export function isCounted(at: Pick<AtLocation, "state">, presence: Presence): boolean {
+  return presence === "present" || (presence === "silent" && hasSaid(at));
+}
+
+/** Returns true if a location has said something that counts. */
+export function hasSaid({ state }: Pick<AtLocation, "state">): boolean {
+  return state !== "pending" && state !== "maintenance";
 }
 
 /**

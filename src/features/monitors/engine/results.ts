@@ -307,7 +307,7 @@ export class ResultProcessor {
       together.evaluation = newEvaluation("no_data", Math.max(at, before.since));
       return before.state !== "no_data";
     }
-    const agreement = agreementAt(evaluations, downWhen, this.surroundings);
+    const agreement = agreementAt(evaluations, downWhen, this.surroundings, before.state);
     const isFailing = agreement.failingSince !== undefined && before.state !== "down";
     // The parents are checked first.
     if (isFailing && scheduled.parents.length > 0 && !hasAskedParents) return false;

@@ -16,6 +16,7 @@ import {
   agreementOf,
   type AtLocation,
   evaluateTogether,
+  hasSaid,
   isCounted,
   unreachableAt,
 } from "../quorum";
@@ -90,16 +91,22 @@ export function readTogether(
   return byNum;
 }
 
-/** Returns that on which locations agree, without those that are not counted. */
+/**
+ * Returns that on which locations agree, without those that are not counted. `before` is the state of the monitor: one
+ * that is down does not come up because more locations would have to fail, of which some have said nothing yet.
+ */
 export function agreementAt(
   locations: Iterable<readonly [string, AtLocation]>,
   downWhen: DownWhen,
   { presenceOf }: Pick<Surroundings, "presenceOf">,
+  before: MonitorState,
 ): Agreement {
   const counted = Array.from(locations)
     .filter(([id, each]) => isCounted(each, presenceOf(id)))
     .map(([, each]) => each);
-  return agreementOf(counted, downWhen);
+  const known = counted.filter(hasSaid);
+  const isJudged = before === "down" && known.some(({ state }) => state !== "no_data");
+  return agreementOf(isJudged ? known : counted, downWhen);
 }
 
 /** Stores the result of another location. One that is not newer than the previous one is dated right after it. */
@@ -171,7 +178,7 @@ export function recordTogether(
   // A check that began during maintenance does not count after it.
   const hasBegun = entry.hasBegunInMaintenance === true && before.state === "maintenance";
   const isOver = hasBegun && !isInMaintenance;
-  const agreement = agreementAt(evaluationsOf(places), downWhen, surroundings);
+  const agreement = agreementAt(evaluationsOf(places), downWhen, surroundings, before.state);
   const isFailing = agreement.failingSince !== undefined && !isInMaintenance;
   const parent = isFailing ? findParent() : undefined;
   const wasDown = before.state === "down";

@@ -60,10 +60,13 @@ class Model {
       this.enter("maintenance");
       return;
     }
-    const counted = this.places.filter(({ isUsed, contact, state }) => {
+    const present = this.places.filter(({ isUsed, contact, state }) => {
       if (!isUsed || contact === "left out" || state === "no_data") return false;
       return contact === "present" || state === "up" || state === "down";
     });
+    const known = present.filter(({ state }) => state === "up" || state === "down");
+    // Nobody comes up by what others have not said yet.
+    const counted = this.state === "down" && known.length > 0 ? known : present;
     const down = counted.filter(({ state }) => state === "down").length;
     const half = Math.floor(counted.length / 2) + 1;
     const needed = { any: 1, majority: half, all: counted.length }[this.downWhen];

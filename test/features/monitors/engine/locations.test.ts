@@ -190,6 +190,30 @@ describe("a monitor with several locations", () => {
     expect(site.eventTypes()).toEqual(["monitor.down", "monitor.up", "monitor.down"]);
   });
 
+  test("stays down when it gets a location that has said nothing yet, and comes up by what that says", async () => {
+    await using opened = await openSite(["berlin", "oregon", "tokyo"]);
+    const { site, agents, id, state } = opened;
+    const [berlin, oregon, tokyo] = agents as [TestAgent, TestAgent, TestAgent];
+    await opened.change({ locations: ["local", berlin.id, oregon.id] });
+    await berlin.report(id, ".!!!");
+    await oregon.report(id, ".!!!");
+    expect(state()).toBe("down");
+    tokyo.call();
+    await opened.change({ locations: ["local", berlin.id, oregon.id, tokyo.id] });
+    for (let minute = 0; minute < 3; minute++) {
+      for (const agent of agents) agent.call();
+      // oxlint-disable-next-line no-await-in-loop
+      await site.clock.advance(MINUTE_MS);
+      // oxlint-disable-next-line no-await-in-loop
+      await berlin.report(id, "!");
+    }
+    expect(state()).toBe("down");
+    expect(site.eventTypes()).toEqual(["monitor.down"]);
+    // Of four, three must fail.
+    await tokyo.report(id, ".");
+    expect(state()).toBe("up");
+  });
+
   test("is dated from a change of how many must fail, since fewer did before", async () => {
     await using opened = await openSite(["berlin"]);
     const { site, agents, id, state } = opened;
