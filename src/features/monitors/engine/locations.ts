@@ -6,6 +6,7 @@ import { type AgentResult, RESULT_AGE_MAX_MS } from "../../locations/agent-wire"
 import type { CheckRequests } from "../../locations/check-requests";
 import { findLocation, saveResultsTaken } from "../../locations/store";
 import type { LocationCheck } from "../monitoring";
+import { hasSaid } from "../quorum";
 import type { Evaluation } from "../rules";
 import { noteVia } from "../via";
 import type { Entry } from "./entry";
@@ -268,7 +269,7 @@ export class LocationWatch {
   /** Puts the locations of monitors together again of which one has said nothing: it counts only while it is in contact. */
   #cameOrWent(locationId: string): void {
     for (const [scheduled, { state }] of this.#monitorsAt(locationId)) {
-      if (state === "pending" || state === "maintenance") this.#putTogether(scheduled);
+      if (!hasSaid({ state })) this.#putTogether(scheduled);
     }
   }
 
@@ -280,7 +281,8 @@ export class LocationWatch {
     const at = this.#deps.ctx.clock.now();
     const nothing = { outcome: "unknown", latencyMs: null, message: null } as const;
     for (const [scheduled, { state, failures }] of this.#monitorsAt(locationId)) {
-      if (state === "no_data" && failures === 0) continue;
+      const isOfNothing = state === "no_data" || !hasSaid({ state });
+      if (isOfNothing && failures === 0) continue;
       if (scheduled.together) scheduled.together.notBefore = at;
       const entry: Entry = { kind: "away", scheduled, location: locationId, at, ...nothing };
       this.#deps.results.recorder.add(entry, true);

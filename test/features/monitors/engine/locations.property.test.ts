@@ -205,15 +205,14 @@ const silence = fc
       for (const place of quiet) place.contact = "silent";
       settle(quiet.some(isUnknown));
       if (minutes < 12) return;
-      const hasNews = quiet.some(
-        ({ isUsed, state, failures }) => isUsed && (state !== "no_data" || failures > 0),
+      const old = quiet.filter(
+        ({ isUsed, state, failures }) =>
+          isUsed && (state === "up" || state === "down" || failures > 0),
       );
-      for (const place of quiet) {
-        place.contact = "left out";
-        // What it said last is too old.
-        if (model.state !== "paused" && place.isUsed) enter(place, "no_data");
-      }
-      settle(hasNews);
+      for (const place of quiet) place.contact = "left out";
+      // What they said last is too old.
+      if (model.state !== "paused") for (const place of old) enter(place, "no_data");
+      settle(old.length > 0);
     },
   }));
 
