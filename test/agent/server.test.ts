@@ -5,7 +5,7 @@ import type { Egress } from "../../src/egress/egress";
 import { createTestClock } from "../support/clock";
 import { createTestLog } from "../support/log";
 
-test("a stop ends the wait for the next question, and the one after a failure, at once", async () => {
+test("a stop ends the wait for the next poll, and the one after a failure, at once", async () => {
   const clock = createTestClock();
   const ctx = { clock, log: createTestLog("info").log } as unknown as Ctx;
   const server = createServer(ctx, {} as Egress, {
@@ -14,7 +14,7 @@ test("a stop ends the wait for the next question, and the one after a failure, a
     onContact: () => {},
   });
   // The clock of the test stands still.
-  const waits = [server.pause(60_000), server.rest(new Error("no answer"))];
+  const waits = [server.pause(60_000), server.backOff(new Error("no answer"))];
   server.stop();
   await Promise.all(waits);
   await server.pause(60_000);

@@ -213,12 +213,17 @@ describe("POST /api/v1/probe/results", () => {
       { ...resultOf(monitor, 2), age_ms: -1 },
       { ...resultOf(monitor, 3), latency_ms: 1e12 },
       { ...resultOf(monitor, 5), message: "x".repeat(401) },
+      // No date.
+      {
+        ...resultOf(monitor, 6),
+        certificate: { host: "a.test", fingerprint: "ab", expires_at: 9e15 },
+      },
       "text",
       null,
     ];
     const results = [good[0], ...bad, good[1]];
     const { status, body } = await site.send(token, { process: PROCESS, results });
-    expect([status, body]).toEqual([200, { taken: 2, invalid: 5 }]);
+    expect([status, body]).toEqual([200, { taken: 2, invalid: 6 }]);
     expect(site.taken).toEqual([{ locationId: id, process: PROCESS, results: good }]);
   });
 

@@ -33,7 +33,7 @@ describe("an agent that talks to a replica", () => {
       json: { process: PROCESS, results },
       headers: { [AGENT_VERSION]: VERSION },
     });
-    expect(sent.body).toEqual({ taken: 1, refused: 0 });
+    expect(sent.body).toEqual({ taken: 1, invalid: 0 });
     expect(chargeOf(sent)).toBe("location 597");
     expect(site.taken).toEqual([{ locationId: id, process: PROCESS, results }]);
     expect(site.calls).toHaveLength(3);

@@ -332,7 +332,7 @@ describe("the results of an agent", () => {
     expect(since).toBe(site.clock.now() - 300_000);
   });
 
-  test("are not taken if they are older than an agent keeps them, except that there is no data since", async () => {
+  test("results are not taken if they are older than an agent keeps them, except that there is no data since", async () => {
     await using opened = await openSite(["berlin"], { isElsewhere: true });
     const { site, agents, id } = opened;
     const [berlin] = agents as [TestAgent];
@@ -379,7 +379,7 @@ describe("the results of an agent", () => {
     expect(berlin.resultCount(id)).toBe(2);
   });
 
-  test("have times in parts of milliseconds, and are written", async () => {
+  test("results have times in parts of milliseconds, and are written", async () => {
     await using opened = await openSite(["berlin"]);
     const { agents, id } = opened;
     const [berlin] = agents as [TestAgent];
@@ -391,7 +391,7 @@ describe("the results of an agent", () => {
     expect(berlin.state(id)).toBe("no_data");
   });
 
-  test("name the installations behind providers once a batch, and behind nothing else", async () => {
+  test("results name the installations behind providers once a batch, and behind nothing else", async () => {
     await using opened = await openSite(["berlin"]);
     const { site, agents, id } = opened;
     const { ctx } = site.app;
