@@ -16,6 +16,6 @@ test("a stop ends the wait for the next poll, and the one after a failure, at on
   // The clock of the test stands still.
   const waits = [server.pause(60_000), server.backOff(new Error("no answer"))];
   server.stop();
-  await Promise.all(waits);
+  expect(await Promise.all(waits)).toEqual([undefined, undefined]);
   await server.pause(60_000);
 });
