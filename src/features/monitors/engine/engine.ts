@@ -215,7 +215,7 @@ class Engine implements Monitoring {
     this.#unsubscribe = [
       monitorsChanged.on(markRegistryStale),
       pageChanged.on(onPageChanged),
-      locationsChanged.on(() => this.#locations.mayHaveChanged()),
+      locationsChanged.on(() => this.#locations.markStale()),
     ];
   }
 

@@ -85,7 +85,7 @@ export class LocationWatch {
   }
 
   /** Called after a location was changed or deleted. */
-  mayHaveChanged(): void {
+  markStale(): void {
     this.#isStale = true;
   }
 
