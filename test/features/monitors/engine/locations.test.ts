@@ -381,12 +381,14 @@ describe("the results of an agent", () => {
 
   test("results have times in parts of milliseconds, and are written", async () => {
     await using opened = await openSite(["berlin"]);
-    const { agents, id } = opened;
+    const { site, agents, id } = opened;
     const [berlin] = agents as [TestAgent];
     await berlin.report(id, ".");
+    await site.clock.advance(MINUTE_MS);
     const failure = { outcome: "failed", since_age_ms: 40_000.25, age_ms: 0.5 } as const;
     await berlin.send(id, failure, failure, failure);
     expect(berlin.state(id)).toBe("down");
+    await site.clock.advance(MINUTE_MS);
     await berlin.send(id, { kind: "away", outcome: "unknown", age_ms: 0.75, latency_ms: null });
     expect(berlin.state(id)).toBe("no_data");
   });
