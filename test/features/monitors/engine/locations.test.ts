@@ -154,8 +154,9 @@ describe("a monitor with several locations", () => {
     await berlin.report(id, "..!.");
     expect(berlin.resultCount(id)).toBe(4);
     const own = site.checks(id).length;
-    await site.clock.advance(MINUTE_MS);
-    expect(site.checks(id).length).toBe(own + 1);
+    // Slots are delayed by up to a hundredth of the interval.
+    await site.clock.advance(MINUTE_MS + SECOND_MS);
+    expect(site.checks(id).length).toBeGreaterThan(own);
     expect(berlin.resultCount(id)).toBe(4);
   });
 
