@@ -154,7 +154,7 @@ describeWithBrowser("the look of a page", (browser) => {
       expect(errors.filter((text) => !text.includes("mirror.json"))).toEqual([]);
       await close();
     }
-  }, 120_000);
+  }, 300_000);
 
   test("a notice whose end has passed leaves a copy that is not written again", async () => {
     await using copy = await serveCopy();
@@ -166,7 +166,7 @@ describeWithBrowser("the look of a page", (browser) => {
     const { page, close } = await open(browser(), `${copy.origin}/status/acme`);
     expect(await page.getByText("We move.").count()).toBe(0);
     await close();
-  }, 60_000);
+  }, 300_000);
 
   test("Chromium reads the manifest of a page without errors", async () => {
     await using copy = await serveCopy();
@@ -178,5 +178,5 @@ describeWithBrowser("the look of a page", (browser) => {
     expect(manifest.url).toBe(`${copy.origin}/status/acme/manifest.webmanifest`);
     expect((await session.send("Page.getInstallabilityErrors")).installabilityErrors).toEqual([]);
     await close();
-  }, 60_000);
+  }, 300_000);
 });

@@ -22,7 +22,7 @@ export interface RouteSite extends CompatSite {
 
 export async function createRouteSite(env: Record<string, string> = {}): Promise<RouteSite> {
   const site = await createCompatSite(
-    { compat: ["uptime-kuma", "gatus"], custom_domains: [HOST] },
+    { compat: ["uptime-kuma", "gatus"], custom_domains: [HOST], report: "public" },
     env,
   );
   const { app } = site;
@@ -55,6 +55,7 @@ export async function createRouteSite(env: Record<string, string> = {}): Promise
     duration: "24h",
     number: String(kumaGroup.monitorList[0].id),
     resource: "incidents",
+    month: "2026-03",
     name: /\/assets\/(page\.[0-9a-f]{16}\.js)/.exec(home.text)?.[1] ?? "no asset",
     file: logo ?? "no logo",
     "id.svg": `${api}.svg`,
