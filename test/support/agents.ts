@@ -1,6 +1,6 @@
 import type { Ctx } from "../../src/context";
 import { findLocation } from "../../src/features/locations/store";
-import type { Surroundings } from "../../src/features/monitors/engine/together";
+import type { LocationContext } from "../../src/features/monitors/engine/multi-location";
 import type { Monitoring } from "../../src/features/monitors/monitoring";
 
 /** Part of a monitoring about the agents of locations, of which each has just called. */
@@ -8,11 +8,11 @@ export const PRESENT_AGENTS = {
   takeResults: async () => {},
   noteCall: () => {},
   presenceOf: () => "present",
-  lastCallAt: () => undefined,
+  contactAt: () => undefined,
 } satisfies Partial<Monitoring>;
 
 /** Locations of the engine that are all in contact. */
-export const ALL_PRESENT: Surroundings = {
+export const ALL_PRESENT: LocationContext = {
   presenceOf: () => "present",
   nameOf: (id) => id,
   heardSince: () => 0,

@@ -13,12 +13,12 @@ export interface AgentContact {
 
 export function readContact(
   row: LocationRow,
-  agents: Pick<Monitoring, "presenceOf" | "lastCallAt">,
+  agents: Pick<Monitoring, "presenceOf" | "contactAt">,
 ): AgentContact {
   return {
     row,
     presence: agents.presenceOf(row.id),
-    contactAt: agents.lastCallAt(row.id) ?? row.contactAt ?? undefined,
+    contactAt: agents.contactAt(row.id) ?? row.contactAt ?? undefined,
   };
 }
 

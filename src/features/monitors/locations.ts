@@ -153,9 +153,9 @@ export function restartLocationStates(
   state: "paused" | "pending",
   at: number,
 ): void {
-  const elsewhere = monitors.filter(isCheckedRemotely);
-  if (elsewhere.length === 0) return;
-  const monitorNums = JSON.stringify(elsewhere.map(({ num }) => num));
+  const remote = monitors.filter(isCheckedRemotely);
+  if (remote.length === 0) return;
+  const monitorNums = JSON.stringify(remote.map(({ num }) => num));
   resetLocationStatesOf(tx, { monitorNums, state, at });
 }
 

@@ -104,7 +104,7 @@ export interface Monitoring {
   /** Returns the contact with a location; `local` is always present. */
   presenceOf(locationId: string): Presence;
   /** Returns the time of the last request of an agent in unix ms; undefined before the first. */
-  lastCallAt(locationId: string): number | undefined;
+  contactAt(locationId: string): number | undefined;
   /** Returns true if this process has stood still again and again for a minute, so that it cannot judge targets. */
   isTooBusy(): boolean;
 }
@@ -127,7 +127,7 @@ export function createIdleMonitoring(): Monitoring {
     noteCall: () => {},
     // Judged by the process that runs checks.
     presenceOf: () => "present",
-    lastCallAt: () => undefined,
+    contactAt: () => undefined,
     isTooBusy: () => false,
   };
 }

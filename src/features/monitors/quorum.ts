@@ -36,8 +36,8 @@ export function hasSaid({ state }: Pick<AtLocation, "state">): boolean {
 }
 
 /**
- * Returns the state of a monitor by its locations that count, of which those without data do not. It is dated from the
- * first time since which enough have agreed, if each was well before its trouble, and in trouble before it was well.
+ * Returns the state of a monitor by its locations that count, of which those without data do not. Dates the state from
+ * the first time since which enough locations agree without a break.
  */
 export function agreementOf(locations: readonly AtLocation[], downWhen: DownWhen): Agreement {
   const known = locations.filter(({ state }) => state !== "no_data");
@@ -91,8 +91,8 @@ function firstSince(times: readonly number[], holds: (t: number) => boolean): nu
   return first;
 }
 
-/** Circumstances of a change at a location. */
-export interface Circumstances {
+/** ChangeContext of a change at a location. */
+export interface ChangeContext {
   /** Time of the result, or of another change. */
   at: number;
   /** Time before which no state begins by what was seen earlier, such as the last change of the locations that count. */
@@ -107,10 +107,10 @@ export interface Circumstances {
  * locations leave the state as it is, and a monitor pending after maintenance, a pause or a time without data. With a
  * failing parent it is unreachable as soon as enough locations fail.
  */
-export function evaluateTogether(
+export function evaluateQuorum(
   before: Evaluation,
   { state, since, failingSince }: Agreement,
-  { at, notBefore, isInMaintenance, failingParent }: Circumstances,
+  { at, notBefore, isInMaintenance, failingParent }: ChangeContext,
 ): Evaluation {
   const isFailing = failingSince !== undefined;
   const unreachableVia = isFailing && !isInMaintenance ? (failingParent ?? null) : null;

@@ -113,9 +113,9 @@ export function assembleRecords(
   );
   const parents = Map.groupBy(listParents(reader, { monitorIds }), ({ monitorId }) => monitorId);
   const checks = new Map(listLastChecks(reader, { nums }).map(({ row }) => [row.monitorNum, row]));
-  const elsewhere = found.filter(({ row }) => isCheckedRemotely(row)).map(({ row }) => row.num);
-  if (elsewhere.length > 0) {
-    for (const { monitorNum, check } of lastRemoteChecks(reader, JSON.stringify(elsewhere))) {
+  const remote = found.filter(({ row }) => isCheckedRemotely(row)).map(({ row }) => row.num);
+  if (remote.length > 0) {
+    for (const { monitorNum, check } of lastRemoteChecks(reader, JSON.stringify(remote))) {
       if (check.at > (checks.get(monitorNum)?.at ?? 0)) checks.set(monitorNum, check);
     }
   }

@@ -13,7 +13,7 @@ import { type Figures, figuresFromRow, figuresOf, figuresToRow, mergeFigures } f
  */
 const ROLL_UP_DELAY_MS = 5 * MINUTE_MS;
 /** The same for results of other locations, which wait for ten minutes at an agent that does not reach the server. */
-const ROLL_UP_ELSEWHERE_MS = 15 * MINUTE_MS;
+const ROLL_UP_AGENT_RESULTS_MS = 15 * MINUTE_MS;
 /** Work of one call, in results that are read. */
 const RESULTS_PER_BATCH = 500;
 /** Fixed cost of a step, in the unit of one result's cost. */
@@ -64,8 +64,8 @@ export function rollUp(
 ): boolean {
   const due = startOfHour(Math.min(now - ROLL_UP_DELAY_MS, oldestUnwritten));
   if (rollUpSome(tx, ofMonitors, { now, due }, kept)) return true;
-  const dueElsewhere = startOfHour(now - ROLL_UP_ELSEWHERE_MS);
-  return rollUpSome(tx, ofLocations, { now, due: dueElsewhere }, kept);
+  const dueAtAgents = startOfHour(now - ROLL_UP_AGENT_RESULTS_MS);
+  return rollUpSome(tx, ofLocations, { now, due: dueAtAgents }, kept);
 }
 
 /** Rolls up some results of this server or of other locations, up to `due`. Returns true if more are left. */

@@ -4,7 +4,7 @@ import { DOWN_WHEN, type DownWhen } from "../../../src/base/status";
 import {
   agreementOf,
   type AtLocation,
-  evaluateTogether,
+  evaluateQuorum,
 } from "../../../src/features/monitors/quorum";
 import { newEvaluation } from "../../../src/features/monitors/rules";
 
@@ -130,15 +130,15 @@ describe("the evaluation of all locations together", () => {
 
   test("dates a trouble from its beginning, but not from before the last change of its locations", () => {
     const before = newEvaluation("up", 10);
-    expect(evaluateTogether(before, agreed, circumstances)).toEqual(newEvaluation("down", 50));
-    expect(evaluateTogether(before, agreed, { ...circumstances, notBefore: 80 })).toEqual(
+    expect(evaluateQuorum(before, agreed, circumstances)).toEqual(newEvaluation("down", 50));
+    expect(evaluateQuorum(before, agreed, { ...circumstances, notBefore: 80 })).toEqual(
       newEvaluation("down", 100),
     );
   });
 
   test("never loses a known state, which lasts a millisecond at least", () => {
     const before = newEvaluation("up", 70);
-    expect(evaluateTogether(before, agreed, { ...circumstances, at: 60 })).toEqual(
+    expect(evaluateQuorum(before, agreed, { ...circumstances, at: 60 })).toEqual(
       newEvaluation("down", 71),
     );
   });
@@ -146,13 +146,11 @@ describe("the evaluation of all locations together", () => {
   test("is unreachable with a failing parent as soon as enough locations fail", () => {
     const failing = { state: "up", since: 0, failingSince: 90 } as const;
     const before = newEvaluation("up", 10);
-    expect(evaluateTogether(before, failing, { ...circumstances, failingParent: "mon_a" })).toEqual(
-      {
-        ...newEvaluation("unreachable", 90),
-        unreachableVia: "mon_a",
-      },
-    );
-    expect(evaluateTogether(before, failing, circumstances)).toEqual({
+    expect(evaluateQuorum(before, failing, { ...circumstances, failingParent: "mon_a" })).toEqual({
+      ...newEvaluation("unreachable", 90),
+      unreachableVia: "mon_a",
+    });
+    expect(evaluateQuorum(before, failing, circumstances)).toEqual({
       ...before,
       failures: 1,
       failingSince: 90,
@@ -162,12 +160,12 @@ describe("the evaluation of all locations together", () => {
   test("is pending after maintenance while its locations are undecided, and else keeps its state", () => {
     const undecided = { state: "undecided", since: 0, failingSince: undefined } as const;
     const maintenance = newEvaluation("maintenance", 20);
-    expect(evaluateTogether(maintenance, undecided, circumstances)).toEqual(
+    expect(evaluateQuorum(maintenance, undecided, circumstances)).toEqual(
       newEvaluation("pending", 100),
     );
     const down = newEvaluation("down", 20);
-    expect(evaluateTogether(down, undecided, circumstances)).toBe(down);
-    expect(evaluateTogether(down, undecided, { ...circumstances, isInMaintenance: true })).toEqual(
+    expect(evaluateQuorum(down, undecided, circumstances)).toBe(down);
+    expect(evaluateQuorum(down, undecided, { ...circumstances, isInMaintenance: true })).toEqual(
       newEvaluation("maintenance", 100),
     );
   });

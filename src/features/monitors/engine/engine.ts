@@ -51,7 +51,7 @@ import {
   hasFailed,
   MonitorRegistry,
   type ScheduledMonitor,
-  wholeOf,
+  combinedEvaluation,
 } from "./registry";
 import { type Begin, HELD, ResultProcessor } from "./results";
 import { CheckScheduler } from "./scheduler";
@@ -159,7 +159,7 @@ class Engine implements Monitoring {
       ctx.clock,
       this.#registry,
       (parent) => this.#request(parent),
-      (parent) => this.#locations.checkElsewhere(parent),
+      (parent) => this.#locations.checkRemotely(parent),
     );
     const presences = new AgentPresences(ctx);
     this.#results = new ResultProcessor({
@@ -169,7 +169,7 @@ class Engine implements Monitoring {
       liveness: this.#liveness,
       scheduler: this.#scheduler,
       saveContacts: (tx) => presences.save(tx),
-      surroundings: {
+      locationContext: {
         presenceOf: (id) => presences.presenceOf(id),
         nameOf: (id) => presences.nameOf(id),
         heardSince: () => this.#liveness.heardSince,
@@ -199,7 +199,7 @@ class Engine implements Monitoring {
       heardSince: () => this.#liveness.heardSince,
       stateOf: (id) => {
         const found = this.#registry.find(id);
-        return found && wholeOf(found).state;
+        return found && combinedEvaluation(found).state;
       },
     });
     const markRegistryStale = () => {
@@ -436,7 +436,7 @@ class Engine implements Monitoring {
    */
   #count(...taken: Parameters<ResultProcessor["take"]>): boolean {
     const [, scheduled, , { outcome }] = taken;
-    const before = { hadFailed: hasFailed(scheduled), state: wholeOf(scheduled).state };
+    const before = { hadFailed: hasFailed(scheduled), state: combinedEvaluation(scheduled).state };
     scheduled.uncounted = undefined;
     this.#figures.ended(scheduled.type, outcome);
     const needsRecheck = this.#results.take(...taken);
@@ -450,7 +450,7 @@ class Engine implements Monitoring {
     { hadFailed, state }: { hadFailed: boolean; state: MonitorState },
   ): void {
     if (hadFailed && !hasFailed(scheduled)) this.#recheckThrough(scheduled);
-    if (state !== wholeOf(scheduled).state) this.#checkWatched(scheduled);
+    if (state !== combinedEvaluation(scheduled).state) this.#checkWatched(scheduled);
   }
 
   /**
@@ -472,12 +472,12 @@ class Engine implements Monitoring {
   #checkAgain(scheduled: ScheduledMonitor): void {
     const delayMs = scheduled.type === "push" ? timeToCallAgain(scheduled) : 0;
     this.#scheduler.after(scheduled, delayMs);
-    if (scheduled.together) void this.#locations.checkElsewhere(scheduled);
+    if (scheduled.multiLocation) void this.#locations.checkRemotely(scheduled);
   }
 
   /** Makes a check for which others wait begin as soon as there is a place for it. */
   #request(scheduled: ScheduledMonitor): void {
-    if (scheduled.isUnderWay || scheduled.isElsewhere) return;
+    if (scheduled.isUnderWay || scheduled.isRemoteOnly) return;
     this.#scheduler.hasten(scheduled);
     this.#beginDue();
   }
@@ -491,13 +491,13 @@ class Engine implements Monitoring {
     if (scheduled.isPaused) throw conflict("The monitor is paused.");
     if (isPassive(scheduled.type)) throw conflict(CANNOT_CHECK);
     if (this.#hasDroppedChecks) throw closing();
-    if (!scheduled.together) return this.#checkHere(scheduled, steps);
-    const elsewhere = this.#locations.checkNow(scheduled, steps !== undefined);
-    if (!scheduled.isElsewhere) {
-      const [check, others] = await Promise.all([this.#checkHere(scheduled, steps), elsewhere]);
+    if (!scheduled.multiLocation) return this.#checkHere(scheduled, steps);
+    const remote = this.#locations.checkNow(scheduled, steps !== undefined);
+    if (!scheduled.isRemoteOnly) {
+      const [check, others] = await Promise.all([this.#checkHere(scheduled, steps), remote]);
       return { ...check, locations: others };
     }
-    const locations = await elsewhere;
+    const locations = await remote;
     const first = locations.find(({ check }) => check !== undefined)?.check;
     if (!first) throw unavailable(locations[0]?.error ?? "The check has no result yet.", 5);
     return { monitorNum: scheduled.num, ...first, locations };
@@ -541,8 +541,8 @@ class Engine implements Monitoring {
     return this.#locations.presences.presenceOf(locationId);
   }
 
-  lastCallAt(locationId: string): number | undefined {
-    return this.#locations.presences.lastCallAt(locationId);
+  contactAt(locationId: string): number | undefined {
+    return this.#locations.presences.contactAt(locationId);
   }
 
   async heartbeat(id: string, beat: Heartbeat, arrivedAt?: number): Promise<void> {

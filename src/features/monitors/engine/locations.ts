@@ -16,7 +16,7 @@ import {
   hasFailed,
   type MonitorRegistry,
   type ScheduledMonitor,
-  wholeOf,
+  combinedEvaluation,
 } from "./registry";
 import { adoptEvaluation, type ResultProcessor } from "./results";
 import type { AgentPresences } from "./presences";
@@ -47,7 +47,7 @@ interface Numbered {
   entry: Entry | undefined;
 }
 
-/** Takes the results of agents, asks them for checks, and puts locations together that come or go. */
+/** Takes the results of agents, asks them for checks, and evaluates monitors again whose locations come or go. */
 export class LocationWatch {
   readonly presences: AgentPresences;
   readonly #deps: LocationDependencies;
@@ -73,14 +73,14 @@ export class LocationWatch {
     if (this.presences.noteCall(locationId, agentVersion)) this.#cameOrWent(locationId);
   }
 
-  /** Puts the locations of monitors together again that have others, or need another number of them, since. */
+  /** Evaluates monitors again that have other locations, or need another number of them, since. */
   changed(scheduled: readonly ScheduledMonitor[], isFirst: boolean): void {
-    const together = scheduled.filter((each) => each.together?.hasChanged);
-    if (together.length > 0 || isFirst) this.presences.read();
+    const multiLocation = scheduled.filter((each) => each.multiLocation?.hasChanged);
+    if (multiLocation.length > 0 || isFirst) this.presences.read();
     if (isFirst) for (const id of this.presences.leftOut) this.#leaveOut(id);
-    for (const each of together) {
-      if (each.together) each.together.hasChanged = false;
-      if (!isFirst && !each.isPaused) this.#putTogether(each);
+    for (const each of multiLocation) {
+      if (each.multiLocation) each.multiLocation.hasChanged = false;
+      if (!isFirst && !each.isPaused) this.#reevaluate(each);
     }
   }
 
@@ -128,7 +128,7 @@ export class LocationWatch {
   }
 
   /** Has a monitor checked at all other locations that are in contact. Resolves when there is nothing to wait for. */
-  checkElsewhere(scheduled: ScheduledMonitor): Promise<void> {
+  checkRemotely(scheduled: ScheduledMonitor): Promise<void> {
     const asked = this.#asked.get(scheduled);
     if (asked) return asked;
     const checks = this.checkNow(scheduled, false).then(() => {
@@ -139,8 +139,8 @@ export class LocationWatch {
   }
 
   /** Has a monitor checked at all its other locations. Never rejects. */
-  checkNow({ id, together }: ScheduledMonitor, wantsSteps: boolean): Promise<LocationCheck[]> {
-    const others = together?.locations.filter((each) => each !== LOCAL) ?? [];
+  checkNow({ id, multiLocation }: ScheduledMonitor, wantsSteps: boolean): Promise<LocationCheck[]> {
+    const others = multiLocation?.locations.filter((each) => each !== LOCAL) ?? [];
     return Promise.all(others.map((locationId) => this.#checkAt(locationId, id, wantsSteps)));
   }
 
@@ -150,7 +150,7 @@ export class LocationWatch {
     wantsSteps: boolean,
   ): Promise<LocationCheck> {
     const { checkRequests } = this.#deps;
-    const lastAt = this.presences.lastCallAt(locationId);
+    const lastAt = this.presences.contactAt(locationId);
     const isPresent = lastAt !== undefined && this.presences.presenceOf(locationId) === "present";
     if (!checkRequests || !isPresent) {
       const since = lastAt === undefined ? "not called yet" : `not called since ${toIso(lastAt)}`;
@@ -226,7 +226,7 @@ export class LocationWatch {
         if (entry && entry.version === entry.scheduled.version) entries.push({ number, entry });
       }
       const list = entries.map(({ entry }) => entry);
-      const recorded = recordEntries(ctx, tx, list, isPlain, results.surroundings);
+      const recorded = recordEntries(ctx, tx, list, isPlain, results.locationContext);
       // After many consequences, the rest is written by the next transaction.
       const next = entries[recorded.length];
       const last = next ? (entries[recorded.length - 1]?.number ?? 0) : whole;
@@ -248,13 +248,13 @@ export class LocationWatch {
 
   #adopt(recorded: Recorded): void {
     const { scheduled } = recorded.entry;
-    const before = { hadFailed: hasFailed(scheduled), state: wholeOf(scheduled).state };
+    const before = { hadFailed: hasFailed(scheduled), state: combinedEvaluation(scheduled).state };
     adoptEvaluation(recorded);
     this.#deps.hadChange(scheduled, before);
     if (recorded.needsParents) void this.#checkParents(recorded.entry);
   }
 
-  /** Has the parents of a monitor checked, which fails at enough locations, and puts its locations together then. */
+  /** Has the parents of a monitor checked, which fails at enough locations, and evaluates it again then. */
   async #checkParents(entry: Entry): Promise<void> {
     const { dependencies, results, ctx } = this.#deps;
     const { scheduled } = entry;
@@ -263,13 +263,13 @@ export class LocationWatch {
     const { clock } = ctx;
     const startedAt = clock.monotonic() - Math.max(0, clock.now() - entry.at);
     if (parents.length > 0) await dependencies.check(scheduled, parents, startedAt);
-    results.putTogether(scheduled, entry);
+    results.addQuorumEntry(scheduled, entry);
   }
 
-  /** Puts the locations of monitors together again of which one has said nothing: it counts only while it is in contact. */
+  /** Evaluates monitors again at which a location has said nothing: it counts only while it is in contact. */
   #cameOrWent(locationId: string): void {
     for (const [scheduled, { state }] of this.#monitorsAt(locationId)) {
-      if (!hasSaid({ state })) this.#putTogether(scheduled);
+      if (!hasSaid({ state })) this.#reevaluate(scheduled);
     }
   }
 
@@ -283,7 +283,7 @@ export class LocationWatch {
     for (const [scheduled, { state, failures }] of this.#monitorsAt(locationId)) {
       const isOfNothing = state === "no_data" || !hasSaid({ state });
       if (isOfNothing && failures === 0) continue;
-      if (scheduled.together) scheduled.together.notBefore = at;
+      if (scheduled.multiLocation) scheduled.multiLocation.notBefore = at;
       const entry: Entry = { kind: "away", scheduled, location: locationId, at, ...nothing };
       this.#deps.results.recorder.add(entry, true);
     }
@@ -292,14 +292,14 @@ export class LocationWatch {
   /** Returns the running monitors that have a location, with their evaluations there. */
   *#monitorsAt(locationId: string): Iterable<[ScheduledMonitor, Evaluation]> {
     for (const scheduled of this.#deps.registry) {
-      const evaluation = scheduled.together?.evaluations.get(locationId);
+      const evaluation = scheduled.multiLocation?.evaluations.get(locationId);
       if (evaluation && !scheduled.isPaused) yield [scheduled, evaluation];
     }
   }
 
-  #putTogether(scheduled: ScheduledMonitor): void {
-    if (scheduled.together) scheduled.together.notBefore = this.#deps.ctx.clock.now();
-    this.#deps.results.putTogether(scheduled);
+  #reevaluate(scheduled: ScheduledMonitor): void {
+    if (scheduled.multiLocation) scheduled.multiLocation.notBefore = this.#deps.ctx.clock.now();
+    this.#deps.results.addQuorumEntry(scheduled);
   }
 
   /** Returns the entry of a result; undefined for one of another version, or of a monitor without the location. */
@@ -307,7 +307,7 @@ export class LocationWatch {
     const { monitor_id: id, version, kind, via, certificate } = result;
     const scheduled = this.#deps.registry.find(id);
     const isKnown = scheduled?.version === version && !scheduled.isPaused;
-    if (!scheduled || !isKnown || !scheduled.together?.locations.includes(locationId)) {
+    if (!scheduled || !isKnown || !scheduled.multiLocation?.locations.includes(locationId)) {
       return undefined;
     }
     const ageMs = Math.min(result.age_ms, DAY_MS);

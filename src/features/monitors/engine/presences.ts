@@ -18,9 +18,9 @@ const SAVE_MS = 15 * SECOND_MS;
 interface Contact {
   name: string;
   /** Last request on the monotonic clock; the creation of a location whose agent has not called yet. */
-  heardAt: number;
+  contactMonotonic: number;
   /** The same in unix ms; undefined before the first request. */
-  calledAt: number | undefined;
+  contactAt: number | undefined;
   agentVersion: string;
   /** Time of the last write on the monotonic clock. */
   savedAt: number;
@@ -48,7 +48,7 @@ export class AgentPresences {
     return this.#contacts.size;
   }
 
-  /** Reads the locations. Those that are new here have been silent as long as until the last sign of life of a server. */
+  /** Reads the locations. Counts the silence of new ones up to the last liveness of a server, so that its own absence is not theirs. */
   read(): void {
     const { clock, db } = this.#ctx;
     const seenAt = findLiveness(db, {})?.at ?? clock.now();
@@ -64,8 +64,8 @@ export class AgentPresences {
       const silenceMs = Math.max(0, seenAt - (contactAt ?? createdAt));
       this.#contacts.set(id, {
         name,
-        heardAt: clock.monotonic() - silenceMs,
-        calledAt: contactAt ?? undefined,
+        contactMonotonic: clock.monotonic() - silenceMs,
+        contactAt: contactAt ?? undefined,
         agentVersion: "",
         savedAt: Number.NEGATIVE_INFINITY,
         hasNews: false,
@@ -83,8 +83,8 @@ export class AgentPresences {
     const { clock } = this.#ctx;
     const wasAway = contact.presence !== "present";
     Object.assign(contact, {
-      heardAt: clock.monotonic(),
-      calledAt: clock.now(),
+      contactMonotonic: clock.monotonic(),
+      contactAt: clock.now(),
       agentVersion,
       hasNews: true,
       presence: "present",
@@ -104,8 +104,8 @@ export class AgentPresences {
     return locationId === LOCAL || !contact ? "present" : contact.presence;
   }
 
-  lastCallAt(locationId: string): number | undefined {
-    return this.#contacts.get(locationId)?.calledAt;
+  contactAt(locationId: string): number | undefined {
+    return this.#contacts.get(locationId)?.contactAt;
   }
 
   /** Returns the name of a location. */
@@ -117,7 +117,7 @@ export class AgentPresences {
   forgive(ms: number): void {
     const now = this.#ctx.clock.monotonic();
     for (const contact of this.#contacts.values()) {
-      contact.heardAt = Math.min(now, contact.heardAt + ms);
+      contact.contactMonotonic = Math.min(now, contact.contactMonotonic + ms);
     }
   }
 
@@ -139,21 +139,21 @@ export class AgentPresences {
   save(tx: Tx): void {
     const now = this.#ctx.clock.monotonic();
     for (const [id, contact] of this.#contacts) {
-      const { calledAt, agentVersion, hasNews, savedAt, isOffline } = contact;
-      if (!hasNews || calledAt === undefined || (now - savedAt < SAVE_MS && !isOffline)) continue;
-      saveContact(tx, { id, contactAt: calledAt, agentVersion });
+      const { contactAt, agentVersion, hasNews, savedAt, isOffline } = contact;
+      if (!hasNews || contactAt === undefined || (now - savedAt < SAVE_MS && !isOffline)) continue;
+      saveContact(tx, { id, contactAt: contactAt, agentVersion });
       Object.assign(contact, { savedAt: now, hasNews: false, isOffline: false });
     }
   }
 
-  #silenceOf({ heardAt }: Contact): number {
-    return this.#ctx.clock.monotonic() - heardAt;
+  #silenceOf({ contactMonotonic }: Contact): number {
+    return this.#ctx.clock.monotonic() - contactMonotonic;
   }
 
   /** Records the event about a silent agent. The next look tries again if that fails. */
   #report(id: string, contact: Contact, silenceMs: number): void {
     // Before its first call, an agent is not set up yet.
-    if (contact.calledAt === undefined || this.#isReporting) return;
+    if (contact.contactAt === undefined || this.#isReporting) return;
     this.#isReporting = true;
     const { clock, db, log, outbox } = this.#ctx;
     const since = clock.now() - silenceMs;

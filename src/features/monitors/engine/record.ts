@@ -7,23 +7,23 @@ import { saveHeartbeat } from "../job-store";
 import { countHeldFailures, evaluateCheck, type Evaluation } from "../rules";
 import { findMonitor, saveCertificate, saveEvaluation } from "../store";
 import { recordSignal } from "./job";
-import { evaluationOf, type TogetherInMemory } from "./registry";
+import { evaluationOf, type MultiLocationInMemory } from "./registry";
 import type { Entry } from "./entry";
 import {
-  type EvaluatedTogether,
-  keepResultElsewhere,
+  type EvaluatedEntry,
+  keepAgentResult,
   lastAtOf,
-  readTogether,
-  type RecordedTogether,
-  recordTogether,
-  type Surroundings,
-  type Together,
+  readMultiLocations,
+  type RecordedLocations,
+  evaluateMultiLocation,
+  type LocationContext,
+  type MultiLocation,
   type Written,
-} from "./together";
+} from "./multi-location";
 import { applyTransition, recordReminder, warnOfExpiry, writeState } from "./transitions";
 
 /** Outcome of writing an entry. */
-export interface Recorded extends RecordedTogether {
+export interface Recorded extends RecordedLocations {
   entry: Entry;
   /**
    * Evaluation after the entry; undefined if the monitor is paused or deleted and nothing was
@@ -34,12 +34,12 @@ export interface Recorded extends RecordedTogether {
 }
 
 /**
- * Inputs of the evaluation of a monitor's results, and its evaluation after those that were written. `together` is
+ * Inputs of the evaluation of a monitor's results, and its evaluation after those that were written. `multiLocation` is
  * undefined if only this server checks it.
  */
 type Evaluated = Omit<EvaluationInput, keyof Evaluation> & {
   evaluation: Evaluation;
-  together: Together | undefined;
+  multiLocation: MultiLocation | undefined;
 };
 
 /**
@@ -59,19 +59,19 @@ export function recordEntries(
   tx: Tx,
   entries: readonly Entry[],
   isPlain: boolean,
-  surroundings: Surroundings,
+  locationContext: LocationContext,
 ): Recorded[] {
   if (entries.length === 0) return [];
   const nums = JSON.stringify([...new Set(entries.map(({ scheduled }) => scheduled.num))]);
-  const inMemory = new Map<number, TogetherInMemory>();
+  const inMemory = new Map<number, MultiLocationInMemory>();
   for (const { scheduled } of entries) {
-    if (scheduled.together) inMemory.set(scheduled.num, scheduled.together);
+    if (scheduled.multiLocation) inMemory.set(scheduled.num, scheduled.multiLocation);
   }
-  const together = inMemory.size > 0 ? readTogether(tx, inMemory) : undefined;
+  const multiLocation = inMemory.size > 0 ? readMultiLocations(tx, inMemory) : undefined;
   const evaluated = new Map<number, Evaluated>();
   for (const row of listEvaluationInputs(tx, { nums })) {
     const evaluation = evaluationOf(row);
-    evaluated.set(row.num, { ...row, evaluation, together: together?.get(row.num) });
+    evaluated.set(row.num, { ...row, evaluation, multiLocation: multiLocation?.get(row.num) });
   }
   const recorded: Recorded[] = [];
   let consequences = 0;
@@ -79,7 +79,7 @@ export function recordEntries(
     if (consequences === CONSEQUENCES_MAX) break;
     const monitor = evaluated.get(entry.scheduled.num);
     const state = monitor?.evaluation.state;
-    recorded.push(recordOne(ctx, tx, entry, monitor, isPlain, surroundings));
+    recorded.push(recordOne(ctx, tx, entry, monitor, isPlain, locationContext));
     if (entry.kind === "reminder" || monitor?.evaluation.state !== state) consequences += 1;
   }
   return recorded;
@@ -92,7 +92,7 @@ function recordOne(
   entry: Entry,
   monitor: Evaluated | undefined,
   isPlain: boolean,
-  surroundings: Surroundings,
+  locationContext: LocationContext,
 ): Recorded {
   if (!monitor || monitor.paused) return { entry, evaluation: undefined, check: undefined };
   if (entry.signal) recordSignal(tx, monitor.num, entry.at, entry.signal);
@@ -101,17 +101,18 @@ function recordOne(
     if (!isPlain) ctx.outbox.group(tx, () => recordReminder(ctx, tx, monitor, entry.at));
     return { entry, evaluation: monitor.evaluation, check: undefined };
   }
-  const { together } = monitor;
-  const place = entry.location === undefined ? undefined : together?.places.get(entry.location);
+  const { multiLocation } = monitor;
+  const locationRecord =
+    entry.location === undefined ? undefined : multiLocation?.records.get(entry.location);
   // The monitor has left the location.
-  if (entry.location !== undefined && !place) {
+  if (entry.location !== undefined && !locationRecord) {
     return { entry, evaluation: undefined, check: undefined };
   }
   const isResult = entry.kind === "check" || entry.kind === "heartbeat";
   const check = !isResult
     ? undefined
-    : place
-      ? keepResultElsewhere(tx, entry, place)
+    : locationRecord
+      ? keepAgentResult(tx, entry, locationRecord)
       : keepResult(tx, entry, monitor);
   if (check) keepCertificate(tx, entry, monitor);
   const isInMaintenance = monitor.isInMaintenance === 1;
@@ -120,12 +121,16 @@ function recordOne(
   }
   // Without a result as well, the clock may have been set back since the last one.
   const at =
-    check?.at ?? Math.max(entry.at, (place ? lastAtOf(tx, place) : (monitor.lastAt ?? -1)) + 1);
+    check?.at ??
+    Math.max(
+      entry.at,
+      (locationRecord ? lastAtOf(tx, locationRecord) : (monitor.lastAt ?? -1)) + 1,
+    );
   const before = monitor.evaluation;
   const { id, num } = monitor;
   const written = { id, num, evaluation: before, thresholds: monitor, at, isInMaintenance };
-  const outcome: EvaluatedTogether = together
-    ? recordTogether(tx, entry, together, written, surroundings)
+  const outcome: EvaluatedEntry = multiLocation
+    ? evaluateMultiLocation(tx, entry, multiLocation, written, locationContext)
     : evaluateAlone(tx, entry, written);
   const { evaluation } = outcome;
   monitor.evaluation = evaluation;
@@ -151,7 +156,7 @@ function evaluateAlone(
   tx: Tx,
   entry: Entry,
   { id: monitorId, evaluation: before, thresholds, at, isInMaintenance }: Written,
-): EvaluatedTogether {
+): EvaluatedEntry {
   const { outcome, latencyMs, isHeld, isDegraded, since, message, publicMessage } = entry;
   const observation = { at, outcome, latencyMs, isHeld, isDegraded, since };
   const isFromMaintenance = entry.hasBegunInMaintenance === true && before.state === "maintenance";

@@ -109,14 +109,14 @@ export class MonitorRegistry {
   #read(reader: Reader, nums: readonly number[]): ScheduledMonitor[] {
     const rows = listScheduledMonitors(reader, { nums: JSON.stringify(nums) });
     const isServer = this.#location === LOCAL;
-    const together = isServer ? readEvaluationsTogether(reader, rows) : undefined;
+    const multiLocation = isServer ? readLocationEvaluations(reader, rows) : undefined;
     return rows.map((row) => {
       const existing = this.#byNum.get(row.num);
       const evaluation = existing?.evaluation;
       if (existing) renew(existing, row);
       const scheduled = existing ?? scheduledOf(row);
-      place(scheduled, row, this.#location);
-      if (together) putTogether(scheduled, row, together.get(row.num));
+      setOwnLocation(scheduled, row, this.#location);
+      if (multiLocation) setLocations(scheduled, row, multiLocation.get(row.num));
       // The evaluation of another process than a server is in its memory only.
       else if (evaluation) scheduled.evaluation = evaluation;
       this.#byNum.set(row.num, scheduled);
@@ -139,7 +139,7 @@ function groupByParent(monitors: Iterable<ScheduledMonitor>): Map<string, Schedu
 }
 
 /** A monitor at all its locations, as far as this process knows. */
-export interface TogetherInMemory {
+export interface MultiLocationInMemory {
   locations: readonly string[];
   downWhen: DownWhen;
   /** By the ids of the locations. */
@@ -148,7 +148,7 @@ export interface TogetherInMemory {
   evaluation: Evaluation;
   /** Time of the last change of the locations that count, in unix ms. */
   notBefore: number;
-  /** True if its locations or their number needed have changed or it was resumed, and they were not put together since. */
+  /** True if its locations or their number needed have changed or it was resumed, and it was not evaluated since. */
   hasChanged: boolean;
 }
 
@@ -181,9 +181,9 @@ export interface ScheduledMonitor {
   /** Evaluation of all results of this process, written or not. */
   evaluation: Evaluation;
   /** Its locations; undefined if only this process checks it. */
-  together: TogetherInMemory | undefined;
+  multiLocation: MultiLocationInMemory | undefined;
   /** True if this process does not check it. */
-  isElsewhere: boolean;
+  isRemoteOnly: boolean;
   /** Part of the interval, from 0 to 1, by which its checks here follow those of its first location. */
   phase: number;
   heartbeatAt: number | null;
@@ -227,8 +227,8 @@ function scheduledOf(row: ScheduledMonitorRow): ScheduledMonitor {
     num: row.num,
     id: row.id,
     ...settingsOf(row),
-    together: undefined,
-    isElsewhere: false,
+    multiLocation: undefined,
+    isRemoteOnly: false,
     phase: 0,
     job: row.type === "push" ? newJob(occurrencesOf(row.config), row.runs) : undefined,
     lastOutcome: undefined,
@@ -260,18 +260,18 @@ export function countedResult({ isInverted }: ScheduledMonitor, result: ProbeRes
 }
 
 /** Sets if and when this process checks a monitor. */
-function place(
+function setOwnLocation(
   scheduled: ScheduledMonitor,
   { type, locations }: ScheduledMonitorRow,
   location: string,
 ): void {
   const index = locations.indexOf(location);
-  scheduled.isElsewhere = index < 0 && !isPassive(type);
+  scheduled.isRemoteOnly = index < 0 && !isPassive(type);
   scheduled.phase = Math.max(0, index) / locations.length;
 }
 
 /** Reads the evaluations of monitors at their locations, by the numbers of those with other locations. */
-function readEvaluationsTogether(
+function readLocationEvaluations(
   reader: Reader,
   rows: readonly ScheduledMonitorRow[],
 ): ReadonlyMap<number, LocationStateRow[]> {
@@ -284,14 +284,14 @@ function readEvaluationsTogether(
 }
 
 /** Sets what the locations of a monitor see. */
-function putTogether(
+function setLocations(
   scheduled: ScheduledMonitor,
   row: ScheduledMonitorRow,
   states: readonly LocationStateRow[] = [],
 ): void {
-  const before = scheduled.together;
+  const before = scheduled.multiLocation;
   if (!isCheckedRemotely(row)) {
-    scheduled.together = undefined;
+    scheduled.multiLocation = undefined;
     return;
   }
   const { locations, downWhen } = row;
@@ -305,7 +305,7 @@ function putTogether(
     before.evaluation.state !== "paused" &&
     before.downWhen === downWhen &&
     Bun.deepEquals(before.locations, locations);
-  scheduled.together = {
+  scheduled.multiLocation = {
     locations,
     downWhen,
     evaluations,
@@ -393,26 +393,26 @@ export class Dependencies {
   readonly #clock: Clock;
   readonly #registry: MonitorRegistry;
   readonly #requestCheck: (parent: ScheduledMonitor) => void;
-  readonly #checkElsewhere: (parent: ScheduledMonitor) => Promise<void>;
+  readonly #checkRemotely: (parent: ScheduledMonitor) => Promise<void>;
   /** Resolve with true when a check of the parent has an outcome, with false if there will be none. */
   readonly #awaited = new Map<ScheduledMonitor, PromiseWithResolvers<boolean>>();
   /** End the waits of monitors for their parents. */
   readonly #ends = new Map<ScheduledMonitor, Set<() => void>>();
 
   /**
-   * `requestCheck` makes a parent's check begin as soon as it can, unless one is running. `checkElsewhere` has it
+   * `requestCheck` makes a parent's check begin as soon as it can, unless one is running. `checkRemotely` has it
    * checked from its other locations, and resolves when there is nothing to wait for.
    */
   constructor(
     clock: Clock,
     registry: MonitorRegistry,
     requestCheck: (parent: ScheduledMonitor) => void,
-    checkElsewhere: (parent: ScheduledMonitor) => Promise<void>,
+    checkRemotely: (parent: ScheduledMonitor) => Promise<void>,
   ) {
     this.#clock = clock;
     this.#registry = registry;
     this.#requestCheck = requestCheck;
-    this.#checkElsewhere = checkElsewhere;
+    this.#checkRemotely = checkRemotely;
   }
 
   /** Returns the id of the first failing parent. */
@@ -423,7 +423,7 @@ export class Dependencies {
   /** Returns the ids of the parents whose check has failed, and is not counted yet. */
   uncountedParentsOf(scheduled: ScheduledMonitor): string[] {
     return this.#parentsOf(scheduled)
-      .filter(({ uncounted, together }) => uncounted !== undefined && !together)
+      .filter(({ uncounted, multiLocation }) => uncounted !== undefined && !multiLocation)
       .map(({ id }) => id);
   }
 
@@ -432,7 +432,8 @@ export class Dependencies {
    * is known to fail. Push monitors cannot be checked.
    */
   parentsToCheck(scheduled: ScheduledMonitor): ScheduledMonitor[] {
-    if (wholeOf(scheduled).state === "down" || this.failingParentOf(scheduled)) return [];
+    if (combinedEvaluation(scheduled).state === "down" || this.failingParentOf(scheduled))
+      return [];
     return this.#parentsOf(scheduled).filter(({ type }) => type !== "push");
   }
 
@@ -486,16 +487,16 @@ export class Dependencies {
   unreachableThrough({ id }: ScheduledMonitor): ScheduledMonitor[] {
     return this.#registry
       .dependentsOf(id)
-      .filter((each) => wholeOf(each).state === "unreachable" && !each.isPaused);
+      .filter((each) => combinedEvaluation(each).state === "unreachable" && !each.isPaused);
   }
 
   async #checkSince(parent: ScheduledMonitor, startedAt: number): Promise<void> {
     if (hasFailed(parent)) return;
-    const elsewhere = parent.together ? this.#checkElsewhere(parent) : undefined;
+    const remote = parent.multiLocation ? this.#checkRemotely(parent) : undefined;
     // A check that was running when the other one began may have succeeded before.
     const isKnown = () => hasFailed(parent) || (parent.lastStartedAt ?? -Infinity) >= startedAt;
-    while (!parent.isElsewhere && !isKnown() && (await this.#nextOutcome(parent)));
-    await elsewhere;
+    while (!parent.isRemoteOnly && !isKnown() && (await this.#nextOutcome(parent)));
+    await remote;
   }
 
   #nextOutcome(parent: ScheduledMonitor): Promise<boolean> {
@@ -513,13 +514,13 @@ export class Dependencies {
 }
 
 /** Returns the evaluation of a monitor by all that checks it. */
-export function wholeOf({ together, evaluation }: ScheduledMonitor): Evaluation {
-  return together?.evaluation ?? evaluation;
+export function combinedEvaluation({ multiLocation, evaluation }: ScheduledMonitor): Evaluation {
+  return multiLocation?.evaluation ?? evaluation;
 }
 
 /** Returns true if a monitor is failing by the results of this process. */
 export function hasFailed(scheduled: ScheduledMonitor): boolean {
   // A failure here that does not count yet says nothing of the other locations.
-  if (scheduled.uncounted && !scheduled.together) return true;
-  return isFailing(wholeOf(scheduled), scheduled.lastOutcome);
+  if (scheduled.uncounted && !scheduled.multiLocation) return true;
+  return isFailing(combinedEvaluation(scheduled), scheduled.lastOutcome);
 }

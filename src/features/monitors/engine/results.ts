@@ -6,16 +6,21 @@ import type { CheckRow } from "../checks-store";
 import { saveLiveness } from "../spans-store";
 import { listMonitorsInMaintenance } from "../evaluation-store";
 import { closing, type ProbeResult } from "../monitoring";
-import { evaluateTogether } from "../quorum";
+import { evaluateQuorum } from "../quorum";
 import { countHeldFailures, evaluateCheck, newEvaluation } from "../rules";
 import { listDueReminders } from "../store";
 import type { Entry, Waiter } from "./entry";
 import type { SignalEntry } from "./job";
 import { type Recorded, recordEntries } from "./record";
-import type { Dependencies, MonitorRegistry, ScheduledMonitor, TogetherInMemory } from "./registry";
+import type {
+  Dependencies,
+  MonitorRegistry,
+  ScheduledMonitor,
+  MultiLocationInMemory,
+} from "./registry";
 import type { CheckScheduler } from "./scheduler";
 import { type Liveness, SERVER_OFFLINE } from "./stalls";
-import { agreementAt, type Surroundings } from "./together";
+import { agreementAt, type LocationContext } from "./multi-location";
 
 /*
  * The way of a result into the database: `ResultProcessor` evaluates it in memory and makes an entry of it, `Recorder`
@@ -51,7 +56,7 @@ interface RecorderDependencies {
   ctx: Ctx;
   liveness: Liveness;
   scheduler: CheckScheduler;
-  surroundings: Surroundings;
+  locationContext: LocationContext;
   /** Saves what is new of the locations, in a transaction that is written anyway. */
   saveContacts(tx: Tx): void;
   /** Stores entries elsewhere than in the database. */
@@ -75,16 +80,22 @@ export class ResultProcessor {
   #isMaintenanceStale = true;
   /** Time of the next search for reminders, on the monotonic clock. */
   #remindAt = Number.NEGATIVE_INFINITY;
-  readonly surroundings: Surroundings;
+  readonly locationContext: LocationContext;
   /** Ends of the last maintenance of monitors with several locations, in unix ms, by their numbers. */
   readonly #maintainedUntil = new Map<number, number>();
 
-  constructor({ ctx, dependencies, scheduler, surroundings, ...recording }: ProcessorDependencies) {
+  constructor({
+    ctx,
+    dependencies,
+    scheduler,
+    locationContext,
+    ...recording
+  }: ProcessorDependencies) {
     this.#ctx = ctx;
     this.#dependencies = dependencies;
     this.#scheduler = scheduler;
-    this.surroundings = surroundings;
-    this.recorder = new Recorder({ ctx, scheduler, surroundings, ...recording });
+    this.locationContext = locationContext;
+    this.recorder = new Recorder({ ctx, scheduler, locationContext, ...recording });
   }
 
   /** Called after a page changed, since a component may have entered or left maintenance. */
@@ -246,7 +257,8 @@ export class ResultProcessor {
       this.recorder.add({ kind: "maintenance", scheduled, at, ...nothing }, true);
     }
     const ended = runningOf(registry, before.difference(inMaintenance));
-    for (const { num, together } of ended) if (together) this.#maintainedUntil.set(num, at);
+    for (const { num, multiLocation } of ended)
+      if (multiLocation) this.#maintainedUntil.set(num, at);
     return ended;
   }
 
@@ -256,10 +268,10 @@ export class ResultProcessor {
   }
 
   /**
-   * Puts the locations of a monitor together again, after one of them came or went, or after its parents were checked.
+   * Evaluates the quorum of a monitor again, after one of its locations came or went, or after its parents were checked.
    * `cause` is the result that made the check of parents necessary.
    */
-  putTogether(scheduled: ScheduledMonitor, cause?: Entry): void {
+  addQuorumEntry(scheduled: ScheduledMonitor, cause?: Entry): void {
     const nothing = { outcome: "ok", latencyMs: null, message: null } as const;
     const entry: Entry = {
       ...nothing,
@@ -283,41 +295,41 @@ export class ResultProcessor {
     failingParent?: string,
   ): { isChange: boolean; needsRecheck: boolean } {
     const { scheduled } = entry;
-    const { evaluation, thresholds, together } = scheduled;
-    const isAlone = !together || evaluation.state === "unreachable";
+    const { evaluation, thresholds, multiLocation } = scheduled;
+    const isAlone = !multiLocation || evaluation.state === "unreachable";
     const parent = isAlone ? failingParent : undefined;
     const result = evaluateCheck(evaluation, entry, thresholds, isInMaintenance, parent);
     scheduled.evaluation = result.evaluation;
     const { needsRecheck, transition } = result;
-    if (!together) return { isChange: transition !== undefined, needsRecheck };
-    const isChange = this.#evaluateTogether(entry, together, isInMaintenance, failingParent);
+    if (!multiLocation) return { isChange: transition !== undefined, needsRecheck };
+    const isChange = this.#evaluateQuorum(entry, multiLocation, isInMaintenance, failingParent);
     return { isChange, needsRecheck };
   }
 
   /** Evaluates all locations of a monitor after an entry of this server. Returns true if its state changes. */
-  #evaluateTogether(
+  #evaluateQuorum(
     { kind, scheduled, at, hasAskedParents = false }: Entry,
-    together: TogetherInMemory,
+    multiLocation: MultiLocationInMemory,
     isInMaintenance: boolean,
     failingParent: string | undefined,
   ): boolean {
-    const { evaluation: before, evaluations, downWhen, notBefore } = together;
+    const { evaluation: before, evaluations, downWhen, notBefore } = multiLocation;
     if (evaluations.has(LOCAL)) evaluations.set(LOCAL, scheduled.evaluation);
     if (kind === "away") {
-      together.evaluation = newEvaluation("no_data", Math.max(at, before.since));
+      multiLocation.evaluation = newEvaluation("no_data", Math.max(at, before.since));
       return before.state !== "no_data";
     }
-    const agreement = agreementAt(evaluations, downWhen, this.surroundings, before.state);
+    const agreement = agreementAt(evaluations, downWhen, this.locationContext, before.state);
     const isFailing = agreement.failingSince !== undefined && before.state !== "down";
     // The parents are checked first.
     if (isFailing && scheduled.parents.length > 0 && !hasAskedParents) return false;
-    together.evaluation = evaluateTogether(before, agreement, {
+    multiLocation.evaluation = evaluateQuorum(before, agreement, {
       at,
-      notBefore: Math.max(notBefore, this.surroundings.heardSince()),
+      notBefore: Math.max(notBefore, this.locationContext.heardSince()),
       isInMaintenance,
       failingParent,
     });
-    return together.evaluation.state !== before.state;
+    return multiLocation.evaluation.state !== before.state;
   }
 }
 
@@ -470,7 +482,7 @@ class Recorder {
         : await ctx.db.write((tx) => {
             saveLiveness(tx, { at: this.#liveness.seenAt });
             this.#deps.saveContacts(tx);
-            return recordEntries(ctx, tx, batch, isPlain, this.#deps.surroundings);
+            return recordEntries(ctx, tx, batch, isPlain, this.#deps.locationContext);
           });
     } catch (error) {
       return this.#handleFailure(batch, error);
@@ -556,15 +568,15 @@ class Recorder {
 /** Adopts the evaluation in the database, unless further results are waiting to be written. */
 export function adoptEvaluation({ entry: { scheduled }, evaluation, atLocations }: Recorded): void {
   if (!evaluation) return;
-  const { together, waiting } = scheduled;
-  if (!together || !atLocations) {
-    if (waiting === 0 && !together) scheduled.evaluation = evaluation;
+  const { multiLocation, waiting } = scheduled;
+  if (!multiLocation || !atLocations) {
+    if (waiting === 0 && !multiLocation) scheduled.evaluation = evaluation;
     return;
   }
   for (const [id, each] of atLocations) {
-    if (id !== LOCAL || waiting === 0) together.evaluations.set(id, each);
+    if (id !== LOCAL || waiting === 0) multiLocation.evaluations.set(id, each);
   }
   if (waiting > 0) return;
   scheduled.evaluation = atLocations.get(LOCAL) ?? scheduled.evaluation;
-  together.evaluation = evaluation;
+  multiLocation.evaluation = evaluation;
 }

@@ -135,7 +135,7 @@ export class CheckScheduler {
 
   /** Makes a monitor due now, of which no check runs. */
   hasten(scheduled: ScheduledMonitor): void {
-    if (scheduled.isElsewhere) return;
+    if (scheduled.isRemoteOnly) return;
     const now = this.#clock.monotonic();
     if (scheduled.heapIndex < 0 || scheduled.dueAt > now) {
       this.#heapOf(scheduled).schedule(scheduled, now);
@@ -202,7 +202,7 @@ export class CheckScheduler {
     // Nothing is scheduled while the engine is stopped; a running check is scheduled when it ends.
     if (this.#isOff || scheduled.isUnderWay) return;
     // A job without a deadline is never late.
-    if (dueAt === Infinity || scheduled.isElsewhere) {
+    if (dueAt === Infinity || scheduled.isRemoteOnly) {
       this.remove(scheduled);
       return;
     }

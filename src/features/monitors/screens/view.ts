@@ -135,7 +135,7 @@ export function readMonitorView(
   id: string,
   range: Range,
   now: number,
-  agents: Pick<Monitoring, "presenceOf" | "lastCallAt">,
+  agents: Pick<Monitoring, "presenceOf" | "contactAt">,
 ): MonitorView {
   const record = getMonitorRecord(reader, id);
   const { num } = record.row;

@@ -25,10 +25,10 @@ interface Site extends AsyncDisposable {
   change(body: UpdateMonitorBody): Promise<void>;
 }
 
-/** Opens a site with the agents of locations, and a monitor that is checked from all of them, and here unless `isElsewhere`. */
+/** Opens a site with the agents of locations, and a monitor that is checked from all of them, and here unless `isRemoteOnly`. */
 async function openSite(
   names: readonly string[],
-  { isElsewhere = false, ...input }: Partial<CreateMonitorBody> & { isElsewhere?: boolean } = {},
+  { isRemoteOnly = false, ...input }: Partial<CreateMonitorBody> & { isRemoteOnly?: boolean } = {},
 ): Promise<Site> {
   const site = await openEngineSite();
   const { ctx } = site.app;
@@ -36,7 +36,7 @@ async function openSite(
   // oxlint-disable-next-line no-await-in-loop
   for (const name of names) agents.push(await addAgent(site, name));
   const ids = agents.map((agent) => agent.id);
-  const locations = isElsewhere ? ids : ["local", ...ids];
+  const locations = isRemoteOnly ? ids : ["local", ...ids];
   const { id } = await site.monitor({ locations, ...input } as Partial<CreateMonitorBody>);
   await site.clock.advance(SECOND_MS);
   return {
@@ -161,7 +161,7 @@ describe("a monitor with several locations", () => {
   });
 
   test("is checked by this server only if that is one of its locations", async () => {
-    await using opened = await openSite(["berlin"], { isElsewhere: true });
+    await using opened = await openSite(["berlin"], { isRemoteOnly: true });
     const { site, agents, id, state } = opened;
     await site.clock.advance(3 * MINUTE_MS);
     expect(site.checkCount("api.test")).toBe(0);
@@ -175,7 +175,7 @@ describe("a monitor with several locations", () => {
   });
 
   test("goes on where it was when it gets a location, and by its own state when that goes", async () => {
-    await using opened = await openSite(["berlin"], { isElsewhere: false, locations: ["local"] });
+    await using opened = await openSite(["berlin"], { isRemoteOnly: false, locations: ["local"] });
     const { site, agents, id, state } = opened;
     const [berlin] = agents as [TestAgent];
     site.let("api.test", fails());
@@ -228,7 +228,7 @@ describe("a monitor with several locations", () => {
   });
 
   test("begins again at all locations after a pause", async () => {
-    await using opened = await openSite(["berlin"], { isElsewhere: true });
+    await using opened = await openSite(["berlin"], { isRemoteOnly: true });
     const { site, agents, id, state } = opened;
     const { ctx } = site.app;
     const [berlin] = agents as [TestAgent];
@@ -247,7 +247,7 @@ describe("a monitor with several locations", () => {
   });
 
   test("is in maintenance during one, independent of its locations, and counts from zero after it", async () => {
-    await using opened = await openSite(["berlin"], { isElsewhere: true });
+    await using opened = await openSite(["berlin"], { isRemoteOnly: true });
     const { site, agents, id, state } = opened;
     const { ctx } = site.app;
     const [berlin] = agents as [TestAgent];
@@ -321,7 +321,7 @@ describe("the results of an agent", () => {
   });
 
   test("results of an agent have the times at which they were observed", async () => {
-    await using opened = await openSite(["berlin"], { isElsewhere: true });
+    await using opened = await openSite(["berlin"], { isRemoteOnly: true });
     const { site, agents, id } = opened;
     const [berlin] = agents as [TestAgent];
     await berlin.report(id, ".");
@@ -334,7 +334,7 @@ describe("the results of an agent", () => {
   });
 
   test("results are not taken if they are older than an agent keeps them, except that there is no data since", async () => {
-    await using opened = await openSite(["berlin"], { isElsewhere: true });
+    await using opened = await openSite(["berlin"], { isRemoteOnly: true });
     const { site, agents, id } = opened;
     const [berlin] = agents as [TestAgent];
     await berlin.report(id, ".");
@@ -503,7 +503,7 @@ describe("an agent that does not call", () => {
   );
 
   test("counts again when it calls, though it has said nothing yet", async () => {
-    await using opened = await openSite(["berlin"], { isElsewhere: true });
+    await using opened = await openSite(["berlin"], { isRemoteOnly: true });
     const [berlin] = opened.agents as [TestAgent];
     await opened.site.clock.advance(3 * MINUTE_MS);
     expect(opened.state()).toBe("no_data");
@@ -513,7 +513,7 @@ describe("an agent that does not call", () => {
   });
 
   test("leaves a monitor without data that no other location checks", async () => {
-    await using opened = await openSite(["berlin"], { isElsewhere: true });
+    await using opened = await openSite(["berlin"], { isRemoteOnly: true });
     const { site, agents, id, state } = opened;
     await agents[0]?.report(id, ".");
     await site.clock.advance(11 * MINUTE_MS);
@@ -571,7 +571,7 @@ describe("an agent that does not call", () => {
 
 describe("the server that was offline", () => {
   test("a server that was offline has no data of that time, keeps what agents observed, and counts it from its return", async () => {
-    await using opened = await openSite(["berlin"], { isElsewhere: true });
+    await using opened = await openSite(["berlin"], { isRemoteOnly: true });
     const { site, agents, id, state } = opened;
     const [berlin] = agents as [TestAgent];
     await berlin.report(id, ".");
@@ -592,7 +592,7 @@ describe("a monitor with parents and several locations", () => {
   async function openFamily() {
     const opened = await openSite(["berlin"], {
       name: "router",
-      isElsewhere: false,
+      isRemoteOnly: false,
       locations: ["local"],
     });
     const { site, agents, id: parent } = opened;

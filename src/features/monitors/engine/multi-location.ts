@@ -15,7 +15,7 @@ import {
   type Agreement,
   agreementOf,
   type AtLocation,
-  evaluateTogether,
+  evaluateQuorum,
   hasSaid,
   isCounted,
   unreachableAt,
@@ -28,7 +28,7 @@ import {
   type Thresholds,
 } from "../rules";
 import type { Entry } from "./entry";
-import { evaluationOf, type TogetherInMemory } from "./registry";
+import { evaluationOf, type MultiLocationInMemory } from "./registry";
 
 /*
  * Monitors with other locations than this server: the evaluation at each, and that of all together, in the transaction
@@ -37,7 +37,7 @@ import { evaluationOf, type TogetherInMemory } from "./registry";
  */
 
 /** Contact with locations, and their names. */
-export interface Surroundings {
+export interface LocationContext {
   presenceOf(locationId: string): Presence;
   /** Returns the name of a location for people. */
   nameOf(locationId: string): string;
@@ -46,7 +46,7 @@ export interface Surroundings {
 }
 
 /** A monitor at one of its locations. */
-interface Place {
+interface LocationRecord {
   row: LocationStateRow;
   evaluation: Evaluation;
   /** Time of the newest result that was written, in unix ms; undefined before it is needed. */
@@ -54,16 +54,16 @@ interface Place {
 }
 
 /** A monitor at all its locations. */
-export interface Together {
+export interface MultiLocation {
   downWhen: DownWhen;
   /** Ids of the locations in their order. */
   locations: readonly string[];
   /** By the ids of the locations. */
-  places: ReadonlyMap<string, Place>;
+  records: ReadonlyMap<string, LocationRecord>;
 }
 
 /** Part of the outcome of an entry that concerns monitors with several locations. */
-export interface RecordedTogether {
+export interface RecordedLocations {
   /** Evaluation at each location after the entry. */
   atLocations?: ReadonlyMap<string, Evaluation> | undefined;
   /** True if the parents must be checked before it counts that enough locations fail. */
@@ -71,22 +71,22 @@ export interface RecordedTogether {
 }
 
 /** Reads monitors at their locations, by their numbers. */
-export function readTogether(
+export function readMultiLocations(
   tx: Tx,
-  monitors: ReadonlyMap<number, TogetherInMemory>,
-): Map<number, Together> {
+  monitors: ReadonlyMap<number, MultiLocationInMemory>,
+): Map<number, MultiLocation> {
   const nums = JSON.stringify([...monitors.keys()]);
   const rows = Map.groupBy(listLocationStates(tx, { nums }), ({ monitorNum }) => monitorNum);
-  const byNum = new Map<number, Together>();
+  const byNum = new Map<number, MultiLocation>();
   for (const [num, { locations, downWhen }] of monitors) {
-    const places = new Map<string, Place>();
+    const records = new Map<string, LocationRecord>();
     for (const row of rows.get(num) ?? []) {
       // Rows of locations that a monitor has left stay.
       if (!locations.includes(row.locationId)) continue;
       const evaluation = evaluationOf({ ...row, unreachableVia: null });
-      places.set(row.locationId, { row, evaluation, lastAt: undefined });
+      records.set(row.locationId, { row, evaluation, lastAt: undefined });
     }
-    byNum.set(num, { downWhen, locations, places });
+    byNum.set(num, { downWhen, locations, records });
   }
   return byNum;
 }
@@ -98,7 +98,7 @@ export function readTogether(
 export function agreementAt(
   locations: Iterable<readonly [string, AtLocation]>,
   downWhen: DownWhen,
-  { presenceOf }: Pick<Surroundings, "presenceOf">,
+  { presenceOf }: Pick<LocationContext, "presenceOf">,
   before: MonitorState,
 ): Agreement {
   const counted = Array.from(locations)
@@ -110,10 +110,10 @@ export function agreementAt(
 }
 
 /** Stores the result of another location. One that is not newer than the previous one is dated right after it. */
-export function keepResultElsewhere(tx: Tx, entry: Entry, place: Place): CheckRow {
-  const { row } = place;
-  const at = Math.max(Math.round(entry.at), lastAtOf(tx, place) + 1);
-  place.lastAt = at;
+export function keepAgentResult(tx: Tx, entry: Entry, record: LocationRecord): CheckRow {
+  const { row } = record;
+  const at = Math.max(Math.round(entry.at), lastAtOf(tx, record) + 1);
+  record.lastAt = at;
   const latencyMs = entry.latencyMs === null ? null : Math.round(entry.latencyMs);
   const check = { at, outcome: entry.outcome, latencyMs, message: entry.message };
   ofLocations.insertCheck(tx, { monitorNum: row.num, ...check });
@@ -121,9 +121,9 @@ export function keepResultElsewhere(tx: Tx, entry: Entry, place: Place): CheckRo
 }
 
 /** Returns the time of the newest result from a location, in unix ms; -1 without one. */
-export function lastAtOf(tx: Tx, place: Place): number {
-  place.lastAt ??= findLastAtLocation(tx, { num: place.row.num })?.at ?? -1;
-  return place.lastAt;
+export function lastAtOf(tx: Tx, record: LocationRecord): number {
+  record.lastAt ??= findLastAtLocation(tx, { num: record.row.num })?.at ?? -1;
+  return record.lastAt;
 }
 
 /** A monitor whose entry is written. */
@@ -138,7 +138,7 @@ export interface Written {
 }
 
 /** Evaluation of all locations together, and the text of a new state. */
-export interface EvaluatedTogether extends RecordedTogether {
+export interface EvaluatedEntry extends RecordedLocations {
   evaluation: Evaluation;
   message: string | null;
   /** The text that may be published, without locations. */
@@ -149,23 +149,23 @@ export interface EvaluatedTogether extends RecordedTogether {
  * Evaluates an entry at its location, and then all locations together. With parents, a monitor fails only by an entry
  * before which they were checked.
  */
-export function recordTogether(
+export function evaluateMultiLocation(
   tx: Tx,
   entry: Entry,
-  together: Together,
+  multiLocation: MultiLocation,
   monitor: Written,
-  surroundings: Surroundings,
-): EvaluatedTogether {
-  const { places, downWhen } = together;
+  locationContext: LocationContext,
+): EvaluatedEntry {
+  const { records, downWhen } = multiLocation;
   const { evaluation: before, at, isInMaintenance } = monitor;
   const { scheduled, kind, location = LOCAL } = entry;
   const hasParents = scheduled.parents.length > 0;
   const findParent = () => (hasParents ? findParentOf(tx, monitor, entry) : undefined);
-  const place = kind === "quorum" || kind === "maintenance" ? undefined : places.get(location);
-  const evaluationBefore = place?.evaluation;
-  if (place) evaluateAt(tx, entry, place, monitor, () => findParent()?.id);
+  const record = kind === "quorum" || kind === "maintenance" ? undefined : records.get(location);
+  const evaluationBefore = record?.evaluation;
+  if (record) evaluateAt(tx, entry, record, monitor, () => findParent()?.id);
   // Most results say what is known.
-  const isSame = place !== undefined && place.evaluation === evaluationBefore;
+  const isSame = record !== undefined && record.evaluation === evaluationBefore;
   if (isSame && !hasParents && !isInMaintenance && KNOWN.has(before.state)) {
     return { evaluation: before, message: null };
   }
@@ -173,47 +173,47 @@ export function recordTogether(
     // Other locations are not judged until this server is back.
     const isSame = before.state === "no_data";
     const evaluation = isSame ? before : newEvaluation("no_data", Math.max(at, before.since));
-    return { evaluation, atLocations: evaluationsOf(places), message: entry.message };
+    return { evaluation, atLocations: evaluationsOf(records), message: entry.message };
   }
   // A check that began during maintenance does not count after it.
   const hasBegun = entry.hasBegunInMaintenance === true && before.state === "maintenance";
   const isOver = hasBegun && !isInMaintenance;
-  const agreement = agreementAt(evaluationsOf(places), downWhen, surroundings, before.state);
+  const agreement = agreementAt(evaluationsOf(records), downWhen, locationContext, before.state);
   const isFailing = agreement.failingSince !== undefined && !isInMaintenance;
   const parent = isFailing ? findParent() : undefined;
   const wasDown = before.state === "down";
   const needsParents = isFailing && hasParents && !parent && !wasDown && !entry.hasAskedParents;
   if (isOver || needsParents) {
-    return { evaluation: before, atLocations: evaluationsOf(places), message: null, needsParents };
+    return { evaluation: before, atLocations: evaluationsOf(records), message: null, needsParents };
   }
-  const evaluation = evaluateTogether(before, agreement, {
+  const evaluation = evaluateQuorum(before, agreement, {
     at,
-    notBefore: Math.max(scheduled.together?.notBefore ?? 0, surroundings.heardSince()),
+    notBefore: Math.max(scheduled.multiLocation?.notBefore ?? 0, locationContext.heardSince()),
     isInMaintenance,
     failingParent: parent?.id,
   });
   if (evaluation.state === "maintenance" && before.state !== "maintenance") {
     const monitorNums = JSON.stringify([monitor.num]);
     resetLocationStatesOf(tx, { monitorNums, state: "maintenance", at: evaluation.since });
-    for (const each of places.values()) each.evaluation = evaluation;
+    for (const each of records.values()) each.evaluation = evaluation;
   }
   if (parent && evaluation.state === "unreachable") {
-    for (const each of places.values()) {
+    for (const each of records.values()) {
       save(tx, each, unreachableAt(each.evaluation, { at, wasDown }));
     }
   }
-  const result = { evaluation, atLocations: evaluationsOf(places), message: null };
+  const result = { evaluation, atLocations: evaluationsOf(records), message: null };
   if (evaluation.state === before.state) return result;
   if (parent) return { ...result, message: `Unreachable through “${parent.name}”.` };
-  const message = messageOf(tx, entry, together, evaluation.state, surroundings);
+  const message = messageOf(tx, entry, multiLocation, evaluation.state, locationContext);
   return { ...result, message, publicMessage: publicMessageOf(entry) };
 }
 
 /** States that stay as long as nothing changes at any location. */
 const KNOWN: ReadonlySet<MonitorState> = new Set(["up", "degraded", "down", "pending"]);
 
-function evaluationsOf(places: Together["places"]): Map<string, Evaluation> {
-  return new Map(Array.from(places, ([id, { evaluation }]) => [id, evaluation]));
+function evaluationsOf(records: MultiLocation["records"]): Map<string, Evaluation> {
+  return new Map(Array.from(records, ([id, { evaluation }]) => [id, evaluation]));
 }
 
 function findParentOf(tx: Tx, { id: monitorId }: Written, { uncountedParents = [] }: Entry) {
@@ -224,13 +224,13 @@ function findParentOf(tx: Tx, { id: monitorId }: Written, { uncountedParents = [
 function evaluateAt(
   tx: Tx,
   entry: Entry,
-  place: Place,
+  record: LocationRecord,
   { thresholds, at, isInMaintenance }: Written,
   findParent: () => string | undefined,
 ): void {
-  const before = place.evaluation;
+  const before = record.evaluation;
   if (entry.kind === "held") {
-    save(tx, place, countHeldFailures(before, thresholds).evaluation);
+    save(tx, record, countHeldFailures(before, thresholds).evaluation);
     return;
   }
   const { outcome, latencyMs, isHeld, isDegraded, since, hasBegunInMaintenance = false } = entry;
@@ -243,14 +243,14 @@ function evaluateAt(
   const known = unreachableVia === null ? before : { ...before, unreachableVia };
   const via = unreachableVia ?? undefined;
   const { evaluation } = evaluateCheck(known, observation, thresholds, isApplied, via);
-  save(tx, place, evaluation === known ? before : { ...evaluation, unreachableVia: null });
+  save(tx, record, evaluation === known ? before : { ...evaluation, unreachableVia: null });
 }
 
-function save(tx: Tx, place: Place, evaluation: Evaluation): void {
-  if (evaluation === place.evaluation) return;
-  place.evaluation = evaluation;
+function save(tx: Tx, record: LocationRecord, evaluation: Evaluation): void {
+  if (evaluation === record.evaluation) return;
+  record.evaluation = evaluation;
   const { unreachableVia: _, ...columns } = evaluation;
-  saveAtLocation(tx, { ...columns, num: place.row.num });
+  saveAtLocation(tx, { ...columns, num: record.row.num });
 }
 
 /** Returns the text that visitors may read, which names no location. */
@@ -265,22 +265,22 @@ const MESSAGE_MAX = 600;
 function messageOf(
   tx: Tx,
   entry: Entry,
-  { locations, places }: Together,
+  { locations, records }: MultiLocation,
   to: MonitorState,
-  { presenceOf, nameOf }: Surroundings,
+  { presenceOf, nameOf }: LocationContext,
 ): string {
   const seen = new Map<string, string[]>();
-  const troubles: [id: string, place: Place][] = [];
+  const troubles: [id: string, record: LocationRecord][] = [];
   for (const id of locations) {
-    const place = places.get(id);
-    if (!place) continue;
-    const { state, failures } = place.evaluation;
+    const record = records.get(id);
+    if (!record) continue;
+    const { state, failures } = record.evaluation;
     const isSilent = presenceOf(id) !== "present";
     // A failure that does not count yet is no answer.
     const own = failures > 0 && state !== "no_data" ? SIGHTS.down : SIGHTS[state];
     const sight = isSilent ? "no word from" : own;
     seen.set(sight, [...(seen.get(sight) ?? []), nameOf(id)]);
-    if (state === to) troubles.push([id, place]);
+    if (state === to) troubles.push([id, record]);
   }
   const parts = ORDER.flatMap((sight) => {
     const names = seen.get(sight);
@@ -294,7 +294,11 @@ function messageOf(
 }
 
 /** Returns the message of the last result at a location. */
-function reasonAt(tx: Tx, entry: Entry, [id, { row }]: [id: string, place: Place]): string | null {
+function reasonAt(
+  tx: Tx,
+  entry: Entry,
+  [id, { row }]: [id: string, record: LocationRecord],
+): string | null {
   const isOwn = entry.kind === "check" && (entry.location ?? LOCAL) === id;
   return isOwn ? entry.message : findLastMessage(tx, row);
 }
