@@ -15,6 +15,7 @@ import {
 } from "../../db/statements";
 import { locationChecks, locationStates } from "../../db/tables/locations";
 import { ofLocations, ofMonitors } from "./checks-store";
+import { EVALUATION_COLUMNS, newEvaluation } from "./rules";
 
 export type LocationStateRow = typeof locationStates.$inferSelect;
 
@@ -62,16 +63,8 @@ export const resetLocationStatesOf = mutate(
 );
 
 function begun({ state, at }: { state: MonitorState; at: number }) {
-  return {
-    state,
-    since: at,
-    failures: 0,
-    failingSince: null,
-    successes: 0,
-    succeedingSince: null,
-    slow: 0,
-    slowSince: null,
-  };
+  const { unreachableVia: _, ...columns } = newEvaluation(state, at);
+  return columns;
 }
 
 /** Lists the last stored result from each other location of monitors (`nums`: a JSON list). */
@@ -100,20 +93,7 @@ export const findLastAtLocation = selectOne((orm, $: { num: number }) =>
     .where(eq(locationChecks.monitorNum, $.num)),
 );
 
-export const saveAtLocation = setBy(
-  locationStates,
-  ["num"],
-  [
-    "state",
-    "since",
-    "failures",
-    "failingSince",
-    "successes",
-    "succeedingSince",
-    "slow",
-    "slowSince",
-  ],
-);
+export const saveAtLocation = setBy(locationStates, ["num"], EVALUATION_COLUMNS);
 
 /** Returns the message of the last result of a monitor at one of its locations. */
 export function findLastMessage(

@@ -22,7 +22,7 @@ import {
   resetLocationStatesOf,
 } from "./location-store";
 import type { LocationCheck, CheckNowResult } from "./monitoring";
-import { newEvaluation } from "./rules";
+import { evaluationOf, newEvaluation } from "./rules";
 import { findMonitorState, type MonitorRow } from "./store";
 
 /** A location of a monitor. */
@@ -163,18 +163,8 @@ export function restartLocationStates(
 function serverState(tx: Tx, monitorNum: number): Partial<LocationStateRow> {
   const found = findMonitorState(tx, { monitorNum });
   if (!found || found.state === "unreachable") return {};
-  const { state, since, failures, failingSince, successes, succeedingSince } = found;
-  const { slow, slowSince } = found;
-  return {
-    state,
-    since,
-    failures,
-    failingSince,
-    successes,
-    succeedingSince,
-    slow,
-    slowSince,
-  };
+  const { unreachableVia: _, ...columns } = evaluationOf(found);
+  return columns;
 }
 
 /** Evaluation of a monitor at one of its locations, with the last result from there. */

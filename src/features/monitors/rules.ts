@@ -17,6 +17,18 @@ export interface Evaluation {
   unreachableVia: string | null;
 }
 
+/** Columns of an evaluation, also of that at one location. */
+export const EVALUATION_COLUMNS = [
+  "state",
+  "since",
+  "failures",
+  "failingSince",
+  "successes",
+  "succeedingSince",
+  "slow",
+  "slowSince",
+] as const satisfies readonly (keyof Evaluation)[];
+
 /** Observation of one check. */
 interface Observation {
   at: number;
@@ -66,6 +78,23 @@ const NO_STREAKS = {
 /** Returns the evaluation of a monitor in a state in which no check has counted yet. */
 export function newEvaluation(state: MonitorState, since: number): Evaluation {
   return { state, since, ...NO_STREAKS, unreachableVia: null };
+}
+
+/** Returns the columns of an evaluation. */
+export function evaluationOf(row: Evaluation): Evaluation {
+  const { state, since, failures, failingSince, successes, succeedingSince, slow, slowSince } = row;
+  const { unreachableVia } = row;
+  return {
+    state,
+    since,
+    failures,
+    failingSince,
+    successes,
+    succeedingSince,
+    slow,
+    slowSince,
+    unreachableVia,
+  };
 }
 
 /**

@@ -17,6 +17,7 @@ import { components } from "../../db/tables/components";
 import { mailWarnings } from "../../db/tables/mail";
 import { monitorComponents, monitors, monitorStates } from "../../db/tables/monitors";
 import { pages } from "../../db/tables/pages";
+import { EVALUATION_COLUMNS } from "./rules";
 
 export type MonitorRow = typeof monitors.$inferSelect;
 export type StateRow = typeof monitorStates.$inferSelect;
@@ -183,17 +184,7 @@ export const pauseMonitorRows = mutate((orm, $: { nums: string }) =>
 export const saveEvaluation = setBy(
   monitorStates,
   ["monitorNum"],
-  [
-    "state",
-    "since",
-    "failures",
-    "failingSince",
-    "successes",
-    "succeedingSince",
-    "slow",
-    "slowSince",
-    "unreachableVia",
-  ],
+  [...EVALUATION_COLUMNS, "unreachableVia"],
 );
 
 /** Saves the expiry of the certificate seen last; null if it is no longer known. */

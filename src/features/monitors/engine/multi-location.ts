@@ -1,6 +1,7 @@
+import { andList, capitalised } from "../../../base/text";
 import { type DownWhen, LOCAL, type MonitorState } from "../../../base/status";
 import type { Tx } from "../../../db/statements";
-import { type CheckRow, ofLocations } from "../checks-store";
+import { type CheckRow, ofLocations, type Results } from "../checks-store";
 import { findFailingParent } from "../dependency-store";
 import {
   findLastAtLocation,
@@ -24,11 +25,12 @@ import {
   countHeldFailures,
   evaluateCheck,
   type Evaluation,
+  evaluationOf,
   newEvaluation,
   type Thresholds,
 } from "../rules";
 import type { Entry } from "./entry";
-import { evaluationOf, type MultiLocationInMemory } from "./registry";
+import type { MultiLocationInMemory } from "./registry";
 
 /*
  * Monitors with other locations than this server: the evaluation at each, and that of all together, in the transaction
@@ -112,12 +114,44 @@ export function agreementAt(
 /** Stores the result of another location. One that is not newer than the previous one is dated right after it. */
 export function keepAgentResult(tx: Tx, entry: Entry, record: LocationRecord): CheckRow {
   const { row } = record;
-  const at = Math.max(Math.round(entry.at), lastAtOf(tx, record) + 1);
-  record.lastAt = at;
-  const latencyMs = entry.latencyMs === null ? null : Math.round(entry.latencyMs);
-  const check = { at, outcome: entry.outcome, latencyMs, message: entry.message };
-  ofLocations.insertCheck(tx, { monitorNum: row.num, ...check });
-  return { monitorNum: row.monitorNum, ...check };
+  const check = keepResult(tx, ofLocations, row.num, entry, lastAtOf(tx, record) + 1);
+  record.lastAt = check.at;
+  return { ...check, monitorNum: row.monitorNum };
+}
+
+/** Stores a result, dated `earliest` (unix ms) if it is older. */
+export function keepResult(
+  tx: Tx,
+  results: Results,
+  monitorNum: number,
+  { at, outcome, latencyMs, message }: Entry,
+  earliest: number,
+): CheckRow {
+  const check = {
+    monitorNum,
+    at: Math.max(Math.round(at), earliest),
+    outcome,
+    latencyMs: latencyMs === null ? null : Math.round(latencyMs),
+    message,
+  };
+  results.insertCheck(tx, check);
+  return check;
+}
+
+/** Returns the evaluation after an entry: at one location, or of a monitor that only this server checks. */
+export function evaluateEntry(
+  before: Evaluation,
+  entry: Entry,
+  { thresholds, at, isInMaintenance }: Pick<Written, "thresholds" | "at" | "isInMaintenance">,
+  failingParent: string | undefined,
+): Evaluation {
+  if (entry.kind === "held") return countHeldFailures(before, thresholds).evaluation;
+  const { outcome, latencyMs, isHeld, isDegraded, since, hasBegunInMaintenance = false } = entry;
+  const observation = { at, outcome, latencyMs, isHeld, isDegraded, since };
+  const isFromMaintenance = hasBegunInMaintenance && before.state === "maintenance";
+  // The time in which the server was offline is without data, even during maintenance.
+  const isApplied = (isInMaintenance || isFromMaintenance) && entry.kind !== "away";
+  return evaluateCheck(before, observation, thresholds, isApplied, failingParent).evaluation;
 }
 
 /** Returns the time of the newest result from a location, in unix ms; -1 without one. */
@@ -225,24 +259,16 @@ function evaluateAt(
   tx: Tx,
   entry: Entry,
   record: LocationRecord,
-  { thresholds, at, isInMaintenance }: Written,
+  monitor: Written,
   findParent: () => string | undefined,
 ): void {
   const before = record.evaluation;
-  if (entry.kind === "held") {
-    save(tx, record, countHeldFailures(before, thresholds).evaluation);
-    return;
-  }
-  const { outcome, latencyMs, isHeld, isDegraded, since, hasBegunInMaintenance = false } = entry;
-  const observation = { at, outcome, latencyMs, isHeld, isDegraded, since };
-  const isFromMaintenance = hasBegunInMaintenance && before.state === "maintenance";
-  const isApplied = (isInMaintenance || isFromMaintenance) && entry.kind !== "away";
   // A location that was unreachable stays so while a parent fails.
-  const isUnreachable = before.state === "unreachable" && outcome === "failed";
-  const unreachableVia = isUnreachable ? (findParent() ?? null) : null;
-  const known = unreachableVia === null ? before : { ...before, unreachableVia };
-  const via = unreachableVia ?? undefined;
-  const { evaluation } = evaluateCheck(known, observation, thresholds, isApplied, via);
+  const isUnreachable =
+    entry.kind !== "held" && before.state === "unreachable" && entry.outcome === "failed";
+  const unreachableVia = isUnreachable ? findParent() : undefined;
+  const known = unreachableVia === undefined ? before : { ...before, unreachableVia };
+  const evaluation = evaluateEntry(known, entry, monitor, unreachableVia);
   save(tx, record, evaluation === known ? before : { ...evaluation, unreachableVia: null });
 }
 
@@ -284,10 +310,10 @@ function messageOf(
   }
   const parts = ORDER.flatMap((sight) => {
     const names = seen.get(sight);
-    return names ? [`${sight} ${listOf(names)}`] : [];
+    return names ? [`${sight} ${andList(names)}`] : [];
   });
   const text = parts.join(", ");
-  const sentence = `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+  const sentence = `${capitalised(text)}.`;
   const [first] = troubles.sort(([, a], [, b]) => a.evaluation.since - b.evaluation.since);
   const own = first && reasonAt(tx, entry, first);
   return `${sentence}${own ? ` ${own}` : ""}`.slice(0, MESSAGE_MAX).toWellFormed();
@@ -323,8 +349,3 @@ const ORDER = [
   "no result from",
   "no word from",
 ] as const;
-
-function listOf(names: readonly string[]): string {
-  const last = names.at(-1) ?? "";
-  return names.length < 2 ? last : `${names.slice(0, -1).join(", ")} and ${last}`;
-}

@@ -1,17 +1,19 @@
 import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db/statements";
-import { type CheckRow, insertCheck } from "../checks-store";
+import { type CheckRow, ofMonitors } from "../checks-store";
 import { findFailingParent } from "../dependency-store";
 import { type EvaluationInput, listEvaluationInputs } from "../evaluation-store";
 import { saveHeartbeat } from "../job-store";
-import { countHeldFailures, evaluateCheck, type Evaluation } from "../rules";
+import { type Evaluation, evaluationOf } from "../rules";
 import { findMonitor, saveCertificate, saveEvaluation } from "../store";
 import { recordSignal } from "./job";
-import { evaluationOf, type MultiLocationInMemory } from "./registry";
+import type { MultiLocationInMemory } from "./registry";
 import type { Entry } from "./entry";
 import {
   type EvaluatedEntry,
+  evaluateEntry,
   keepAgentResult,
+  keepResult,
   lastAtOf,
   readMultiLocations,
   type RecordedLocations,
@@ -113,7 +115,7 @@ function recordOne(
     ? undefined
     : locationRecord
       ? keepAgentResult(tx, entry, locationRecord)
-      : keepResult(tx, entry, monitor);
+      : keepOwnResult(tx, entry, monitor);
   if (check) keepCertificate(tx, entry, monitor);
   const isInMaintenance = monitor.isInMaintenance === 1;
   if (entry.kind === "maintenance" && !isInMaintenance) {
@@ -152,48 +154,35 @@ function recordOne(
 }
 
 /** Evaluates an entry of a monitor that only this server checks. */
-function evaluateAlone(
-  tx: Tx,
-  entry: Entry,
-  { id: monitorId, evaluation: before, thresholds, at, isInMaintenance }: Written,
-): EvaluatedEntry {
-  const { outcome, latencyMs, isHeld, isDegraded, since, message, publicMessage } = entry;
-  const observation = { at, outcome, latencyMs, isHeld, isDegraded, since };
-  const isFromMaintenance = entry.hasBegunInMaintenance === true && before.state === "maintenance";
-  // The time in which the server was offline is without data, even during maintenance.
-  const isMaintenanceApplied = (isInMaintenance || isFromMaintenance) && entry.kind !== "away";
+function evaluateAlone(tx: Tx, entry: Entry, monitor: Written): EvaluatedEntry {
+  const { id: monitorId, evaluation: before } = monitor;
+  const { outcome, message, publicMessage } = entry;
   // A job that calls has reached this server, so the failure that it reports is its own.
   const hasFailed = entry.kind === "check" && outcome === "failed";
   const failingParent =
     hasFailed && entry.scheduled.parents.length > 0
       ? findFailingParent(tx, { monitorId, failed: JSON.stringify(entry.uncountedParents ?? []) })
       : undefined;
-  const { evaluation } =
-    entry.kind === "held"
-      ? countHeldFailures(before, thresholds)
-      : evaluateCheck(before, observation, thresholds, isMaintenanceApplied, failingParent?.id);
+  const evaluation = evaluateEntry(before, entry, monitor, failingParent?.id);
   const isUnreachable = evaluation.state === "unreachable" && failingParent;
   const text = isUnreachable ? `Unreachable through “${failingParent.name}”.` : message;
   return { evaluation, message: text, publicMessage };
 }
 
 /**
- * Writes a result. A result that is older than the previous one, since the clock was set back, is
+ * Writes a result of this server. A result that is older than the previous one, since the clock was set back, is
  * dated right after it; during an outage it is dated by the elapsed time, so that outages keep
  * their length.
  */
-function keepResult(tx: Tx, entry: Entry, monitor: Evaluated): CheckRow {
+function keepOwnResult(tx: Tx, entry: Entry, monitor: Evaluated): CheckRow {
   const { num: monitorNum } = monitor;
   const { state } = monitor.evaluation;
   const isOut = state === "down" || state === "unreachable";
   const elapsedMs = isOut ? Math.floor(entry.elapsedMs ?? 0) : 0;
   const earliest = (monitor.lastAt ?? -1) + Math.max(1, elapsedMs);
-  const at = Math.max(Math.round(entry.at), earliest);
-  monitor.lastAt = at;
-  const latencyMs = entry.latencyMs === null ? null : Math.round(entry.latencyMs);
-  const check = { monitorNum, at, outcome: entry.outcome, latencyMs, message: entry.message };
-  insertCheck(tx, check);
-  if (entry.kind === "heartbeat") saveHeartbeat(tx, { monitorNum, heartbeatAt: at });
+  const check = keepResult(tx, ofMonitors, monitorNum, entry, earliest);
+  monitor.lastAt = check.at;
+  if (entry.kind === "heartbeat") saveHeartbeat(tx, { monitorNum, heartbeatAt: check.at });
   return check;
 }
 

@@ -16,7 +16,7 @@ import { isCheckedRemotely } from "../locations";
 import { invertResult, type ProbeResult } from "../monitoring";
 import type { MonitorConfig } from "../probes";
 import { graceSecondsOf, occurrencesOf } from "../probes/push";
-import { type Evaluation, isFailing, isHeldStreak, type Thresholds } from "../rules";
+import { type Evaluation, evaluationOf, isFailing, isHeldStreak, type Thresholds } from "../rules";
 import { findMonitor } from "../store";
 import { type Job, newJob, runsOf } from "./job";
 
@@ -328,23 +328,6 @@ function renew(scheduled: ScheduledMonitor, row: ScheduledMonitorRow): void {
 /** Returns true if a monitor has results without reports of its job: it is checked, or its job can be late. */
 export function hasDeadline({ intervalMs, job }: ScheduledMonitor): boolean {
   return intervalMs !== Infinity || job?.schedule !== undefined;
-}
-
-/** Returns the columns of an evaluation. */
-export function evaluationOf(row: Evaluation): Evaluation {
-  const { state, since, failures, failingSince, successes, succeedingSince, slow, slowSince } = row;
-  const { unreachableVia } = row;
-  return {
-    state,
-    since,
-    failures,
-    failingSince,
-    successes,
-    succeedingSince,
-    slow,
-    slowSince,
-    unreachableVia,
-  };
 }
 
 /** Shared, since most monitors have none. */
