@@ -42,19 +42,6 @@ export function encodeBase62(bytes: Uint8Array, length: number): string {
   return text.padStart(length, "0");
 }
 
-const TOKEN_BYTES = 32;
-const TOKEN_LENGTH = 43;
-
-/** Returns a new token: 32 random bytes in 43 base62 characters. */
-export function newToken(random: RandomBytes): string {
-  return encodeBase62(random(TOKEN_BYTES), TOKEN_LENGTH);
-}
-
-/** Returns the name of a token among those of its owner: the first 16 hexadecimal digits of its hash. */
-export function tokenKey(hash: Buffer): string {
-  return hash.toString("hex").slice(0, 16);
-}
-
 /** Writes a whole number from 0 to 2^53 − 1 in base 62, padded with zeros to `length` digits. */
 export function encodeBase62Number(value: number, length: number): string {
   let rest = value;

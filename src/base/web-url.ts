@@ -1,5 +1,4 @@
 /* URLs of the web in texts from people. Each caller says in its own words why it rejects a text, and what else it rejects. */
-import ipaddr from "ipaddr.js";
 
 /**
  * Maximum length of a text that is read, in UTF-16 units. Converting an international host takes time that grows with
@@ -12,13 +11,6 @@ export function parseWebUrl(text: string): URL | undefined {
   if (text.length > READ_MAX) return undefined;
   const url = URL.parse(text);
   return url?.protocol === "https:" || url?.protocol === "http:" ? url : undefined;
-}
-
-/** Returns true if only the server can read a request to a URL: over HTTPS, or within this machine. */
-export function isPrivateUrl({ protocol, hostname }: URL): boolean {
-  const host = hostname.replace(/^\[|\]$/g, "");
-  const isLoopback = ipaddr.isValid(host) && ipaddr.process(host).range() === "loopback";
-  return protocol === "https:" || host === "localhost" || isLoopback;
 }
 
 /**

@@ -203,12 +203,6 @@ export function findTokenOwner({ caller }: RequestContext): TokenOwner | undefin
   return caller.kind === "job" ? caller.owner : undefined;
 }
 
-/** Returns the id of the location whose agent calls. Throws for other routes. */
-export function locationOf({ caller }: RequestContext): string {
-  if (caller.kind !== "location") throw new Error("the route is not one of agents");
-  return caller.locationId;
-}
-
 /** Returns true if a request came from a global address. */
 export function isFromOutside({ address }: RequestContext): boolean {
   return outsideAddressOf(address.ip) !== undefined;

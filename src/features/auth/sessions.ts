@@ -3,7 +3,8 @@
  */
 import { LRUCache } from "lru-cache";
 import type { Role } from "../../base/actor";
-import { newToken, type RandomBytes, sha256 } from "../../base/hash";
+import { type RandomBytes, sha256 } from "../../base/hash";
+import { newToken } from "../../base/tokens";
 import { lazy } from "../../base/lazy";
 import { knownZone, UNCHOSEN_ZONE, zoneLabel } from "../../base/zones";
 import type { Ctx } from "../../context";

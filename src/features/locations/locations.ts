@@ -5,7 +5,8 @@
  */
 import type { Actor } from "../../base/actor";
 import { conflict, notFound } from "../../base/errors";
-import { newToken, sha256, tokenKey } from "../../base/hash";
+import { sha256 } from "../../base/hash";
+import { newToken, tokenKey } from "../../base/tokens";
 import { type ApplyMetadata, freeRef } from "../../base/ids";
 import { LOCAL } from "../../base/status";
 import { firstNames, toRef } from "../../base/text";

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Actor } from "../../base/actor";
-import { newToken, sha256 } from "../../base/hash";
+import { sha256 } from "../../base/hash";
+import { newToken } from "../../base/tokens";
 import { DAY_MS } from "../../base/time";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";

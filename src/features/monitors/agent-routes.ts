@@ -9,7 +9,7 @@ import { declareRoutes } from "../../http/elysia";
 import { jsonBody } from "../../http/json-body";
 import { operation } from "../../http/operation";
 import { NO_STORE } from "../../http/representation";
-import { locationOf, type RequestContext } from "../../http/request-context";
+import type { RequestContext } from "../../http/request-context";
 import { VERSION } from "../../version";
 import type { Monitoring } from "./monitoring";
 import {
@@ -176,4 +176,10 @@ function failRequest(
   { request_id: id, detail }: FailedCheckRequest,
 ): void {
   requests.settle(locationId, id, unavailable(detail, 5));
+}
+
+/** Returns the id of the location whose agent calls. Throws for other routes. */
+function locationOf({ caller }: RequestContext): string {
+  if (caller.kind !== "location") throw new Error("the route is not one of agents");
+  return caller.locationId;
 }

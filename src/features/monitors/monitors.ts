@@ -3,7 +3,7 @@
  * that its schema has examined, and finds the other errors: see `settings.ts`.
  */
 import type { Actor } from "../../base/actor";
-import { tokenKey } from "../../base/hash";
+import { tokenKey } from "../../base/tokens";
 import { conflict, notFound } from "../../base/errors";
 import { isPassive } from "../../base/status";
 import { type ApplyMetadata, freeRef, type ManagedMetadata } from "../../base/ids";

@@ -2,7 +2,8 @@
  * Tokens of monitored jobs: generated ones, 32 random bytes in 43 base62 characters, and those of other products. The
  * database stores only their SHA-256. The gateway finds the monitor of a call by the directory at the end.
  */
-import { newToken, sha256, sha256Hex, tokenKey } from "../../base/hash";
+import { sha256, sha256Hex } from "../../base/hash";
+import { newToken, tokenKey } from "../../base/tokens";
 import type { TokenKind } from "../../base/status";
 import type { Ctx } from "../../context";
 import type { Reader, Tx } from "../../db/statements";

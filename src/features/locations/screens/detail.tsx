@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { MONITOR_TONES } from "../../../base/status";
 import { toIso } from "../../../base/time";
-import { isPrivateUrl } from "../../../base/web-url";
+import { isPrivateUrl } from "../../../base/tokens";
 import { validate } from "../../../base/validation";
 import type { Ctx } from "../../../context";
 import { CodeBlock, Facts, MONITOR_WORDS, Notice, Secret, Shape, State } from "../../../ui/blocks";
