@@ -1,5 +1,4 @@
-/* Tokens that programs present, and the URLs to which they may go. */
-import ipaddr from "ipaddr.js";
+/* Tokens that programs present. */
 import { encodeBase62, type RandomBytes } from "./hash";
 
 const TOKEN_BYTES = 32;
@@ -13,11 +12,4 @@ export function newToken(random: RandomBytes): string {
 /** Returns the name of a token among those of its owner: the first 16 hexadecimal digits of its hash. */
 export function tokenKey(hash: Buffer): string {
   return hash.toString("hex").slice(0, 16);
-}
-
-/** Returns true if only the server can read a request to a URL: over HTTPS, or within this machine. */
-export function isPrivateUrl({ protocol, hostname }: URL): boolean {
-  const host = hostname.replace(/^\[|\]$/g, "");
-  const isLoopback = ipaddr.isValid(host) && ipaddr.process(host).range() === "loopback";
-  return protocol === "https:" || host === "localhost" || isLoopback;
 }

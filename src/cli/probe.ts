@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { PROXY_OPTION_NAMES } from "../base/config/network";
 import { parseInteger, text } from "../base/config/parse";
-import { isPrivateUrl } from "../base/tokens";
+import { isPrivateUrl } from "../base/private-url";
 import { OperatorError } from "../db/errors";
 import { TOKEN_MAX } from "../features/locations/wire";
 import { VERSION } from "../version";

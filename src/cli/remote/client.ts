@@ -7,7 +7,7 @@ import { parseBaseUrl, parseInteger } from "../../base/config/parse";
 import type { FieldError } from "../../base/errors";
 import { oneLine, parseJson } from "../../base/text";
 import { SECOND_MS } from "../../base/time";
-import { isPrivateUrl } from "../../base/tokens";
+import { isPrivateUrl } from "../../base/private-url";
 import { VERSION } from "../../version";
 import {
   type Command,

@@ -17,7 +17,8 @@ import { createLocation } from "../locations";
 import { countMonitorsByLocation, listLocations } from "../store";
 import { LocationInput } from "../wire";
 import { ContactState, describeContact } from "./contact";
-import { addLocationRoutes, LOCATION_FORM, revealToken } from "./detail";
+import { addLocationRoutes, LOCATION_FORM } from "./detail";
+import { revealToken } from "./token";
 
 /** Settings → Locations: for admins and owners. */
 export function locationAdminRoutes(deps: AdminDependencies) {
