@@ -9,11 +9,11 @@ import type { RequestContext } from "./request-context";
 /** Size from which content is compressed. Smaller content gains nothing. */
 const COMPRESS_FROM_BYTES = 1_024;
 /**
- * Size from which content is compressed with `QUICK_LEVEL` instead of the default level of zlib. A status page
+ * Size from which content is compressed by zlib at `QUICK_LEVEL`, which does not hold the event loop as long. A status page
  * with hundreds of components then becomes a seventh larger. With the default level, it takes 1.08 times the
  * processor time after a change (200 components, 1,000 incidents).
  */
-const QUICK_FROM_BYTES = 256 * 1_024;
+const QUICK_BYTES = 256 * 1_024;
 const QUICK_LEVEL = 4;
 
 /** The content in one encoding: plain or compressed. */
@@ -88,9 +88,10 @@ export class Representation {
     }
     variants.gzip ??= createVariant(
       requestContext,
+      // libdeflate takes three quarters of the time of zlib for a status page of 120 kB, which becomes 4 % smaller.
       Bun.gzipSync(
         this.bytes,
-        this.bytes.byteLength < QUICK_FROM_BYTES ? {} : { level: QUICK_LEVEL },
+        this.bytes.byteLength < QUICK_BYTES ? { library: "libdeflate" } : { level: QUICK_LEVEL },
       ),
       {
         ...this.#options,
