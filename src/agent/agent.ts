@@ -41,7 +41,7 @@ interface AgentOptions {
 
 type Engine = ReturnType<typeof createMonitoring>;
 
-/** Limit of the last results at a stop. */
+/** Maximum time that an agent waits at its stop for the server to take the last results. */
 const STOP_MAX_MS = 5 * SECOND_MS;
 
 /** Runs until `stopRequested` resolves. Throws if the directory of the state cannot be written. */

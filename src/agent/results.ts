@@ -19,7 +19,7 @@ interface RequestedCheck {
   steps: StepRecorder | undefined;
 }
 
-/** Room in a batch for what is around the results. */
+/** Maximum size of the results of a batch: the limit of its body without the fields around them. */
 const BATCH_MAX_BYTES = RESULTS_MAX_BYTES - 1_024;
 
 /** Statuses of a batch that the server cannot read, however often it is sent. */

@@ -63,7 +63,7 @@ interface ServerOptions {
   server: string;
   /** Returns the token. Read again for each request after one was refused. */
   readToken(): string;
-  /** Called after each answer by which the server has heard of the agent. */
+  /** Called after each answer that shows that the server accepts the agent. */
   onContact(): void;
 }
 

@@ -12,7 +12,7 @@ const deleteMonitorRow = deleteBy(monitors, ["id"]);
 // Each new monitor gets a number for clients of other products.
 const deleteNumber = deleteBy(compatNumbers, ["id"]);
 
-/** Deletes a monitor, which may come again, with all that it has. */
+/** Deletes a monitor with its results and its number, so that a later list can add it again. */
 export function deleteAgentMonitor(tx: Tx, id: string): void {
   deleteMonitorRow(tx, { id });
   deleteNumber(tx, { id });

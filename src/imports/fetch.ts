@@ -43,6 +43,21 @@ interface FetchOptions {
 }
 
 /**
+ * Returns the address below which an API answers that is called with a key: `path` for one without a path. Throws an
+ * OperatorError unless it begins with https://.
+ */
+export function apiAddress(address: URL, path: string): URL {
+  if (address.protocol !== "https:") {
+    throw new OperatorError(
+      "The address must begin with https://, since the API key is sent to it.",
+    );
+  }
+  const base = new URL(address.pathname === "/" ? path : `${address.pathname}/`, address);
+  base.pathname = base.pathname.replace(/\/+$/, "/");
+  return base;
+}
+
+/**
  * Fetches a JSON document, to public addresses and allowed networks only. Waits where the server asks to. Throws an
  * OperatorError, without secrets, for anything but a document and 404.
  */

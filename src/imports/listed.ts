@@ -98,7 +98,7 @@ export function fewStatuses<Status>(notes: Notes, field: string, all: readonly S
 }
 
 /** Times between checks, for a time within which failures do not count yet, and one that a recovery has to last. */
-export interface Patience {
+interface ConfirmationTimes {
   intervalSeconds: number;
   confirmSeconds: number;
   recoverSeconds: number;
@@ -108,7 +108,11 @@ const RETRY_SECONDS = 10;
 const CHECKS_MAX = 100;
 
 /** Returns thresholds of checks in a row, and the time between them, that take about as long as a product waits. */
-export function thresholdsFor({ intervalSeconds, confirmSeconds, recoverSeconds }: Patience) {
+export function thresholdsFor({
+  intervalSeconds,
+  confirmSeconds,
+  recoverSeconds,
+}: ConfirmationTimes) {
   const longest = Math.max(confirmSeconds, recoverSeconds);
   const needed = Math.max(RETRY_SECONDS, Math.ceil(longest / (CHECKS_MAX - 1)));
   const retry = Math.max(1, Math.min(needed, intervalSeconds));

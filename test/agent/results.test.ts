@@ -12,7 +12,7 @@ import { createTestLog } from "../support/log";
 
 type Entry = Parameters<Results["store"]>[0][number];
 
-/** Results that go to a server which notes their batches, or fails as it is told to. */
+/** Creates a sender of results, and a server that keeps its batches or fails as `failures` has it. */
 function createSite() {
   const clock = createTestClock();
   const sent: SentResults[] = [];
@@ -22,7 +22,7 @@ function createSite() {
       const failure = failures.shift();
       if (failure) throw failure;
       sent.push(structuredClone(batch));
-      return { taken: batch.results.length, refused: 0 };
+      return { taken: batch.results.length, invalid: 0 };
     },
   } as unknown as Server;
   const ctx = { clock, log: createTestLog("info").log, random: systemRandom } as unknown as Ctx;

@@ -8,10 +8,10 @@ import { testConfig } from "./app";
 import { createInstallation, holds, type Installation, type Running, type Server } from "./binary";
 import { type Machine, startNetwork } from "./fleet/network";
 import { runCommand } from "./servers/server-process";
+import { answerHosts } from "./outside-site";
 
 const PORT = 8080;
 const TARGET_PORT = 80;
-const HOSTS = join(import.meta.dir, "processes/outside-hosts.ts");
 
 /** A secret of every monitor, which no file and no log of an agent may have. */
 export const SECRET = "s3cr3t-of-the-monitor-4711";
@@ -79,23 +79,7 @@ export async function openAgentSite(
   const serverMachine = await network.addMachine();
   const target = await network.addMachine();
   const site = stack.use(await createInstallation({ isFromSources }));
-  const answering = Bun.spawn(target.commandOf([process.execPath, HOSTS]), {
-    stdout: "pipe",
-    stderr: "inherit",
-  });
-  stack.defer(async () => {
-    answering.kill("SIGKILL");
-    await answering.exited;
-  });
-  let printed = "";
-  const listening = Promise.withResolvers<void>();
-  void (async () => {
-    for await (const chunk of answering.stdout.pipeThrough(new TextDecoderStream())) {
-      printed += chunk;
-      if (printed.includes("ready")) listening.resolve();
-    }
-  })();
-  await listening.promise;
+  const messages = await answerHosts(stack, target);
 
   const { value: key } = await site.createKey(
     ["manage:monitors", "manage:webhooks"],
@@ -222,11 +206,7 @@ export async function openAgentSite(
           Object.entries(places).every(([place, expected]) => there.get(place) === expected)
         );
       }),
-    events: () =>
-      printed
-        .split("\n")
-        .filter((line) => line.startsWith('"'))
-        .map((line) => (JSON.parse(JSON.parse(line) as string) as { type: string }).type),
+    events: () => messages().map((body) => (JSON.parse(body) as { type: string }).type),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

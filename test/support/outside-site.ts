@@ -61,23 +61,7 @@ export async function openOutsideSite(
     "read:status",
     "read:analytics",
   ]);
-  const answering = Bun.spawn(outside.commandOf([process.execPath, HOSTS]), {
-    stdout: "pipe",
-    stderr: "inherit",
-  });
-  stack.defer(async () => {
-    answering.kill("SIGKILL");
-    await answering.exited;
-  });
-  let printed = "";
-  const listening = Promise.withResolvers<void>();
-  void (async () => {
-    for await (const chunk of answering.stdout.pipeThrough(new TextDecoderStream())) {
-      printed += chunk;
-      if (printed.includes("ready")) listening.resolve();
-    }
-  })();
-  await listening.promise;
+  const messages = await answerHosts(stack, outside);
   const server = await site.serve({
     within: machine.commandOf([]),
     env: { ALLCLEAR_LISTEN: `0.0.0.0:${PORT}`, ALLCLEAR_OUTBOUND_ALLOW: "10.0.0.0/8" },
@@ -119,11 +103,39 @@ export async function openOutsideSite(
       await machine.mend();
       await addRoute();
     },
-    messages: () =>
-      printed
-        .split("\n")
-        .filter((line) => line.startsWith('"'))
-        .map((line) => JSON.parse(line) as string),
+    messages,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+/**
+ * Starts a process on a machine that answers for hosts, which ends with the stack. Resolves when it listens, to a function
+ * that returns the bodies of the messages that the hosts got.
+ */
+export async function answerHosts(
+  stack: AsyncDisposableStack,
+  machine: { commandOf(command: string[]): string[] },
+): Promise<() => string[]> {
+  const answering = Bun.spawn(machine.commandOf([process.execPath, HOSTS]), {
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  stack.defer(async () => {
+    answering.kill("SIGKILL");
+    await answering.exited;
+  });
+  let printed = "";
+  const listening = Promise.withResolvers<void>();
+  void (async () => {
+    for await (const chunk of answering.stdout.pipeThrough(new TextDecoderStream())) {
+      printed += chunk;
+      if (printed.includes("ready")) listening.resolve();
+    }
+  })();
+  await listening.promise;
+  return () =>
+    printed
+      .split("\n")
+      .filter((line) => line.startsWith('"'))
+      .map((line) => JSON.parse(line) as string);
 }

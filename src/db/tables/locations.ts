@@ -1,7 +1,7 @@
 import { blob, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { Manager } from "../../base/ids";
 import type { MonitorState } from "../../base/status";
-import { outcome } from "./monitors";
+import { checkColumns, rollupColumns } from "./monitors";
 
 export const locations = sqliteTable("locations", {
   id: text().primaryKey(),
@@ -46,10 +46,7 @@ export const locationChecks = sqliteTable(
   "location_checks",
   {
     monitorNum: integer("num").notNull(),
-    at: integer().notNull(),
-    outcome: outcome().notNull(),
-    latencyMs: integer("latency_ms"),
-    message: text(),
+    ...checkColumns(),
   },
   (table) => [primaryKey({ columns: [table.monitorNum, table.at] })],
 );
@@ -59,15 +56,7 @@ export const locationRollups = sqliteTable(
   "location_rollups",
   {
     monitorNum: integer("num").notNull(),
-    size: integer().notNull(),
-    at: integer().notNull(),
-    checks: integer().notNull(),
-    failures: integer().notNull(),
-    answers: integer().notNull(),
-    latencySum: integer("latency_sum"),
-    latencyMin: integer("latency_min"),
-    latencyMax: integer("latency_max"),
-    sketch: blob({ mode: "buffer" }),
+    ...rollupColumns(),
   },
   (table) => [primaryKey({ columns: [table.monitorNum, table.size, table.at] })],
 );

@@ -14,7 +14,7 @@ import {
 } from "../../base/status";
 
 /** An outcome, kept as its place in `CHECK_OUTCOMES`: the first two take no byte of their own. */
-export const outcome = customType<{ data: CheckOutcome; driverData: number }>({
+const outcome = customType<{ data: CheckOutcome; driverData: number }>({
   dataType: () => "integer",
   toDriver: (value) => CHECK_OUTCOMES.indexOf(value),
   fromDriver: (stored) => CHECK_OUTCOMES[stored] ?? "unknown",
@@ -148,14 +148,32 @@ export const monitorSpans = sqliteTable(
   (table) => [primaryKey({ columns: [table.monitorNum, table.startedAt] })],
 );
 
+/** Returns the columns of results, without that of their owner. */
+export const checkColumns = () => ({
+  at: integer().notNull(),
+  outcome: outcome().notNull(),
+  latencyMs: integer("latency_ms"),
+  message: text(),
+});
+
+/** Returns the columns of rollups, without that of their owner. */
+export const rollupColumns = () => ({
+  size: integer().notNull(),
+  at: integer().notNull(),
+  checks: integer().notNull(),
+  failures: integer().notNull(),
+  answers: integer().notNull(),
+  latencySum: integer("latency_sum"),
+  latencyMin: integer("latency_min"),
+  latencyMax: integer("latency_max"),
+  sketch: blob({ mode: "buffer" }),
+});
+
 export const monitorChecks = sqliteTable(
   "monitor_checks",
   {
     monitorNum: integer("monitor_num").notNull(),
-    at: integer().notNull(),
-    outcome: outcome().notNull(),
-    latencyMs: integer("latency_ms"),
-    message: text(),
+    ...checkColumns(),
   },
   (table) => [primaryKey({ columns: [table.monitorNum, table.at] })],
 );
@@ -164,15 +182,7 @@ export const monitorRollups = sqliteTable(
   "monitor_rollups",
   {
     monitorNum: integer("monitor_num").notNull(),
-    size: integer().notNull(),
-    at: integer().notNull(),
-    checks: integer().notNull(),
-    failures: integer().notNull(),
-    answers: integer().notNull(),
-    latencySum: integer("latency_sum"),
-    latencyMin: integer("latency_min"),
-    latencyMax: integer("latency_max"),
-    sketch: blob({ mode: "buffer" }),
+    ...rollupColumns(),
   },
   (table) => [primaryKey({ columns: [table.monitorNum, table.size, table.at] })],
 );

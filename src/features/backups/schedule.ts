@@ -20,7 +20,7 @@ export function isBackupName(name: string): boolean {
 }
 
 /** Returns the names of backups among `names`, newest first. */
-export function newestBackups(names: readonly string[]): string[] {
+function newestBackups(names: readonly string[]): string[] {
   return names.filter(isBackupName).toSorted((a, b) => (a < b ? 1 : -1));
 }
 

@@ -41,7 +41,7 @@ const STOP_MS = 2 * SECOND_MS;
 /** Maximum length of an error, in characters. */
 const ERROR_MAX = 500;
 
-export interface BackupSchedule {
+interface BackupSchedule {
   /** Resolves once no backup is being written. */
   settled(): Promise<void>;
   /** Cancels the backup that is being written. */

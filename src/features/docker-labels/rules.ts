@@ -21,7 +21,7 @@ const COMPOSE_SERVICE = "com.docker.compose.service";
 const SWARM_SERVICE = "com.docker.swarm.service.name";
 
 /** Types that labels can declare. The others reach into databases, other products or this machine. */
-export const LABEL_TYPES = ["http", "tcp", "tls", "ping", "push"] as const;
+const LABEL_TYPES = ["http", "tcp", "tls", "ping", "push"] as const;
 type LabelType = (typeof LABEL_TYPES)[number];
 
 const VALUE_MAX = 4_000;
@@ -251,7 +251,7 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
 const NOT_BY_LABEL: ReadonlySet<string> = new Set(["ref", "previous_refs", "config"]);
 
 /** A monitor of labels, or the reasons for which there is none. */
-export type ReadDeclaration = { monitor: FileMonitor } | { problems: LabelProblem[] };
+type ReadDeclaration = { monitor: FileMonitor } | { problems: LabelProblem[] };
 
 /**
  * Makes a monitor of a declaration. `groups` are the names of AutoKuma's groups by their ids: see `groupsIn`. Every problem

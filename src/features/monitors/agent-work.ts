@@ -36,7 +36,7 @@ interface LocationWork {
 }
 
 /** Poll of an agent. */
-export interface Poll {
+interface Poll {
   locationId: string;
   /** Entity tag of the monitors that it has; null without any. */
   etag: string | null;

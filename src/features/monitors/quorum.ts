@@ -92,7 +92,7 @@ function firstSince(times: readonly number[], holds: (t: number) => boolean): nu
 }
 
 /** ChangeContext of a change at a location. */
-export interface ChangeContext {
+interface ChangeContext {
   /** Time of the result, or of another change. */
   at: number;
   /** Time before which no state begins by what was seen earlier, such as the last change of the locations that count. */

@@ -27,7 +27,7 @@ import { lazy } from "../../base/lazy";
 export const OWN_CLASS = "own";
 
 /** CSS as it is sent, and what was cut. */
-export interface SafeCss {
+interface SafeCss {
   css: string;
   /** Each part that was cut, with its line, such as "line 3: @import"; at most `CUT_MAX`. */
   cut: string[];

@@ -19,12 +19,12 @@ export const NOTE_MAX = 2_000;
 export const NOTICE_MAX = 1_000;
 export const LINKS_MAX = 8;
 /** Maximum length of the name of a link, in code points. */
-export const LINK_NAME_MAX = 40;
+const LINK_NAME_MAX = 40;
 const LINK_URL_MAX = 2_000;
 /** Maximum work of rendering one text, in units of `renderingWork`: about 8 ms. Each document has three of them. */
 const WORK_MAX = 2_000;
 /** Maximum size of a page's CSS, in bytes of UTF-8. */
-export const CSS_MAX_BYTES = 20_000;
+const CSS_MAX_BYTES = 20_000;
 /**
  * Maximum numbers of characters in CSS, with which reading it takes at most 50 ms. Each selector becomes five bytes longer;
  * css-tree reads nested brackets and the backslashes of a text in quadratic time, and begins anew after each error.

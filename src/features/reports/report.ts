@@ -21,7 +21,7 @@ import { historyStartOf } from "../status/entries";
 import { findMailedReport } from "./store";
 
 /** A month in UTC. */
-export interface ReportMonth {
+interface ReportMonth {
   /** `YYYY-MM`. */
   name: string;
   /** Start of the month and of the next one, in unix ms. */

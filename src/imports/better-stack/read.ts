@@ -6,7 +6,7 @@ import { isObject, plural } from "../../base/text";
 import { isTimeZone } from "../../base/zones";
 import { OperatorError } from "../../db/errors";
 import type { Assertion } from "../../features/monitors/assertions/assertions";
-import { type FetchDependencies, fetchDocument, parseDocument } from "../fetch";
+import { type FetchDependencies, apiAddress, fetchDocument, parseDocument } from "../fetch";
 import { emptyFound, type ForeignKey, type Found } from "../found";
 import {
   basicAuthorization,
@@ -36,7 +36,7 @@ import {
 } from "../listed";
 import { railsTimeZone } from "../rails-time-zones";
 
-export interface BetterStackOptions {
+interface BetterStackOptions {
   /** Token of the API, which is a secret; undefined to read a file. */
   apiKey: string | undefined;
 }
@@ -86,13 +86,7 @@ const ANSWERS_MAX = 1_000;
 
 /** Reads the lists of a team by the API, in numbered answers. Throws an OperatorError. */
 async function readAll(deps: FetchDependencies, address: URL, apiKey: string): Promise<Fields[]> {
-  if (address.protocol !== "https:") {
-    throw new OperatorError(
-      "The address must begin with https://, since the API key is sent to it.",
-    );
-  }
-  const base = new URL(address.pathname === "/" ? "/api/v2/" : `${address.pathname}/`, address);
-  base.pathname = base.pathname.replace(/\/+$/, "/");
+  const base = apiAddress(address, "/api/v2/");
   const rows: Fields[] = [];
   for (const name of LISTS)
     rows.push(...(await readPages(deps, new URL(`${name}s`, base), name, apiKey)));

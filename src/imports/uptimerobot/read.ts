@@ -7,7 +7,7 @@ import { toIso } from "../../base/time";
 import { firstShown, isTimeZone } from "../../base/zones";
 import { OperatorError } from "../../db/errors";
 import type { Assertion } from "../../features/monitors/assertions/assertions";
-import { type FetchDependencies, fetchDocument } from "../fetch";
+import { apiAddress, type FetchDependencies, fetchDocument } from "../fetch";
 import { emptyFound, type ForeignKey, type Found } from "../found";
 import {
   basicAuthorization,
@@ -93,13 +93,7 @@ const ANSWERS_MAX = 1_000;
 
 /** Reads the monitors of an account by the API, in answers that lead to the next one. Throws an OperatorError. */
 async function readAll(deps: FetchDependencies, address: URL, apiKey: string): Promise<Fields[]> {
-  if (address.protocol !== "https:") {
-    throw new OperatorError(
-      "The address must begin with https://, since the API key is sent to it.",
-    );
-  }
-  const base = new URL(address.pathname === "/" ? "/v3/" : `${address.pathname}/`, address);
-  base.pathname = base.pathname.replace(/\/+$/, "/");
+  const base = apiAddress(address, "/v3/");
   const monitors = new Map<string, Fields>();
   const seen = new Set<string>();
   let bytes = 0;

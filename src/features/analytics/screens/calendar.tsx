@@ -66,18 +66,11 @@ function MonthCard({ view }: { view: CalendarView }) {
       liveId="calendar"
       count={uptime === null ? "no data" : `${percent(uptime, 3)} uptime`}
       end={
-        <nav class="calendar-months" aria-label="Months">
-          {month.previous && hasEarlier ? (
-            <a rel="prev" href={pathOf(month.previous)}>
-              ← {monthName(month.previous)}
-            </a>
-          ) : null}
-          {month.next ? (
-            <a rel="next" href={pathOf(month.next)}>
-              {monthName(month.next)} →
-            </a>
-          ) : null}
-        </nav>
+        <MonthLinks
+          previous={hasEarlier ? month.previous : undefined}
+          next={month.next}
+          pathOf={pathOf}
+        />
       }
       isFlush
     >
@@ -293,6 +286,29 @@ function pathOf({ subject }: HistoryEntry): string {
 /** Returns the tone of an entry's mark. */
 function toneOf({ subject }: HistoryEntry): Tone {
   return listedTone(subject.kind === "incident" ? subject.incident : subject.maintenance);
+}
+
+/** Links to the months (`YYYY-MM`) before and after the one shown. */
+export function MonthLinks(props: {
+  previous: string | null | undefined;
+  next: string | null | undefined;
+  pathOf: (month: string) => string;
+}) {
+  const { previous, next, pathOf } = props;
+  return (
+    <nav class="calendar-months" aria-label="Months">
+      {previous ? (
+        <a rel="prev" href={pathOf(previous)}>
+          ← {monthName(previous)}
+        </a>
+      ) : null}
+      {next ? (
+        <a rel="next" href={pathOf(next)}>
+          {monthName(next)} →
+        </a>
+      ) : null}
+    </nav>
+  );
 }
 
 /** Returns the month of a name (`YYYY-MM`) as text: "November 2026". */

@@ -16,7 +16,7 @@ import type { PageRow } from "../../pages/store";
 import { findReportMonth, monthNameAt, type Report, reportSteps } from "../../reports/report";
 import { findMailedReport } from "../../reports/store";
 import { METHODS } from "../wire";
-import { monthName } from "./calendar";
+import { MonthLinks, monthName } from "./calendar";
 import {
   AnalyticsFrame,
   REPORT_PATH,
@@ -76,18 +76,7 @@ function ShownReport(props: { view: ReportView; page: PageRow; report: Report })
         <h2>
           {page.name}, {monthName(month.name)}
         </h2>
-        <nav class="calendar-months" aria-label="Months">
-          {month.previous ? (
-            <a rel="prev" href={pathOf(month.previous)}>
-              ← {monthName(month.previous)}
-            </a>
-          ) : null}
-          {month.next ? (
-            <a rel="next" href={pathOf(month.next)}>
-              {monthName(month.next)} →
-            </a>
-          ) : null}
-        </nav>
+        <MonthLinks previous={month.previous} next={month.next} pathOf={pathOf} />
       </div>
       <Readers {...props} />
       <div id="report" data-live="">
