@@ -148,6 +148,22 @@ export function zoneSpan(from: number, until: number, timeZone: string): string 
   return zoneFormat(timeZone).formatRange(from, until);
 }
 
+export interface TimeSpanProps {
+  /** ISO 8601 in UTC. */
+  from: string;
+  until: string;
+  timeZone: string;
+}
+
+/** A span between two times. On a narrow screen it takes several lines. */
+export function TimeSpan({ from, until, timeZone }: TimeSpanProps) {
+  return (
+    <span class="span">
+      <Time at={from}>{zoneSpan(Date.parse(from), Date.parse(until), timeZone)}</Time>
+    </span>
+  );
+}
+
 /** Formatters by time zone. To make one takes many times as long as to use it. */
 const zoneFormats = lazy(() => new LRUCache<string, Intl.DateTimeFormat>({ max: 50 }));
 

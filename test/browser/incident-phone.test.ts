@@ -44,14 +44,17 @@ describeInBrowser("incidents on a phone", (site) => {
     for (const status of ["identified", "monitoring"]) {
       await create(`incidents/${incident}/updates`, { status, body: "More. ".repeat(200) });
     }
-    const at = (hours: number) => new Date(app.clock.now() + hours * 3_600_000).toISOString();
+    // A span of two days is the longest text of a time.
+    const tomorrow = new Date(app.clock.now() + 24 * 3_600_000).toISOString().slice(0, 10);
+    const midnight = Date.parse(`${tomorrow}T00:00:00Z`);
+    const at = (hours: number) => new Date(midnight + hours * 3_600_000).toISOString();
     const maintenance = await create("maintenance", {
       page: slug,
       name: "Upgrade",
       body: "Planned.",
       components: [],
-      scheduled_for: at(1),
-      scheduled_until: at(2),
+      scheduled_for: at(23),
+      scheduled_until: at(25),
     });
     return { slug, incident, maintenance, session: await app.signedIn("editor") };
   }

@@ -7,7 +7,7 @@ import { zoneLabel } from "../../../base/zones";
 import { sessionOf } from "../../../http/request-context";
 import { pathsOf } from "../../../public/page-context";
 import { MAINTENANCE_WORDS, MaintenanceState } from "../../../public/state";
-import { lasting, Time, useZone, zoneSpan } from "../../../ui/times";
+import { lasting, TimeSpan, useZone, zoneSpan } from "../../../ui/times";
 import { CodeBlock, Columns, FormNotice, Notice, Phases } from "../../../ui/blocks";
 import { ButtonLink } from "../../../ui/buttons";
 import { HeadFact, HeadFacts, MoreMenu } from "../../../ui/detail";
@@ -129,8 +129,7 @@ function Now({ view: { maintenance, page } }: { view: MaintenanceView }) {
     <HeadFacts>
       <MaintenanceState maintenance={maintenance} />
       <HeadFact icon="clock">
-        {lasting(from, until)},{" "}
-        <Time at={from}>{zoneSpan(Date.parse(from), Date.parse(until), zone)}</Time>
+        {lasting(from, until)}, <TimeSpan from={from} until={until} timeZone={zone} />
       </HeadFact>
       <HeadFact icon="globe">
         <a href={pagePath(page.id)}>{page.name}</a>
@@ -391,14 +390,12 @@ interface WhenProps {
 /** A period in the time zone of the reader and, below, in that of the page. */
 export function When({ from, until, timeZone }: WhenProps) {
   const own = zoneLabel(useZone());
-  const spanIn = (zone: string) => zoneSpan(Date.parse(from), Date.parse(until), zone);
+  const pages = zoneLabel(timeZone);
   return (
     <>
-      <span class="span">
-        <Time at={from}>{spanIn(own)}</Time>
-      </span>
-      {zoneLabel(timeZone) === own ? null : (
-        <div class="cell-note">{spanIn(zoneLabel(timeZone))}</div>
+      <TimeSpan from={from} until={until} timeZone={own} />
+      {pages === own ? null : (
+        <div class="cell-note">{zoneSpan(Date.parse(from), Date.parse(until), pages)}</div>
       )}
     </>
   );

@@ -43,7 +43,7 @@ import { PageHead } from "../../../ui/navigation";
 import { createArea } from "../../../ui/screens/area";
 import { FormScreen, ManagedByFile, RecreatedByFile } from "../../../ui/screens/form-screen";
 import { OrderedTable } from "../../../ui/screens/list";
-import { duration, RelativeTime, Time, zoneSpan } from "../../../ui/times";
+import { duration, RelativeTime, TimeSpan, type TimeSpanProps } from "../../../ui/times";
 import {
   createSchedule,
   deleteSchedule,
@@ -502,13 +502,7 @@ function WeekField({ times, error }: { times: Times; error: string | undefined }
 
 /** Screen data of the form: the page, its components and the next occurrences of what is typed. */
 interface ScheduleContext extends PageContext, PageComponents {
-  next: readonly NextOccurrence[];
-}
-
-/** Start of an occurrence, and both ends as text in its time zone. */
-interface NextOccurrence {
-  at: string;
-  text: string;
+  next: readonly TimeSpanProps[];
 }
 
 const zoneField = optional(
@@ -600,18 +594,19 @@ function nextOccurrences(
   values: ValuesOf<typeof FIELDS>,
   context: ScheduleContext,
   now: number,
-): NextOccurrence[] {
+): TimeSpanProps[] {
   const { body } = SCHEDULE_FORM.parse(values, context);
   const timeZone = body.time_zone ?? context.page.timeZone;
   const { duration_minutes: typed } = body;
   const minutes = typed > 0 && typed <= DURATION_MINUTES_MAX ? typed : 0;
   return previewOccurrences(body, timeZone, now).map((at) => ({
-    at: toIso(at),
-    text: zoneSpan(at, at + minutes * MINUTE_MS, timeZone),
+    from: toIso(at),
+    until: toIso(at + minutes * MINUTE_MS),
+    timeZone,
   }));
 }
 
-function NextOccurrences({ next }: { next: readonly NextOccurrence[] }) {
+function NextOccurrences({ next }: { next: readonly TimeSpanProps[] }) {
   return (
     <div class="field">
       <div data-occurrences={SHOW_NEXT} aria-live="polite">
@@ -620,9 +615,9 @@ function NextOccurrences({ next }: { next: readonly NextOccurrence[] }) {
           <p class="hint">None. Check the times, the time zone and the days.</p>
         ) : (
           <ol class="hint">
-            {next.map(({ at, text }) => (
-              <li key={at}>
-                <Time at={at}>{text}</Time>
+            {next.map((span) => (
+              <li key={span.from}>
+                <TimeSpan {...span} />
               </li>
             ))}
           </ol>
