@@ -25,7 +25,8 @@ const INTERVAL_SECONDS = 60;
 const BATCH = Math.round(MONITORS / INTERVAL_SECONDS);
 /** Times as fast as the agents would send, below the limit of their requests. */
 const SPEED = 8;
-const WARM_UP_ROUNDS = 100;
+/** Rounds before the measurement, in which the code is compiled. */
+const WARM_UP_ROUNDS = 300;
 const ROUNDS = 600;
 const REACH_US = 60;
 const REACH_BYTES = 25;

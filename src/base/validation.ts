@@ -6,7 +6,8 @@ import { type FieldError, invalidFields, pointer } from "./errors";
 import { describeViolation, isOwnKind, shapeOf } from "./schema";
 import { isObject } from "./text";
 
-type Path = readonly (string | number)[];
+/** Path of the part that is examined: each step is added before its part is examined, and removed after. */
+type Path = (string | number)[];
 type Fields = Record<string, unknown>;
 
 /** Stands for a part of a value that violates its schema. */
@@ -96,20 +97,35 @@ function examinePart(schema: TSchema, value: unknown, path: Path, errors: FieldE
   }
 }
 
+/** Examines the value of a field, or an item of a list. */
+function examineField(
+  schema: TSchema,
+  value: unknown,
+  step: string | number,
+  path: Path,
+  errors: FieldErrors,
+): unknown {
+  path.push(step);
+  const examined = examinePart(schema, value, path, errors);
+  path.pop();
+  return examined;
+}
+
 function examineObject(schema: TSchema, value: unknown, path: Path, errors: FieldErrors): unknown {
   if (!isObject(value)) return invalid(path, "must be an object", errors);
   const properties: Record<string, TSchema> = schema["properties"];
-  const required = new Set<string>(schema["required"]);
+  const required: readonly string[] = schema["required"] ?? [];
   const names = Object.getOwnPropertyNames(value);
   if (addSizeErrors(schema, names.length, path, errors)) return INVALID;
   const valid: Fields = {};
   let unknown = names.length;
-  for (const [name, property] of Object.entries(properties)) {
+  for (const name of Object.keys(properties)) {
     const isThere = Object.hasOwn(value, name);
     if (isThere) unknown -= 1;
-    if (isThere && (value[name] !== undefined || required.has(name))) {
-      keep(valid, name, examinePart(property, value[name], [...path, name], errors));
-    } else if (required.has(name)) errors.add([...path, name], "is required");
+    if (isThere && (value[name] !== undefined || required.includes(name))) {
+      const property = properties[name] as TSchema;
+      keep(valid, name, examineField(property, value[name], name, path, errors));
+    } else if (required.includes(name)) errors.add([...path, name], "is required");
   }
   if (schema["additionalProperties"] === false) {
     addUnknown(names, properties, unknown, path, errors);
@@ -157,7 +173,7 @@ function examineMap(schema: TSchema, value: unknown, path: Path, errors: FieldEr
   const isName = new RegExp(pattern);
   for (const name of names) {
     if (isName.test(name)) {
-      keep(valid, name, examinePart(item, value[name], [...path, name], errors));
+      keep(valid, name, examineField(item, value[name], name, path, errors));
     } else errors.add([...path, name], "is not a known field");
   }
   return valid;
@@ -178,7 +194,7 @@ function examineList(schema: TSchema, value: unknown, path: Path, errors: FieldE
     return invalid(path, "contains an entry twice", errors);
   }
   const valid: unknown[] = value.map((item, index) =>
-    examinePart(items, item, [...path, index], errors),
+    examineField(items, item, index, path, errors),
   );
   if (!valid.includes(INVALID)) return valid;
   return items.type === "string" ? valid.map((item) => (item === INVALID ? "" : item)) : INVALID;
@@ -208,12 +224,12 @@ function invalid(path: Path, detail: string, errors: FieldErrors): typeof INVALI
 /** Adds a valid field. `__proto__` becomes an ordinary field. */
 function keep(valid: Fields, name: string, value: unknown): void {
   if (value === INVALID) return;
-  Object.defineProperty(valid, name, {
-    value,
-    enumerable: true,
-    writable: true,
-    configurable: true,
-  });
+  if (name !== "__proto__") {
+    valid[name] = value;
+    return;
+  }
+  const ordinary = { enumerable: true, writable: true, configurable: true };
+  Object.defineProperty(valid, name, { value, ...ordinary });
 }
 
 /** Returns the error of a text, number, boolean, null or choice; undefined for a valid value. */

@@ -24,7 +24,9 @@ export interface TestAgent {
   report(monitorId: string, outcomes: string): Promise<void>;
   /** Returns the state of a monitor at this location. */
   state(monitorId: string): string | undefined;
-  /** Returns the number of results of a monitor from this location. */
+  /** Returns the times of the results of a monitor from this location in unix ms, newest first. */
+  resultTimes(monitorId: string): number[];
+  /** Returns their number. */
   resultCount(monitorId: string): number;
 }
 
@@ -66,11 +68,12 @@ export async function addAgent(site: EngineSite, name: string): Promise<TestAgen
       }
     },
     state: (monitorId) => rowOf(monitorId)?.state,
-    resultCount(monitorId) {
+    resultTimes(monitorId) {
       const monitorNum = rowOf(monitorId)?.num ?? 0;
       const all = { before: Number.MAX_SAFE_INTEGER, limit: 100_000 };
-      return ofLocations.listChecksBefore(ctx.db, { ...all, monitorNum }).length;
+      return ofLocations.listChecksBefore(ctx.db, { ...all, monitorNum }).map(({ at }) => at);
     },
+    resultCount: (monitorId) => agent.resultTimes(monitorId).length,
   };
   function rowOf(monitorId: string) {
     const { num } = getMonitorRecord(ctx.db, monitorId).row;

@@ -2,7 +2,7 @@
  * Evaluations of monitors at each of their locations, and the last results from there. None is hot: only monitors with
  * other locations than the server have rows.
  */
-import { and, eq, ne, sql } from "drizzle-orm";
+import { and, eq, getTableColumns, ne, sql } from "drizzle-orm";
 import { LOCAL, type MonitorState } from "../../base/status";
 import { deleteBy, setBy } from "../../db/rows";
 import {
@@ -25,6 +25,27 @@ export const insertLocationStates = insertAllInto(locationStates);
 export const listLocationStates = selectMany((orm, $: { nums: string }) =>
   orm.select().from(locationStates).where(isAmong(locationStates.monitorNum, $.nums)),
 );
+
+/**
+ * Lists the evaluations of monitors (`nums`: a JSON list) at locations (`locationIds`: a JSON list), in no order, with the
+ * time of the newest result from there; null without one, and for the server.
+ */
+export const listEvaluationsAt = selectMany((orm, $: { nums: string; locationIds: string }) =>
+  orm
+    .select({
+      ...getTableColumns(locationStates),
+      lastAt: sql<number | null>`(
+        SELECT max(c.at) FROM location_checks AS c WHERE c.num = location_states.num)`,
+    })
+    .from(locationStates)
+    .where(
+      and(
+        isAmong(locationStates.monitorNum, $.nums),
+        isAmong(locationStates.locationId, $.locationIds),
+      ),
+    ),
+);
+export type EvaluationAt = ReturnType<typeof listEvaluationsAt>[number];
 
 /** Lists the numbers of results from other locations of monitors (`nums`: a JSON list), also from former ones. */
 export const listLocationNums = selectMany((orm, $: { nums: string }) =>
@@ -83,14 +104,6 @@ export const listLastLocationChecks = selectMany((orm, $: { nums: string }) =>
         AND ${locationChecks.at} = (
           SELECT max(c.at) FROM location_checks AS c WHERE c.num = ${locationStates.num})`,
     ),
-);
-
-/** Finds the time of the newest result from another location; null without one. */
-export const findLastAtLocation = selectOne((orm, $: { num: number }) =>
-  orm
-    .select({ at: sql<number | null>`max(${locationChecks.at})` })
-    .from(locationChecks)
-    .where(eq(locationChecks.monitorNum, $.num)),
 );
 
 export const saveAtLocation = setBy(locationStates, ["num"], EVALUATION_COLUMNS);

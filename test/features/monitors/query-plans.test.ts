@@ -81,6 +81,7 @@ describe("statements about monitors", () => {
         other.listUnrolledResults(tx, { nums, ...span });
         other.listHourAverages(tx, { nums, from: 0 });
         elsewhere.listLocationStates(tx, { nums });
+        elsewhere.listEvaluationsAt(tx, { nums, locationIds: nums });
         elsewhere.listLastLocationChecks(tx, { nums });
         elsewhere.resetLocationStatesOf(tx, { monitorNums: nums, state: "pending", at: 0 });
       }),

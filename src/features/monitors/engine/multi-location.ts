@@ -4,10 +4,9 @@ import type { Tx } from "../../../db/statements";
 import { type CheckRow, ofLocations, type Results } from "../checks-store";
 import { findFailingParent } from "../dependency-store";
 import {
-  findLastAtLocation,
+  type EvaluationAt,
   findLastMessage,
-  listLocationStates,
-  type LocationStateRow,
+  listEvaluationsAt,
   resetLocationStatesOf,
   saveAtLocation,
 } from "../location-store";
@@ -49,19 +48,17 @@ export interface LocationContext {
 
 /** A monitor at one of its locations. */
 interface LocationRecord {
-  row: LocationStateRow;
+  row: EvaluationAt;
   evaluation: Evaluation;
-  /** Time of the newest result that was written, in unix ms; undefined before it is needed. */
-  lastAt: number | undefined;
 }
 
-/** A monitor at all its locations. */
+/** A monitor at its locations. */
 export interface MultiLocation {
   downWhen: DownWhen;
   /** Ids of the locations in their order. */
   locations: readonly string[];
-  /** By the ids of the locations. */
-  records: ReadonlyMap<string, LocationRecord>;
+  /** By the ids of the locations: those that were needed so far. */
+  records: Map<string, LocationRecord>;
 }
 
 /** Part of the outcome of an entry that concerns monitors with several locations. */
@@ -72,25 +69,37 @@ export interface RecordedLocations {
   needsParents?: boolean | undefined;
 }
 
-/** Reads monitors at their locations, by their numbers. */
+/** Reads monitors at those of their locations from which there are entries, by their numbers. */
 export function readMultiLocations(
   tx: Tx,
   monitors: ReadonlyMap<number, MultiLocationInMemory>,
+  locationIds: ReadonlySet<string>,
 ): Map<number, MultiLocation> {
-  const nums = JSON.stringify([...monitors.keys()]);
-  const rows = Map.groupBy(listLocationStates(tx, { nums }), ({ monitorNum }) => monitorNum);
   const byNum = new Map<number, MultiLocation>();
   for (const [num, { locations, downWhen }] of monitors) {
-    const records = new Map<string, LocationRecord>();
-    for (const row of rows.get(num) ?? []) {
-      // Rows of locations that a monitor has left stay.
-      if (!locations.includes(row.locationId)) continue;
-      const evaluation = evaluationOf({ ...row, unreachableVia: null });
-      records.set(row.locationId, { row, evaluation, lastAt: undefined });
-    }
-    byNum.set(num, { downWhen, locations, records });
+    byNum.set(num, { downWhen, locations, records: new Map() });
   }
+  const nums = JSON.stringify([...monitors.keys()]);
+  const rows = listEvaluationsAt(tx, { nums, locationIds: JSON.stringify([...locationIds]) });
+  for (const row of rows) addRecord(byNum.get(row.monitorNum), row);
   return byNum;
+}
+
+/** Reads the other locations of a monitor, of which most entries need nothing. */
+function readOtherLocations(tx: Tx, { num }: Written, multiLocation: MultiLocation): void {
+  const { locations, records } = multiLocation;
+  const missing = locations.filter((id) => !records.has(id));
+  if (missing.length === 0) return;
+  const nums = JSON.stringify([num]);
+  const rows = listEvaluationsAt(tx, { nums, locationIds: JSON.stringify(missing) });
+  for (const row of rows) addRecord(multiLocation, row);
+}
+
+function addRecord(multiLocation: MultiLocation | undefined, row: EvaluationAt): void {
+  // Rows of locations that a monitor has left stay.
+  if (!multiLocation?.locations.includes(row.locationId)) return;
+  const evaluation = evaluationOf({ ...row, unreachableVia: null });
+  multiLocation.records.set(row.locationId, { row, evaluation });
 }
 
 /**
@@ -114,8 +123,8 @@ export function agreementAt(
 /** Stores the result of another location. One that is not newer than the previous one is dated right after it. */
 export function keepAgentResult(tx: Tx, entry: Entry, record: LocationRecord): CheckRow {
   const { row } = record;
-  const check = keepResult(tx, ofLocations, row.num, entry, lastAtOf(tx, record) + 1);
-  record.lastAt = check.at;
+  const check = keepResult(tx, ofLocations, row.num, entry, (row.lastAt ?? -1) + 1);
+  row.lastAt = check.at;
   return { ...check, monitorNum: row.monitorNum };
 }
 
@@ -152,12 +161,6 @@ export function evaluateEntry(
   // The time in which the server was offline is without data, even during maintenance.
   const isApplied = (isInMaintenance || isFromMaintenance) && entry.kind !== "away";
   return evaluateCheck(before, observation, thresholds, isApplied, failingParent).evaluation;
-}
-
-/** Returns the time of the newest result from a location, in unix ms; -1 without one. */
-export function lastAtOf(tx: Tx, record: LocationRecord): number {
-  record.lastAt ??= findLastAtLocation(tx, { num: record.row.num })?.at ?? -1;
-  return record.lastAt;
 }
 
 /** A monitor whose entry is written. */
@@ -203,6 +206,7 @@ export function evaluateMultiLocation(
   if (isSame && !hasParents && !isInMaintenance && KNOWN.has(before.state)) {
     return { evaluation: before, message: null };
   }
+  readOtherLocations(tx, monitor, multiLocation);
   if (kind === "away" && location === LOCAL) {
     // Other locations are not judged until this server is back.
     const isSame = before.state === "no_data";

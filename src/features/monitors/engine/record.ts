@@ -1,4 +1,5 @@
 import type { Ctx } from "../../../context";
+import { LOCAL } from "../../../base/status";
 import type { Tx } from "../../../db/statements";
 import { type CheckRow, ofMonitors } from "../checks-store";
 import { findFailingParent } from "../dependency-store";
@@ -14,7 +15,6 @@ import {
   evaluateEntry,
   keepAgentResult,
   keepResult,
-  lastAtOf,
   readMultiLocations,
   type RecordedLocations,
   evaluateMultiLocation,
@@ -66,10 +66,14 @@ export function recordEntries(
   if (entries.length === 0) return [];
   const nums = JSON.stringify([...new Set(entries.map(({ scheduled }) => scheduled.num))]);
   const inMemory = new Map<number, MultiLocationInMemory>();
-  for (const { scheduled } of entries) {
-    if (scheduled.multiLocation) inMemory.set(scheduled.num, scheduled.multiLocation);
+  const locationIds = new Set<string>();
+  for (const { scheduled, location = LOCAL } of entries) {
+    if (!scheduled.multiLocation) continue;
+    inMemory.set(scheduled.num, scheduled.multiLocation);
+    locationIds.add(location);
   }
-  const multiLocation = inMemory.size > 0 ? readMultiLocations(tx, inMemory) : undefined;
+  const multiLocation =
+    inMemory.size > 0 ? readMultiLocations(tx, inMemory, locationIds) : undefined;
   const evaluated = new Map<number, Evaluated>();
   for (const row of listEvaluationInputs(tx, { nums })) {
     const evaluation = evaluationOf(row);
@@ -124,10 +128,7 @@ function recordOne(
   // Without a result as well, the clock may have been set back since the last one.
   const at =
     check?.at ??
-    Math.max(
-      entry.at,
-      (locationRecord ? lastAtOf(tx, locationRecord) : (monitor.lastAt ?? -1)) + 1,
-    );
+    Math.max(entry.at, ((locationRecord ? locationRecord.row.lastAt : monitor.lastAt) ?? -1) + 1);
   const before = monitor.evaluation;
   const { id, num } = monitor;
   const written = { id, num, evaluation: before, thresholds: monitor, at, isInMaintenance };

@@ -81,6 +81,21 @@ describe("a monitor with several locations", () => {
     expect(site.timeline(id).at(-1)).toBe(`down ${((first?.at ?? 0) - site.begin) / 1_000} →`);
   });
 
+  test("has each result at its own time, also one that is older than those from other locations", async () => {
+    await using opened = await openSite(["berlin", "oregon"]);
+    const { site, agents, id } = opened;
+    const [berlin, oregon] = agents as [TestAgent, TestAgent];
+    await site.clock.advance(2 * MINUTE_MS);
+    const now = site.clock.now();
+    await oregon.send(id, {});
+    await berlin.send(id, { age_ms: MINUTE_MS }, { age_ms: 30 * SECOND_MS });
+    expect(oregon.resultTimes(id)).toEqual([now]);
+    expect(berlin.resultTimes(id)).toEqual([now - 30 * SECOND_MS, now - MINUTE_MS]);
+    // A result that is not newer than the one before from its location is dated right after it.
+    await berlin.send(id, { age_ms: 40 * SECOND_MS });
+    expect(berlin.resultTimes(id)[0]).toBe(now - 30 * SECOND_MS + 1);
+  });
+
   test("names its locations in the reason, and not in what is public", async () => {
     await using opened = await openSite(["berlin", "oregon"], { retry_interval_seconds: 5 });
     const { agents, id, message, site } = opened;
