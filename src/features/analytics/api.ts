@@ -7,7 +7,7 @@ import { NO_STORE, Representation } from "../../http/representation";
 import type { RequestContext } from "../../http/request-context";
 import { ComponentFilter, REFERENCE_MAX } from "../components/references";
 import { LocationReference } from "../locations/wire";
-import { readLocationFilter } from "../monitors/locations";
+import { readLocationFilter } from "../monitors/monitor-locations";
 import { incidentsAnswer, latencyAnswer, requestsAnswer, uptimeAnswer } from "./analytics";
 import { DEFAULT_DAYS, INTERVALS, LINES_MAX, readPeriod } from "./period";
 import { findSubject } from "./subject";

@@ -33,7 +33,7 @@ import {
   listChecksAt,
   listStatesAtLocations,
   readLocationFilter,
-} from "./locations";
+} from "./monitor-locations";
 import { CANNOT_CHECK, type Monitoring } from "./monitoring";
 import {
   acknowledgeMonitor,

@@ -27,7 +27,7 @@ import {
   planMonitor,
 } from "./declared";
 import { findInvalidChain } from "./dependencies";
-import { isCheckedRemotely, readLocations, readMonitorLocations } from "./locations";
+import { isCheckedRemotely, readLocations, readMonitorLocations } from "./monitor-locations";
 import type { MonitorRecord } from "./records";
 import { findMonitor, findMonitorByRef, type MonitorRow } from "./store";
 import { deleteMonitor } from "./monitors";

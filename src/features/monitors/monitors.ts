@@ -31,7 +31,7 @@ import {
   listTokensOf,
   trimSignals,
 } from "./job-store";
-import { restartLocationStates, saveLocationStates } from "./locations";
+import { restartLocationStates, saveLocationStates } from "./monitor-locations";
 import { type AffectedComponent, getMonitorRecord, type MonitorRecord } from "./records";
 import { readMonitorChange, readNewMonitor, requireSupported } from "./settings";
 import {

@@ -10,7 +10,7 @@ import {
   lastRemoteChecks,
   type MonitorLocation,
   readMonitorLocations,
-} from "./locations";
+} from "./monitor-locations";
 import {
   findMonitorByRef,
   findMonitorWithState,

@@ -11,7 +11,7 @@ import { examine, FieldErrors, type IsInvalidField, schemaErrors } from "../../b
 import type { Reader } from "../../db/statements";
 import { pathInList, resolveComponents } from "../components/references";
 import { readParents } from "./dependencies";
-import { readLocations } from "./locations";
+import { readLocations } from "./monitor-locations";
 import { type MonitorConfig, probeOf } from "./probes/index";
 import { scheduleOf } from "./probes/push";
 import { originOf } from "./probes/unsupported";

@@ -23,7 +23,7 @@ import { ComponentReference } from "../components/references";
 import { Status } from "../components/wire";
 import { LocationReference } from "../locations/wire";
 import type { CheckRow } from "./checks-store";
-import { checksByLocation, type MonitorLocation, type StateAtLocation } from "./locations";
+import { checksByLocation, type MonitorLocation, type StateAtLocation } from "./monitor-locations";
 import type { Monitoring, CheckNowResult } from "./monitoring";
 import { type MonitorConfig, probeOf } from "./probes";
 import type { MonitorRecord } from "./records";

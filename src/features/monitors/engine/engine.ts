@@ -41,7 +41,7 @@ import {
   reportMessage,
   timeToCallAgain,
 } from "./job";
-import { LocationWatch } from "./locations";
+import { LocationWatch } from "./agent-results";
 import { NetworkWatch } from "./network";
 import { Prober, type ProberOptions } from "./prober";
 import {

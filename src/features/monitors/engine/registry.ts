@@ -12,7 +12,7 @@ import type { OutsideAddress } from "../../../egress/policy";
 import type { CheckRow } from "../checks-store";
 import { listScheduledMonitors, listVersions, type ScheduledMonitorRow } from "../evaluation-store";
 import { listLocationStates, type LocationStateRow } from "../location-store";
-import { isCheckedRemotely } from "../locations";
+import { isCheckedRemotely } from "../monitor-locations";
 import { invertResult, type ProbeResult } from "../monitoring";
 import type { MonitorConfig } from "../probes";
 import { graceSecondsOf, occurrencesOf } from "../probes/push";

@@ -46,7 +46,7 @@ import { NEW_WEBHOOK_PATH } from "../../../ui/frame/paths";
 import { Icon } from "../../../ui/icons";
 import { FORMATS } from "../../webhooks/formats/index";
 import type { PlainAddress } from "../../webhooks/webhooks";
-import { hasLocations } from "../locations";
+import { hasLocations } from "../monitor-locations";
 import { type MonitorConfig, probeOf } from "../probes";
 import { occurrencesOf, scheduleOf } from "../probes/push";
 import { getMonitorRecord } from "../records";

@@ -23,7 +23,7 @@ import {
   type LocatedCheck,
   type MonitorLocation,
   type StateAtLocation,
-} from "../locations";
+} from "../monitor-locations";
 import type { Monitoring } from "../monitoring";
 import { listIncidentsOfMonitor, WORST_FIRST } from "../overview-store";
 import { graceSecondsOf, occurrencesOf } from "../probes/push";

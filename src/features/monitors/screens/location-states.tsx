@@ -7,7 +7,7 @@ import { monitorPath } from "../../../ui/frame/paths";
 import { DenseDataTable } from "../../../ui/list";
 import { RelativeTime } from "../../../ui/times";
 import { ContactState } from "../../locations/screens/contact";
-import type { NamedLocationCheck, MonitorLocation } from "../locations";
+import type { NamedLocationCheck, MonitorLocation } from "../monitor-locations";
 import { CheckStepTable } from "./check-steps";
 import { rangeQuery } from "./range";
 import type { MonitorView } from "./view";
