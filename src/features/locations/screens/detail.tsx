@@ -312,7 +312,7 @@ function tokenColumns(id: string, now: number): DataColumn<LocationToken>[] {
       label: "Action",
       cell: ({ key }) => (
         <ButtonLink href={locationPath(id, "tokens", key, "end")} kind="danger" dialog>
-          End
+          End token
         </ButtonLink>
       ),
     },
