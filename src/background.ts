@@ -87,13 +87,14 @@ interface RunningBackground extends Background {
   stop(answered: Promise<unknown>): Promise<void>;
 }
 
-/** Creates monitoring that runs no checks, for processes other than primary servers. */
+/** Creates monitoring that runs no checks, for processes other than primary servers, which may replace parts of it. */
 export function createIdleBackground(
   ctx: Ctx,
-  monitoring: Monitoring = createIdleMonitoring(),
+  ownMonitoring: Partial<Monitoring> = {},
 ): Background {
   const egress = createEgress(ctx);
   const imports = createImportJobs(ctx);
+  const monitoring = { ...createIdleMonitoring(ctx), ...ownMonitoring };
   return { monitoring, backups: createBackups(ctx), imports, egress };
 }
 

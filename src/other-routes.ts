@@ -101,7 +101,7 @@ export function otherRoutes(deps: Dependencies): NewRoute[] {
     ...databaseFamilies(ctx.db),
     ...limiterFamilies(limiter),
     ...identityFamilies(deps.ignoredIdentities),
-    ...monitorFamilies(ctx.db),
+    ...monitorFamilies(ctx.db, deps.monitoring),
     ...webhookFamilies(ctx.db, ctx.clock),
     ...deps.routes.counts.families(),
   );

@@ -32,7 +32,7 @@ function createApp(heartbeats: Heartbeat[] = []) {
   const heartbeat = async (_id: string, one: Heartbeat) => void heartbeats.push(one);
   return createTestApp({
     clock: createTestClock(ENDED),
-    monitoring: () => ({ ...createIdleMonitoring(), heartbeat }),
+    monitoring: (ctx) => ({ ...createIdleMonitoring(ctx), heartbeat }),
   });
 }
 

@@ -3,10 +3,9 @@ import { createMonitoring } from "../../src/features/monitors/engine/engine";
 import { getMonitorRecord } from "../../src/features/monitors/records";
 import { listSpans } from "../../src/features/monitors/spans-store";
 import { listAlertsOf } from "../../src/features/monitors/alerts/alert-store";
-import type { Monitoring } from "../../src/features/monitors/monitoring";
+import { createIdleMonitoring, type Monitoring } from "../../src/features/monitors/monitoring";
 import { type Alarms, createAlarms } from "../../src/features/alarms/alarms";
 import type { Ctx } from "../../src/context";
-import { PRESENT_AGENTS } from "./agents";
 import { type Answer, type CallOptions, createTestApp, type TestApp } from "./app";
 import { settle, type TestClock } from "./clock";
 
@@ -84,13 +83,12 @@ export async function openAlertSite(
   const monitoring = (ctx: Ctx): Monitoring => {
     begin(ctx);
     return {
+      ...createIdleMonitoring(ctx),
       checkNow: (...given) => engine.checkNow(...given),
       heartbeat: (...given) => engine.heartbeat(...given),
       alertsChanged: (ids) => engine.alertsChanged(ids),
       nextCheckAt: (id) => engine.nextCheckAt(id),
       tryOut: (...given) => engine.tryOut(...given),
-      isTooBusy: () => false,
-      ...PRESENT_AGENTS,
     };
   };
   const app = await createTestApp({ ...options, monitoring });

@@ -179,7 +179,7 @@ export async function createTestApp(
   const own = createTestBackups(ctx);
   const backups = options.backups?.(ctx) ?? own.backups;
   const checkRequests = new CheckRequests(clock);
-  const monitoring = options.monitoring?.(ctx, checkRequests) ?? createIdleMonitoring();
+  const monitoring = options.monitoring?.(ctx, checkRequests) ?? createIdleMonitoring(ctx);
   const egress = (options.egress ?? createEgress)(ctx);
   const fleet = options.fleet?.(ctx);
   const ownImports = createTestImports(ctx);

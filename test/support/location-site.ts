@@ -46,8 +46,8 @@ export async function createLocationSite(
   const taken: TakenBatch[] = [];
   const calls: LocationSite["calls"] = [];
   const app = await createTestApp({
-    monitoring: () => ({
-      ...createIdleMonitoring(),
+    monitoring: (ctx) => ({
+      ...createIdleMonitoring(ctx),
       takeResults: async (locationId, process, results) => {
         taken.push({ locationId, process, results });
       },

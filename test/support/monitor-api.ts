@@ -1,9 +1,12 @@
-import type { Heartbeat, Monitoring } from "../../src/features/monitors/monitoring";
+import {
+  createIdleMonitoring,
+  type Heartbeat,
+  type Monitoring,
+} from "../../src/features/monitors/monitoring";
 import { insertCheck } from "../../src/features/monitors/checks-store";
 import { findMonitor, listAllMonitors } from "../../src/features/monitors/store";
 import type { Ctx } from "../../src/context";
 import { notFound } from "../../src/base/errors";
-import { PRESENT_AGENTS } from "./agents";
 import { type Answer, type CallOptions, createTestApp, type TestApp } from "./app";
 
 /** An app whose monitors are checked on demand only, and a key that manages them. */
@@ -73,6 +76,8 @@ export function recordingMonitoring(
   checked: string[],
 ): Monitoring {
   return {
+    ...createIdleMonitoring(ctx),
+    takeResults: async () => {},
     async checkNow(id, steps) {
       checked.push(id);
       steps?.add("look_up", true, "shop.example.com: 203.0.113.5");
@@ -91,10 +96,6 @@ export function recordingMonitoring(
     async heartbeat(id, beat) {
       heartbeats.push({ id, ...beat });
     },
-    nextCheckAt: () => undefined,
     tryOut: async () => ({ outcome: "ok", latencyMs: 1, message: null }),
-    isTooBusy: () => false,
-    ...PRESENT_AGENTS,
-    alertsChanged: () => {},
   };
 }

@@ -1,7 +1,11 @@
 import { expect } from "bun:test";
 import { getMonitorRecord } from "../../src/features/monitors/records";
 import type { CreateMonitorBody } from "../../src/features/monitors/wire";
-import type { Monitoring, ProbeResult } from "../../src/features/monitors/monitoring";
+import {
+  createIdleMonitoring,
+  type Monitoring,
+  type ProbeResult,
+} from "../../src/features/monitors/monitoring";
 import { insertCheck } from "../../src/features/monitors/checks-store";
 import { applyTransition } from "../../src/features/monitors/engine/transitions";
 import { newEvaluation } from "../../src/features/monitors/rules";
@@ -9,7 +13,6 @@ import { listAllMonitors } from "../../src/features/monitors/store";
 import type { Step } from "../../src/egress/steps";
 import { CLI_ACTOR, type Role } from "../../src/base/actor";
 import type { MonitorState, MonitorType } from "../../src/base/status";
-import { PRESENT_AGENTS } from "./agents";
 import { type Answer, createTestApp, type TestApp, type TestPage } from "./app";
 import { type Fields, openForm } from "./dashboard";
 import { setSteps } from "./steps";
@@ -76,6 +79,7 @@ export async function createMonitorDashboard(role: Role = "admin"): Promise<Moni
   let drafts = 0;
   const app = await createTestApp({
     monitoring: (ctx): Monitoring => ({
+      ...createIdleMonitoring(ctx),
       async checkNow(id, steps) {
         checked.push(id);
         if (steps) setSteps(steps, dashboard.steps);
@@ -89,9 +93,6 @@ export async function createMonitorDashboard(role: Role = "admin"): Promise<Moni
       },
       heartbeat: async () => {},
       nextCheckAt: () => dashboard.nextCheckAt,
-      isTooBusy: () => false,
-      ...PRESENT_AGENTS,
-      alertsChanged: () => {},
       async tryOut(type, config, timeoutMs, steps) {
         triedOut.push({ type, config, timeoutMs });
         if (steps) setSteps(steps, dashboard.steps);

@@ -1,9 +1,8 @@
 import type { Ctx } from "../../src/context";
 import { getMonitorRecord } from "../../src/features/monitors/records";
-import type { Monitoring } from "../../src/features/monitors/monitoring";
+import { createIdleMonitoring, type Monitoring } from "../../src/features/monitors/monitoring";
 import type { Step } from "../../src/egress/steps";
 import { insertCheck } from "../../src/features/monitors/checks-store";
-import { storedAgents } from "./agents";
 import { setSteps } from "./steps";
 
 const STEPS: readonly Step[] = (
@@ -21,6 +20,8 @@ const STEPS: readonly Step[] = (
 /** Creates a monitoring in which every target answers and checks run only on demand. */
 export function calmMonitoring(ctx: Ctx): Monitoring {
   return {
+    ...createIdleMonitoring(ctx),
+    takeResults: async () => {},
     async checkNow(id, steps) {
       if (steps) setSteps(steps, STEPS);
       const { num: monitorNum } = getMonitorRecord(ctx.db, id).row;
@@ -30,9 +31,6 @@ export function calmMonitoring(ctx: Ctx): Monitoring {
       return row;
     },
     heartbeat: async () => {},
-    isTooBusy: () => false,
-    ...storedAgents(ctx),
-    alertsChanged: () => {},
     nextCheckAt: (id) =>
       getMonitorRecord(ctx.db, id).row.paused ? undefined : ctx.clock.now() + 48_000,
     async tryOut(_type, _config, _timeoutMs, steps) {

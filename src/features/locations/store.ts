@@ -162,3 +162,4 @@ export const countMonitorsByLocation = selectMany((orm, _$: Nothing) =>
     .where(isNamed)
     .groupBy(locationStates.locationId, locationStates.state),
 );
+export type LocationCount = ReturnType<typeof countMonitorsByLocation>[number];

@@ -13,8 +13,9 @@ import type { SenderFigures } from "../mail/sending/sender";
 import { MAIL_RESULTS } from "../mail/sending/results";
 import { countSuppressedAddresses } from "../mail/suppressions";
 import { waitingMails } from "../mail/waiting";
-import { countMonitorsByLocation, listLocations } from "../locations/store";
+import { listLocations } from "../locations/store";
 import { DELAY_BOUNDS_MS, type MonitoringFigures } from "../monitors/engine/engine";
+import type { Monitoring } from "../monitors/monitoring";
 import { countMonitorsByState } from "../monitors/store";
 import { SIGN_UP_RESULTS, type SignUpFigures } from "../subscribers/sign-up";
 import { countSubscribers } from "../subscribers/store";
@@ -131,8 +132,11 @@ export function mailFamilies(
 /** Delay in ms from which a check counts as late; one of the bounds of the delays. */
 const LATE_MS = 1_000;
 
-/** Metrics of the monitors' states, read from the database. */
-export function monitorFamilies(reader: Reader): MetricFamily[] {
+/** Metrics of the monitors' states. */
+export function monitorFamilies(
+  reader: Reader,
+  monitoring: Pick<Monitoring, "countByLocation">,
+): MetricFamily[] {
   return [
     {
       type: "gauge",
@@ -155,7 +159,7 @@ export function monitorFamilies(reader: Reader): MetricFamily[] {
       labelNames: ["location", "state"],
       *read() {
         const refs = new Map(listLocations(reader, {}).map(({ id, ref }) => [id, ref]));
-        for (const { locationId, state, monitors } of countMonitorsByLocation(reader, {})) {
+        for (const { locationId, state, monitors } of monitoring.countByLocation()) {
           const location = refs.get(locationId) ?? locationId;
           yield { labels: { location, state }, value: monitors };
         }

@@ -1,7 +1,50 @@
-import { isCompatible } from "../locations/agent-wire";
-import type { LocationRow } from "../locations/store";
+/* Contact with the agents of locations: as the engine knows it, or as it is stored. */
+import { MINUTE_MS, SECOND_MS } from "../../base/time";
+import type { Ctx } from "../../context";
 import { VERSION } from "../../version";
-import type { Monitoring, Presence } from "./monitoring";
+import { isCompatible } from "../locations/agent-wire";
+import { findLocation, type LocationRow } from "../locations/store";
+import { findLiveness } from "./spans-store";
+
+/** Contact with the agent of a location: none for 90 seconds, and none for 10 minutes more, after which it is left out. */
+export type Presence = "present" | "silent" | "left_out";
+
+const SILENT_MS = 90 * SECOND_MS;
+const LEFT_OUT_MS = SILENT_MS + 10 * MINUTE_MS;
+
+/** Returns the contact after a time without a request. */
+export function presenceAfter(silenceMs: number): Presence {
+  if (silenceMs >= LEFT_OUT_MS) return "left_out";
+  return silenceMs >= SILENT_MS ? "silent" : "present";
+}
+
+/**
+ * Returns a function that tells the silence of an agent by its row, in ms. Silences are counted up to the last liveness of
+ * a server that runs checks, so that its own absence is none of theirs.
+ */
+export function storedSilences({ db, clock }: Pick<Ctx, "db" | "clock">) {
+  const seenAt = findLiveness(db, {})?.at ?? clock.now();
+  return ({ contactAt, createdAt }: LocationRow) => Math.max(0, seenAt - (contactAt ?? createdAt));
+}
+
+/** Contact with agents. */
+export interface AgentContacts {
+  /** Returns the contact with a location; `local` is always present. */
+  presenceOf(locationId: string): Presence;
+  /** Returns the time of the last request of an agent in unix ms; undefined if only the database may know one. */
+  contactAt(locationId: string): number | undefined;
+}
+
+/** Returns the contact by the database, for processes to which no agent talks. */
+export function storedContacts(ctx: Pick<Ctx, "db" | "clock">): AgentContacts {
+  return {
+    presenceOf(locationId) {
+      const location = findLocation(ctx.db, { id: locationId });
+      return location ? presenceAfter(storedSilences(ctx)(location)) : "present";
+    },
+    contactAt: () => undefined,
+  };
+}
 
 /** A location with the contact of its agent. */
 export interface AgentContact {
@@ -11,10 +54,7 @@ export interface AgentContact {
   contactAt: number | undefined;
 }
 
-export function readContact(
-  row: LocationRow,
-  agents: Pick<Monitoring, "presenceOf" | "contactAt">,
-): AgentContact {
+export function readContact(row: LocationRow, agents: AgentContacts): AgentContact {
   return {
     row,
     presence: agents.presenceOf(row.id),

@@ -5,7 +5,10 @@ import type { CheckOutcome, MonitorType } from "../../base/status";
 import type { Egress } from "../../egress/egress";
 import type { Certificate, Contact } from "../../egress/model";
 import type { Step, StepRecorder } from "../../egress/steps";
+import type { Ctx } from "../../context";
 import type { AgentResult } from "../locations/agent-wire";
+import { countMonitorsByLocation, type LocationCount } from "../locations/store";
+import { type AgentContacts, storedContacts } from "./agent-contact";
 import type { AssertionEvaluator } from "./assertions/evaluator";
 import type { CheckRow } from "./checks-store";
 import type { TokenKey } from "./job-store";
@@ -37,9 +40,6 @@ export interface Notice extends Signal {
 
 export type Heartbeat = Report | Notice;
 
-/** Contact with the agent of a location: none for 90 seconds, and none for 10 minutes more, after which it is left out. */
-export type Presence = "present" | "silent" | "left_out";
-
 /** A requested check of a monitor at another location. */
 export interface LocationCheck {
   locationId: string;
@@ -57,7 +57,7 @@ export interface CheckNowResult extends CheckRow {
 }
 
 /** Interface of the check engine for routes and screens. */
-export interface Monitoring {
+export interface Monitoring extends AgentContacts {
   /**
    * Checks a monitor now, whether it is due or not; the result counts as any other. If this process stood still
    * meanwhile, the check is repeated once, and the result is the second one. Resolves when
@@ -101,10 +101,8 @@ export interface Monitoring {
   takeResults(locationId: string, process: string, results: readonly AgentResult[]): Promise<void>;
   /** Notes a request of the agent of a location. */
   noteCall(locationId: string, agentVersion: string): void;
-  /** Returns the contact with a location; `local` is always present. */
-  presenceOf(locationId: string): Presence;
-  /** Returns the time of the last request of an agent in unix ms; undefined before the first. */
-  contactAt(locationId: string): number | undefined;
+  /** Counts the monitors that other locations check, by their state at each location. */
+  countByLocation(): readonly LocationCount[];
   /** Returns true if this process has stood still again and again for a minute, so that it cannot judge targets. */
   isTooBusy(): boolean;
 }
@@ -113,7 +111,7 @@ export interface Monitoring {
  * Creates the engine for processes that run no checks, such as commands. Checks reject with
  * `unavailable`.
  */
-export function createIdleMonitoring(): Monitoring {
+export function createIdleMonitoring(ctx: Pick<Ctx, "db" | "clock">): Monitoring {
   const refuse = () =>
     Promise.reject(unavailable("No checks are running at the moment. Try again.", 5));
   return {
@@ -125,9 +123,8 @@ export function createIdleMonitoring(): Monitoring {
     tryOut: refuse,
     takeResults: refuse,
     noteCall: () => {},
-    // Judged by the process that runs checks.
-    presenceOf: () => "present",
-    contactAt: () => undefined,
+    ...storedContacts(ctx),
+    countByLocation: () => countMonitorsByLocation(ctx.db, {}),
     isTooBusy: () => false,
   };
 }

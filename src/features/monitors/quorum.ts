@@ -1,6 +1,6 @@
 /* State of a monitor by what its locations see. Pure; times in unix ms. */
 import type { DownWhen } from "../../base/status";
-import type { Presence } from "./monitoring";
+import type { Presence } from "./agent-contact";
 import { type Evaluation, newEvaluation } from "./rules";
 
 /** Evaluation of a monitor at one of its locations. */

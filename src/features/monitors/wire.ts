@@ -24,7 +24,8 @@ import { Status } from "../components/wire";
 import { LocationReference } from "../locations/wire";
 import type { CheckRow } from "./checks-store";
 import { checksByLocation, type MonitorLocation, type StateAtLocation } from "./monitor-locations";
-import type { Monitoring, CheckNowResult } from "./monitoring";
+import type { AgentContacts } from "./agent-contact";
+import type { CheckNowResult } from "./monitoring";
 import { type MonitorConfig, probeOf } from "./probes";
 import type { MonitorRecord } from "./records";
 import type { StateRow } from "./store";
@@ -189,11 +190,10 @@ const MonitorAtLocation = Type.Object(
     last_check: Nullable(Check),
     is_silent: Type.Boolean({
       description:
-        "True if its agent has not called for 90 seconds, counted from the creation of a location that it has never called for; the last state still counts. Always false in the answers of a server that runs no checks.",
+        "True if its agent has not called for 90 seconds, counted from the creation of a location that it has never called for; the last state still counts.",
     }),
     is_left_out: Type.Boolean({
-      description:
-        "True if its agent has not called for 11.5 minutes, so that it does not count. Always false in the answers of a server that runs no checks.",
+      description: "True if its agent has not called for 11.5 minutes, so that it does not count.",
     }),
   },
   { title: "MonitorAtLocation" },
@@ -376,7 +376,7 @@ export function presentCheckWithSteps(
 /** Returns the evaluations of a monitor at its locations, with the contact of their agents. */
 export function presentAtLocations(
   states: readonly StateAtLocation[],
-  agents: Pick<Monitoring, "presenceOf">,
+  agents: Pick<AgentContacts, "presenceOf">,
 ): MonitorAtLocation[] {
   return states.map(({ location, state, lastCheck }) => {
     const presence = agents.presenceOf(location.id);

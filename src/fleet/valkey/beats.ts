@@ -2,11 +2,7 @@ import type { Clock } from "../../base/clock";
 import { unavailable } from "../../base/errors";
 import { createSignal, type Signal } from "../../base/signal";
 import { HOUR_MS, SECOND_MS } from "../../base/time";
-import {
-  createIdleMonitoring,
-  type Heartbeat,
-  type Monitoring,
-} from "../../features/monitors/monitoring";
+import type { Heartbeat, Monitoring } from "../../features/monitors/monitoring";
 import { script, type Valkey } from "./client";
 
 /** Time between two beats of a node. */
@@ -222,10 +218,12 @@ interface WaitingHeartbeat {
   token: { kind: string; hash: string } | undefined;
 }
 
-/** Monitoring of a replica: it keeps heartbeats in Valkey while there is no primary, and refuses checks. */
-export function keepHeartbeats(valkey: Pick<Valkey, "run">, clock: Clock): Monitoring {
+/** Part of the monitoring of a replica, which keeps heartbeats in Valkey while there is no primary. */
+export function keepHeartbeats(
+  valkey: Pick<Valkey, "run">,
+  clock: Clock,
+): Pick<Monitoring, "heartbeat"> {
   return {
-    ...createIdleMonitoring(),
     async heartbeat(monitor, { token, ...beat }) {
       const kept: WaitingHeartbeat = {
         monitor,

@@ -170,7 +170,7 @@ const BEATING_MS = 1.5 * SECOND_MS;
 export interface ReplicaMemory extends SharedMemory {
   newerKeys: NewerKeys;
   /** Keeps heartbeats while there is no primary. */
-  monitoring: Monitoring;
+  monitoring: Pick<Monitoring, "heartbeat">;
   /** True while messages arrive. */
   isListening(): boolean;
   /** True while hints of the primary of a term would arrive. */

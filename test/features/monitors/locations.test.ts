@@ -1,9 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/base/time";
+import { saveContact } from "../../../src/features/locations/store";
 import { insertCheck, ofLocations } from "../../../src/features/monitors/checks-store";
 import { latencyOfEach, sparklinesOf } from "../../../src/features/monitors/latency";
 import { listLocationStates } from "../../../src/features/monitors/location-store";
 import { getMonitorRecord } from "../../../src/features/monitors/records";
+import { saveLiveness } from "../../../src/features/monitors/spans-store";
 import { saveEvaluation } from "../../../src/features/monitors/store";
 import { expectProblem } from "../../support/app";
 import { addLocation } from "../../support/locations";
@@ -144,6 +146,30 @@ describe("locations of monitors", () => {
     const list = await api.call();
     expect(list.body.data[0]).not.toHaveProperty("at_locations");
   });
+});
+
+test("a server that runs no checks shows the contact of agents as the one that does has stored it", async () => {
+  await using api = await createMonitorApi();
+  const { monitor, berlin } = await located(api);
+  const { ctx, clock } = api.app;
+  const contactAt = clock.now();
+  const agentsAfter = async (ms: number) => {
+    await ctx.db.write((tx) => {
+      saveContact(tx, { id: berlin, contactAt, agentVersion: "0.3.0" });
+      saveLiveness(tx, { at: contactAt + ms });
+    });
+    const { body } = await api.call(`/${monitor.id}`);
+    const [local, { is_silent: isSilent, is_left_out: isLeftOut }] = body.at_locations;
+    expect(local).toMatchObject({ is_silent: false, is_left_out: false });
+    return { isSilent, isLeftOut };
+  };
+  expect(await agentsAfter(90_000 - 1)).toEqual({ isSilent: false, isLeftOut: false });
+  expect(await agentsAfter(90_000)).toEqual({ isSilent: true, isLeftOut: false });
+  expect(await agentsAfter(690_000 - 1)).toEqual({ isSilent: true, isLeftOut: false });
+  expect(await agentsAfter(690_000)).toEqual({ isSilent: true, isLeftOut: true });
+  // While no server is there to be called, no agent is silent.
+  await clock.advance(HOUR_MS);
+  expect(await agentsAfter(0)).toEqual({ isSilent: false, isLeftOut: false });
 });
 
 describe("results by location", () => {

@@ -7,7 +7,6 @@ import { createApp } from "../../../src/app";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { revokeKey } from "../../../src/features/keys/keys";
 import { createAcknowledge } from "../../../src/fleet/primary/primary";
-import { createIdleMonitoring } from "../../../src/features/monitors/monitoring";
 import { CLIENT_HEADER, fleetToken, ORIGIN_HEADER, TOKEN_HEADER } from "../../../src/fleet/store";
 
 const INCIDENT = { page: "acme", name: "Down", body: "It is down." };
@@ -547,10 +546,7 @@ describe("heartbeats at a replica", () => {
 
   test("are handled by the replica without a primary, which keeps or refuses them", async () => {
     const kept: string[] = [];
-    const monitoring = {
-      ...createIdleMonitoring(),
-      heartbeat: async (id: string) => void kept.push(id),
-    };
+    const monitoring = { heartbeat: async (id: string) => void kept.push(id) };
     await using pair = await createReplicaPair({ monitoring, logLevel: "debug" });
     const key = await pair.primary.keyWith("manage:monitors");
     const made = await pair.primary.call("/api/v1/monitors", {
@@ -570,7 +566,7 @@ describe("heartbeats at a replica", () => {
   });
 
   test("give back the room of their bodies, and close the connection of one that is not read whole", async () => {
-    const monitoring = { ...createIdleMonitoring(), heartbeat: async () => {} };
+    const monitoring = { heartbeat: async () => {} };
     await using pair = await createReplicaPair({ monitoring });
     const key = await pair.primary.keyWith("manage:monitors");
     const made = await pair.primary.call("/api/v1/monitors", {

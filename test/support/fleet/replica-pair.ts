@@ -65,7 +65,7 @@ export async function createReplicaPair(
     primary?: TestApp;
     /** Token of the replica; by default that of the primary. */
     token?: string;
-    monitoring?: Monitoring;
+    monitoring?: Partial<Monitoring>;
     /** Handlers of the primary's private listener. */
     handlers?: NodeHandlers;
     logLevel?: "debug" | "info";
@@ -143,7 +143,7 @@ export async function createReplicaPair(
     ...(monitoring && {
       background: async () => {
         const { createIdleBackground } = await import("../../../src/background");
-        return { ...createIdleBackground(ctx), monitoring };
+        return createIdleBackground(ctx, monitoring);
       },
     }),
   });

@@ -4,8 +4,7 @@ import { toIso } from "../../../base/time";
 import { State } from "../../../ui/blocks";
 import { RelativeTime } from "../../../ui/times";
 import { VERSION } from "../../../version";
-import { type AgentContact, isOutdated } from "../../monitors/agent-contact";
-import type { Presence } from "../../monitors/monitoring";
+import { type AgentContact, isOutdated, type Presence } from "../../monitors/agent-contact";
 
 /** Agents that have called, by their contact, with what follows for their monitors. */
 const PRESENCES: Readonly<Record<Presence, { tone: Tone; words: string; effect?: string }>> = {

@@ -16,6 +16,7 @@ import type { StepRecorder } from "../../../egress/steps";
 import type { Alarms } from "../../alarms/alarms";
 import type { AgentResult } from "../../locations/agent-wire";
 import type { CheckRequests } from "../../locations/check-requests";
+import type { LocationCount } from "../../locations/store";
 import type { CheckRow } from "../checks-store";
 import { findLiveness } from "../spans-store";
 import {
@@ -25,9 +26,9 @@ import {
   type Monitoring,
   type ProbeResult,
   type CheckNowResult,
-  type Presence,
 } from "../monitoring";
 import type { MonitorConfig } from "../probes";
+import type { Presence } from "../agent-contact";
 import { noteVia } from "../via";
 import { SHORT_TIMEOUT_MS } from "../wire";
 import { AlertChecks } from "./alerts";
@@ -45,6 +46,7 @@ import { LocationWatch } from "./agent-results";
 import { NetworkWatch } from "./network";
 import { Prober, type ProberOptions } from "./prober";
 import {
+  countByLocation,
   countedResult,
   Dependencies,
   hasDeadline,
@@ -535,6 +537,10 @@ class Engine implements Monitoring {
 
   noteCall(locationId: string, agentVersion: string): void {
     this.#locations.noteCall(locationId, agentVersion);
+  }
+
+  countByLocation(): LocationCount[] {
+    return countByLocation(this.#registry);
   }
 
   presenceOf(locationId: string): Presence {

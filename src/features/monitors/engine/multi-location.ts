@@ -1,6 +1,7 @@
 import { andList, capitalised } from "../../../base/text";
 import { type DownWhen, LOCAL, type MonitorState } from "../../../base/status";
 import type { Tx } from "../../../db/statements";
+import type { Presence } from "../agent-contact";
 import { type CheckRow, ofLocations, type Results } from "../checks-store";
 import { findFailingParent } from "../dependency-store";
 import {
@@ -10,7 +11,6 @@ import {
   resetLocationStatesOf,
   saveAtLocation,
 } from "../location-store";
-import type { Presence } from "../monitoring";
 import {
   type Agreement,
   agreementOf,

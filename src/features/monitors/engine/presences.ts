@@ -3,12 +3,8 @@ import { MINUTE_MS, SECOND_MS, toIso } from "../../../base/time";
 import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db/statements";
 import { findLocation, listLocations, saveContact, saveOffline } from "../../locations/store";
-import { findLiveness } from "../spans-store";
-import type { Presence } from "../monitoring";
+import { type AgentContacts, type Presence, presenceAfter, storedSilences } from "../agent-contact";
 
-/** Silence after which an agent is out of contact, and time after which its location is left out. */
-const SILENT_MS = 90 * SECOND_MS;
-const LEFT_OUT_MS = SILENT_MS + 10 * MINUTE_MS;
 /** Silence after which people get a message. */
 const OFFLINE_MS = 3 * MINUTE_MS;
 /** Minimum time between two writes of a contact. */
@@ -35,7 +31,7 @@ interface Contact {
  * Contact with the agents of all locations, on the monotonic clock. Times in which this server was off are not silences
  * of the agents.
  */
-export class AgentPresences {
+export class AgentPresences implements AgentContacts {
   readonly #ctx: Ctx;
   readonly #contacts = new Map<string, Contact>();
   #isReporting = false;
@@ -48,20 +44,21 @@ export class AgentPresences {
     return this.#contacts.size;
   }
 
-  /** Reads the locations. Counts the silence of new ones up to the last liveness of a server, so that its own absence is not theirs. */
+  /** Reads the locations. */
   read(): void {
     const { clock, db } = this.#ctx;
-    const seenAt = findLiveness(db, {})?.at ?? clock.now();
+    const silenceOf = storedSilences(this.#ctx);
     const rows = listLocations(db, {});
     const ids = new Set(rows.map(({ id }) => id));
     for (const id of this.#contacts.keys()) if (!ids.has(id)) this.#contacts.delete(id);
-    for (const { id, name, createdAt, contactAt, offlineSince } of rows) {
+    for (const row of rows) {
+      const { id, name, contactAt, offlineSince } = row;
       const known = this.#contacts.get(id);
       if (known) {
         known.name = name;
         continue;
       }
-      const silenceMs = Math.max(0, seenAt - (contactAt ?? createdAt));
+      const silenceMs = silenceOf(row);
       this.#contacts.set(id, {
         name,
         contactMonotonic: clock.monotonic() - silenceMs,
@@ -185,9 +182,4 @@ export class AgentPresences {
         this.#isReporting = false;
       });
   }
-}
-
-function presenceAfter(silenceMs: number): Presence {
-  if (silenceMs >= LEFT_OUT_MS) return "left_out";
-  return silenceMs >= SILENT_MS ? "silent" : "present";
 }

@@ -4,11 +4,13 @@ import {
   type DownWhen,
   isPassive,
   LOCAL,
+  type MonitorState,
   type MonitorType,
 } from "../../../base/status";
 import { SECOND_MS } from "../../../base/time";
 import type { Reader } from "../../../db/statements";
 import type { OutsideAddress } from "../../../egress/policy";
+import type { LocationCount } from "../../locations/store";
 import type { CheckRow } from "../checks-store";
 import { listScheduledMonitors, listVersions, type ScheduledMonitorRow } from "../evaluation-store";
 import { listLocationStates, type LocationStateRow } from "../location-store";
@@ -150,6 +152,19 @@ export interface MultiLocationInMemory {
   notBefore: number;
   /** True if its locations or their number needed have changed or it was resumed, and it was not evaluated since. */
   hasChanged: boolean;
+}
+
+/** Counts the monitors with other locations by their state at each location. */
+export function countByLocation(registry: MonitorRegistry): LocationCount[] {
+  const counts = new Map<string, Map<MonitorState, LocationCount>>();
+  for (const { multiLocation } of registry) {
+    for (const [locationId, { state }] of multiLocation?.evaluations ?? []) {
+      const ofLocation = counts.getOrInsertComputed(locationId, () => new Map());
+      ofLocation.getOrInsertComputed(state, () => ({ locationId, state, monitors: 0 })).monitors +=
+        1;
+    }
+  }
+  return [...counts.values()].flatMap((each) => [...each.values()]);
 }
 
 /** Host outside, with its addresses: at least one, all of them global. */

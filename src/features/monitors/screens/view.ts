@@ -12,7 +12,7 @@ import { findPausedUntil } from "../../webhooks/records";
 import { findLocation } from "../../locations/store";
 import { listAllWebhooks, type WebhookRow } from "../../webhooks/store";
 import { listShownAlerts, type OpenAlertRow } from "../alerts/alert-store";
-import { type AgentContact, readContact } from "../agent-contact";
+import { type AgentContact, type AgentContacts, readContact } from "../agent-contact";
 import { listNewestSpans } from "../spans-store";
 import { listDependents } from "../dependency-store";
 import { pageIdOf } from "../engine/transitions";
@@ -24,7 +24,6 @@ import {
   type MonitorLocation,
   type StateAtLocation,
 } from "../monitor-locations";
-import type { Monitoring } from "../monitoring";
 import { listIncidentsOfMonitor, WORST_FIRST } from "../overview-store";
 import { graceSecondsOf, occurrencesOf } from "../probes/push";
 import { getMonitorRecord, type MonitorRecord } from "../records";
@@ -135,7 +134,7 @@ export function readMonitorView(
   id: string,
   range: Range,
   now: number,
-  agents: Pick<Monitoring, "presenceOf" | "contactAt">,
+  agents: AgentContacts,
 ): MonitorView {
   const record = getMonitorRecord(reader, id);
   const { num } = record.row;

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { CLI_ACTOR } from "../../../../src/base/actor";
 import { type DownWhen, DOWN_WHEN } from "../../../../src/base/status";
 import { MINUTE_MS, SECOND_MS, toIso } from "../../../../src/base/time";
+import { countMonitorsByLocation } from "../../../../src/features/locations/store";
 import { advanceMaintenance } from "../../../../src/features/maintenance/clock";
 import { pauseMonitor, resumeMonitor } from "../../../../src/features/monitors/monitors";
 import type { CreateMonitorBody, UpdateMonitorBody } from "../../../../src/features/monitors/wire";
@@ -363,6 +364,8 @@ test("after any sequence, the state is what enough locations said last, once and
           const found = { state: site.state(id), results, events: site.eventTypes(), history };
           const { state, events } = model;
           expect(found).toEqual({ state, results: model.results, events, history });
+          const counts = countMonitorsByLocation(site.app.ctx.db, {});
+          expect(new Set(site.engine.countByLocation())).toEqual(new Set(counts));
         }
       },
     ),

@@ -22,7 +22,7 @@ test("calls of jobs carry if they came from outside", async () => {
   const beats: Heartbeat[] = [];
   const heartbeat = async (_id: string, beat: Heartbeat) => void beats.push(beat);
   await using app = await createTestApp({
-    monitoring: () => ({ ...createIdleMonitoring(), heartbeat }),
+    monitoring: (ctx) => ({ ...createIdleMonitoring(ctx), heartbeat }),
   });
   const key = await app.keyWith("manage:monitors");
   const json = { type: "push", name: "Backup", config: { grace_seconds: 600 } };
