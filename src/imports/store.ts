@@ -1,5 +1,6 @@
 import { and, desc, eq, isNotNull, isNull, sql } from "drizzle-orm";
 import type { ImportReport } from "../base/import-report";
+import { replaceIn } from "../db/replace";
 import { insertInto, mutate, selectMany, selectOne } from "../db/statements";
 import { importHistories, importRefs, imports, importSources } from "../db/tables/imports";
 import { monitors } from "../db/tables/monitors";
@@ -53,30 +54,7 @@ export const listPausedRefs = selectMany((orm, $: { importId: string }) =>
 );
 
 /** Inserts or replaces a row. */
-export const saveRef = mutate((orm, $: RefRow) =>
-  orm
-    .insert(importRefs)
-    .values({
-      sourceId: $.sourceId,
-      foreignType: $.foreignType,
-      foreignId: $.foreignId,
-      kind: $.kind,
-      id: $.id,
-      mark: $.mark,
-      settingsHash: $.settingsHash,
-      pausedBy: $.pausedBy,
-    })
-    .onConflictDoUpdate({
-      target: [importRefs.sourceId, importRefs.foreignType, importRefs.foreignId],
-      set: {
-        kind: sql`excluded.kind`,
-        id: sql`excluded.id`,
-        mark: sql`excluded.mark`,
-        settingsHash: sql`excluded.settings_hash`,
-        pausedBy: sql`excluded.paused_by`,
-      },
-    }),
-);
+export const saveRef = replaceIn(importRefs, ["sourceId", "foreignType", "foreignId"]);
 
 /** Lists imports, newest first, without the items of their reports. */
 export const listImports = selectMany((orm, _$: Nothing) =>

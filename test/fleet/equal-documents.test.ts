@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createApp } from "../../src/app";
-import { insertCheck } from "../../src/features/monitors/checks-store";
+import { ofMonitors } from "../../src/features/monitors/checks-store";
 import { createContext } from "../../src/installation";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { systemRandom } from "../../src/base/hash";
@@ -47,7 +47,7 @@ async function createNodes(env: Record<string, string> = FLEET) {
     /** Stores a result of a check that began some time ago. */
     record: (latencyMs: number, agoMs = 0) =>
       primary.ctx.db.write((tx) => {
-        insertCheck(tx, check(monitor.num, clock.now() - agoMs, latencyMs));
+        ofMonitors.insertCheck(tx, check(monitor.num, clock.now() - agoMs, latencyMs));
       }),
     /** Reads a document from a node. */
     async read(node: number, path: string) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { insertCheck } from "../../src/features/monitors/checks-store";
+import { ofMonitors } from "../../src/features/monitors/checks-store";
 import { listAllMonitors } from "../../src/features/monitors/store";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { HOUR_MS, MINUTE_MS } from "../../src/base/time";
@@ -31,7 +31,7 @@ async function createSite(): Promise<LatencySite> {
         const num = listAllMonitors(tx, {}).find(({ monitor }) => monitor.id === id)?.monitor.num;
         for (const [index, latencyMs] of latencies.entries()) {
           const at = app.clock.now() - (latencies.length - 1 - index) * MINUTE_MS;
-          insertCheck(tx, check(num ?? 0, at, latencyMs));
+          ofMonitors.insertCheck(tx, check(num ?? 0, at, latencyMs));
         }
       }),
     page: async () => readHtml((await app.call("/status/acme")).text),

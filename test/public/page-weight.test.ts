@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { listComponentsOfPage } from "../../src/features/components/store";
-import { saveRollup } from "../../src/features/monitors/checks-store";
+import { ofMonitors } from "../../src/features/monitors/checks-store";
 import { listAllPages } from "../../src/features/pages/store";
 import { CLI_ACTOR } from "../../src/base/actor";
 import { COMPONENT_STATUSES } from "../../src/base/status";
@@ -63,7 +63,7 @@ async function addLatency({ ctx, clock }: TestApp): Promise<void> {
         const { num } = addMonitor(ctx, tx, added);
         for (let hour = 1; hour <= 24; hour += 1) {
           const latency = 20 + ((hour * num * 7_919) % 977);
-          saveRollup(tx, {
+          ofMonitors.saveRollup(tx, {
             monitorNum: num,
             size: HOUR_MS,
             at: present - hour * HOUR_MS,

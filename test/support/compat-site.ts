@@ -1,4 +1,4 @@
-import { insertCheck } from "../../src/features/monitors/checks-store";
+import { ofMonitors } from "../../src/features/monitors/checks-store";
 import { listAllMonitors } from "../../src/features/monitors/store";
 import { findPageBySlug, type PageRow } from "../../src/features/pages/store";
 import { getPage } from "../../src/features/pages/pages";
@@ -43,7 +43,7 @@ export async function createCompatSite(
         const num = listAllMonitors(tx, {}).find(({ monitor }) => monitor.id === id)?.monitor.num;
         for (const [index, latencyMs] of latencies.entries()) {
           const at = app.clock.now() - (latencies.length - 1 - index) * MINUTE_MS;
-          insertCheck(tx, check(num ?? 0, at, latencyMs));
+          ofMonitors.insertCheck(tx, check(num ?? 0, at, latencyMs));
         }
       }),
     [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),

@@ -5,7 +5,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/base/time";
 import { mutate, type Tx } from "../../src/db/statements";
 import { locationStates, locations } from "../../src/db/tables/locations";
 import { createLocation, rotateLocationToken } from "../../src/features/locations/locations";
-import { insertCheck, ofLocations } from "../../src/features/monitors/checks-store";
+import { ofLocations, ofMonitors } from "../../src/features/monitors/checks-store";
 import { applyTransition } from "../../src/features/monitors/engine/transitions";
 import { listLocationStates } from "../../src/features/monitors/location-store";
 import { newEvaluation } from "../../src/features/monitors/rules";
@@ -97,7 +97,7 @@ function live(
     const at = now - ago;
     const wave = (ago / MINUTE_MS) % 37;
     const ok = { outcome: "ok", message: null } as const;
-    insertCheck(tx, { monitorNum, at, latencyMs: 40 + wave, ...ok });
+    ofMonitors.insertCheck(tx, { monitorNum, at, latencyMs: 40 + wave, ...ok });
     ofLocations.insertCheck(tx, {
       monitorNum: numAt(berlin),
       at: at + 20 * SECOND_MS,

@@ -4,7 +4,7 @@ import type { CreateMonitorBody } from "../../src/features/monitors/wire";
 import { saveOpenAlert, saveUnmatched } from "../../src/features/monitors/alerts/alert-store";
 import { type UnsupportedMonitor } from "../../src/features/monitors/imported";
 import { getMonitorRecord } from "../../src/features/monitors/records";
-import { insertCheck } from "../../src/features/monitors/checks-store";
+import { ofMonitors } from "../../src/features/monitors/checks-store";
 import { applyTransition } from "../../src/features/monitors/engine/transitions";
 import {
   insertMonitorToken,
@@ -355,7 +355,7 @@ function live(
     if (latencyMs === undefined) continue;
     const outcome = latencyMs === null ? "failed" : "ok";
     const message = latencyMs === null ? TIMED_OUT : null;
-    insertCheck(tx, { monitorNum: row.num, at: now - ago, outcome, latencyMs, message });
+    ofMonitors.insertCheck(tx, { monitorNum: row.num, at: now - ago, outcome, latencyMs, message });
     if (row.type === "push") report(tx, row.num, now - ago, latencyMs);
   }
   if (row.type === "push") addJob(tx, row, now);

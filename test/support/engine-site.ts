@@ -9,7 +9,7 @@ import { findComponent } from "../../src/features/components/store";
 import { createMonitoring } from "../../src/features/monitors/engine/engine";
 import { getMonitorRecord } from "../../src/features/monitors/records";
 import type { CreateMonitorBody } from "../../src/features/monitors/wire";
-import { type CheckRow, listChecksBefore } from "../../src/features/monitors/checks-store";
+import { type CheckRow, ofMonitors } from "../../src/features/monitors/checks-store";
 import {
   findLiveness,
   listNoDataOfPage,
@@ -219,7 +219,9 @@ export async function openEngineSite(
     checks: (id) => {
       const { num: monitorNum } = getMonitorRecord(app.ctx.db, id).row;
       const before = Number.MAX_SAFE_INTEGER;
-      return listChecksBefore(app.ctx.db, { monitorNum, before, limit: 100_000 }).reverse();
+      return ofMonitors
+        .listChecksBefore(app.ctx.db, { monitorNum, before, limit: 100_000 })
+        .reverse();
     },
     status: (id) => findComponent(app.ctx.db, { id })?.status ?? "",
     causes: (pageId) =>

@@ -3,7 +3,7 @@ import {
   type Heartbeat,
   type Monitoring,
 } from "../../src/features/monitors/monitoring";
-import { insertCheck } from "../../src/features/monitors/checks-store";
+import { ofMonitors } from "../../src/features/monitors/checks-store";
 import { findMonitor, listAllMonitors } from "../../src/features/monitors/store";
 import type { Ctx } from "../../src/context";
 import { notFound } from "../../src/base/errors";
@@ -90,7 +90,7 @@ export function recordingMonitoring(
         latencyMs: 12,
         message: null,
       } as const;
-      await ctx.db.write((tx) => insertCheck(tx, row));
+      await ctx.db.write((tx) => ofMonitors.insertCheck(tx, row));
       return row;
     },
     async heartbeat(id, beat) {

@@ -6,7 +6,7 @@ import {
   type Monitoring,
   type ProbeResult,
 } from "../../src/features/monitors/monitoring";
-import { insertCheck } from "../../src/features/monitors/checks-store";
+import { ofMonitors } from "../../src/features/monitors/checks-store";
 import { applyTransition } from "../../src/features/monitors/engine/transitions";
 import { newEvaluation } from "../../src/features/monitors/rules";
 import { listAllMonitors } from "../../src/features/monitors/store";
@@ -88,7 +88,7 @@ export async function createMonitorDashboard(role: Role = "admin"): Promise<Moni
         const { num: monitorNum } = getMonitorRecord(ctx.db, id).row;
         const { outcome, latencyMs, message } = dashboard.found;
         const row = { monitorNum, at: ctx.clock.now(), outcome, latencyMs, message };
-        await ctx.db.write((tx) => insertCheck(tx, row));
+        await ctx.db.write((tx) => ofMonitors.insertCheck(tx, row));
         return row;
       },
       heartbeat: async () => {},
@@ -180,7 +180,7 @@ export async function createMonitorDashboard(role: Role = "admin"): Promise<Moni
             outcome: isOk ? "ok" : "failed",
             message: isOk ? null : "Refused.",
           } as const;
-          insertCheck(tx, { monitorNum, at, latencyMs, ...found });
+          ofMonitors.insertCheck(tx, { monitorNum, at, latencyMs, ...found });
         }
       }),
     stored: (id) => getMonitorRecord(app.ctx.db, id),

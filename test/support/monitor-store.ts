@@ -4,7 +4,7 @@ import { createDb } from "../../src/db/database";
 import type { Reader, Tx } from "../../src/db/statements";
 import { migrate } from "../../src/db/migrations";
 import { openSqlite } from "../../src/db/open";
-import { type CheckRow, insertCheck } from "../../src/features/monitors/checks-store";
+import { type CheckRow, ofMonitors } from "../../src/features/monitors/checks-store";
 import { newEvaluation } from "../../src/features/monitors/rules";
 import {
   findNextNum,
@@ -67,7 +67,7 @@ export function openMonitorStore(path = ":memory:"): MonitorStore {
       db.write((tx) => addMonitor(ctx, tx, { name, componentIds, createdAt })),
     record: (...checks) =>
       db.write((tx) => {
-        for (const check of checks) insertCheck(tx, check);
+        for (const check of checks) ofMonitors.insertCheck(tx, check);
       }),
     [Symbol.dispose]: () => db.close(),
   };

@@ -2,7 +2,7 @@ import type { Ctx } from "../../src/context";
 import { getMonitorRecord } from "../../src/features/monitors/records";
 import { createIdleMonitoring, type Monitoring } from "../../src/features/monitors/monitoring";
 import type { Step } from "../../src/egress/steps";
-import { insertCheck } from "../../src/features/monitors/checks-store";
+import { ofMonitors } from "../../src/features/monitors/checks-store";
 import { setSteps } from "./steps";
 
 const STEPS: readonly Step[] = (
@@ -27,7 +27,7 @@ export function calmMonitoring(ctx: Ctx): Monitoring {
       const { num: monitorNum } = getMonitorRecord(ctx.db, id).row;
       const at = ctx.clock.now();
       const row = { monitorNum, at, outcome: "ok", latencyMs: 87, message: null } as const;
-      await ctx.db.write((tx) => insertCheck(tx, row));
+      await ctx.db.write((tx) => ofMonitors.insertCheck(tx, row));
       return row;
     },
     heartbeat: async () => {},

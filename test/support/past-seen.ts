@@ -1,6 +1,6 @@
 import { listComponentsOfPage } from "../../src/features/components/store";
 import { getMonitorRecord } from "../../src/features/monitors/records";
-import { listChecksBefore } from "../../src/features/monitors/checks-store";
+import { ofMonitors } from "../../src/features/monitors/checks-store";
 import { listNoDataOfPage, listSpans } from "../../src/features/monitors/spans-store";
 import { listStoredMonitors } from "../../src/features/monitors/declared";
 import { listAllPages } from "../../src/features/pages/store";
@@ -40,7 +40,7 @@ export function seenOf({ ctx: { db } }: Pick<TestApp, "ctx">, name: string, comp
       .map(({ row: gap }) => period(gap.startedAt, gap.endedAt)),
     startDate: component?.startDate ?? null,
     status: component?.status,
-    checks: listChecksBefore(db, {
+    checks: ofMonitors.listChecksBefore(db, {
       monitorNum: num,
       before: Number.MAX_SAFE_INTEGER,
       limit: 100_000,

@@ -3,6 +3,7 @@
  * are as long as one page, or as all monitors for metrics.
  */
 import { and, asc, eq, isNull, sql } from "drizzle-orm";
+import { replaceIn } from "../../db/replace";
 import { mutate, selectMany, selectOne } from "../../db/statements";
 import { compatKeys, compatNumbers } from "../../db/tables/imports";
 import { components } from "../../db/tables/components";
@@ -47,12 +48,7 @@ export const findNumber = selectOne(
 );
 
 /** Keeps the key that a component had in another product. */
-export const keepKey = mutate((orm, $: typeof compatKeys.$inferSelect) =>
-  orm
-    .insert(compatKeys)
-    .values({ componentId: $.componentId, key: $.key })
-    .onConflictDoUpdate({ target: compatKeys.componentId, set: { key: sql`excluded.key` } }),
-);
+export const keepKey = replaceIn(compatKeys, ["componentId"]);
 
 /** Condition: a page is public and can be read in the format of a product. */
 const isReadableAs = (product: CompatProduct) =>

@@ -1,28 +1,14 @@
 import { and, desc, eq, getTableColumns, isNotNull, sql } from "drizzle-orm";
 import type { SuppressionReason } from "../../base/mail-address";
 import { deleteBy, setBy } from "../../db/rows";
+import { replaceIn } from "../../db/replace";
 import { mutate, selectMany, selectOne } from "../../db/statements";
 import { mails, subscribers, suppressions, suppressionUndos } from "../../db/tables/mail";
 
 export type SuppressionRow = typeof suppressions.$inferSelect;
 
 /** Adds a suppression, or renews the time and cause of an existing one. */
-export const putSuppression = mutate((orm, $: SuppressionRow) =>
-  orm
-    .insert(suppressions)
-    .values({
-      addressHmac: $.addressHmac,
-      pageId: $.pageId,
-      reason: $.reason,
-      mailId: $.mailId,
-      note: $.note,
-      at: $.at,
-    })
-    .onConflictDoUpdate({
-      target: [suppressions.addressHmac, suppressions.pageId, suppressions.reason],
-      set: { mailId: sql`excluded.mail_id`, note: sql`excluded.note`, at: sql`excluded.at` },
-    }),
-);
+export const putSuppression = replaceIn(suppressions, ["addressHmac", "pageId", "reason"]);
 
 /** Deletes a suppression. Returns 0 if there was none. */
 export const deleteSuppression = deleteBy(suppressions, ["addressHmac", "pageId", "reason"]);
@@ -204,12 +190,7 @@ export const findUndo = selectOne((orm, $: { addressHmac: string }) =>
 );
 
 /** Notes that an admin ended the suppression of an address to which mails had failed. */
-export const putUndo = mutate((orm, $: { addressHmac: string; at: number }) =>
-  orm
-    .insert(suppressionUndos)
-    .values({ addressHmac: $.addressHmac, at: $.at })
-    .onConflictDoUpdate({ target: suppressionUndos.addressHmac, set: { at: sql`excluded.at` } }),
-);
+export const putUndo = replaceIn(suppressionUndos, ["addressHmac"]);
 
 /** Deletes at most `limit` notes from before `before` (unix ms). */
 export const deleteUndosBefore = mutate((orm, $: { before: number; limit: number }) =>

@@ -6,7 +6,8 @@
 import { and, asc, desc, eq, gt, gte, lt, ne, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { HOUR_MS } from "../../base/time";
-import { insertMissingInto, mutate, selectMany, selectOne } from "../../db/statements";
+import { replaceIn } from "../../db/replace";
+import { insertMissingInto, mutate, selectMany, selectOne, type Tx } from "../../db/statements";
 import { locationChecks, locationRollups, locationStates } from "../../db/tables/locations";
 import { monitorChecks, monitorRollups, monitorStates } from "../../db/tables/monitors";
 
@@ -25,30 +26,29 @@ interface ResultTables {
 /** Statements of results. `monitorNum` is the number of a monitor, or of an evaluation at another location. */
 export type Results = ReturnType<typeof declareResults>;
 
-function declareResults({ checks, rollups, states, key }: ResultTables) {
-  // Name of the first column, which the text of a statement needs below an alias.
-  const num = sql.identifier(checks.monitorNum.name);
+function declareResults(tables: ResultTables) {
+  return {
+    ...declareChecks(tables),
+    ...declareProgress(tables),
+    ...declareRollUp(tables),
+    ...declareDeletions(tables),
+    ...declareFigures(tables),
+  };
+}
 
-  const inSpan = ($: { monitorNum: number; from: number; to: number }) =>
-    and(eq(checks.monitorNum, $.monitorNum), gte(checks.at, $.from), lt(checks.at, $.to));
+/** Name of the first column, which the text of a statement needs below an alias. */
+const numOf = (checks: ResultTables["checks"]) => sql.identifier(checks.monitorNum.name);
+
+/** Single results. */
+function declareChecks({ checks }: ResultTables) {
+  const num = numOf(checks);
+  const insertMissing = insertMissingInto(checks);
 
   return {
     /**
-     * Stores a result. Returns 0 if the monitor has a result of the same millisecond, which is kept:
-     * after two checks at once, or when the clock was set back.
+     * Stores a result. One of the same millisecond is kept: after two checks at once, or when the clock was set back.
      */
-    insertCheck: mutate((orm, $: CheckRow) =>
-      orm
-        .insert(checks)
-        .values({
-          monitorNum: $.monitorNum,
-          at: $.at,
-          outcome: $.outcome,
-          latencyMs: $.latencyMs,
-          message: $.message,
-        })
-        .onConflictDoNothing(),
-    ),
+    insertCheck: (tx: Tx, row: CheckRow) => insertMissing(tx, [row]),
 
     /** Lists results older than `before` (unix ms), newest first. */
     listChecksBefore: selectMany((orm, $: { monitorNum: number; before: number; limit: number }) =>
@@ -84,12 +84,12 @@ function declareResults({ checks, rollups, states, key }: ResultTables) {
           ORDER BY c.at DESC LIMIT 1 OFFSET ${$.each} - 1), 0) AND ${checks.at} <= ${$.until}`,
         ),
     ),
+  };
+}
 
-    /*
-     * Results by hour, and rollups. None is hot: rollups are made once an hour per monitor, latencies
-     * are read on demand. All statements take ranges of primary keys; monitors that are due are found
-     * by an index of `rolled_until`.
-     */
+/** Times up to which results are rolled up. Monitors that are due are found by an index. */
+function declareProgress({ states, key }: ResultTables) {
+  return {
     /**
      * Lists the monitors that are rolled up to a time before `due` (unix ms), the furthest behind
      * first.
@@ -115,6 +115,21 @@ function declareResults({ checks, rollups, states, key }: ResultTables) {
       orm.update(states).set({ rolledUntil: $.rolledUntil }).where(eq(key, $.monitorNum)),
     ),
 
+    /** Finds the earliest time up to which monitors (`nums`: a JSON list) are rolled up. */
+    findLeastRolledUntil: selectOne((orm, $: { nums: string }) =>
+      orm
+        .select({ at: sql<number | null>`min(${states.rolledUntil})` })
+        .from(states)
+        .where(sql`${key} IN (SELECT value FROM json_each(${$.nums}))`),
+    ),
+  };
+}
+
+/** Results by hour, and the rollups that are made of them once an hour. */
+function declareRollUp({ checks, rollups }: ResultTables) {
+  const inSpan = ($: { monitorNum: number; from: number; to: number }) =>
+    and(eq(checks.monitorNum, $.monitorNum), gte(checks.at, $.from), lt(checks.at, $.to));
+  return {
     /** Finds the time of the first result within a span; null without one. */
     findFirstCheck: selectOne((orm, $: { monitorNum: number; from: number; to: number }) =>
       orm
@@ -137,34 +152,7 @@ function declareResults({ checks, rollups, states, key }: ResultTables) {
     ),
 
     /** Stores a rollup, replacing an earlier one of the same time. */
-    saveRollup: mutate((orm, $: RollupRow) =>
-      orm
-        .insert(rollups)
-        .values({
-          monitorNum: $.monitorNum,
-          size: $.size,
-          at: $.at,
-          checks: $.checks,
-          failures: $.failures,
-          answers: $.answers,
-          latencySum: $.latencySum,
-          latencyMin: $.latencyMin,
-          latencyMax: $.latencyMax,
-          sketch: $.sketch,
-        })
-        .onConflictDoUpdate({
-          target: [rollups.monitorNum, rollups.size, rollups.at],
-          set: {
-            checks: sql`excluded.checks`,
-            failures: sql`excluded.failures`,
-            answers: sql`excluded.answers`,
-            latencySum: sql`excluded.latency_sum`,
-            latencyMin: sql`excluded.latency_min`,
-            latencyMax: sql`excluded.latency_max`,
-            sketch: sql`excluded.sketch`,
-          },
-        }),
-    ),
+    saveRollup: replaceIn(rollups, ["monitorNum", "size", "at"]),
 
     /**
      * Lists the rollups of one monitor and size, from `from` to before `to` (unix ms), oldest first.
@@ -184,7 +172,13 @@ function declareResults({ checks, rollups, states, key }: ResultTables) {
           )
           .orderBy(asc(rollups.at)),
     ),
+  };
+}
 
+/** Deletion of what is old. */
+function declareDeletions({ checks, rollups }: ResultTables) {
+  const num = numOf(checks);
+  return {
     /** Deletes results of a monitor older than `before` (unix ms), oldest first, at most `limit`. */
     deleteChecksBefore: mutate((orm, $: { monitorNum: number; before: number; limit: number }) =>
       orm.delete(checks).where(
@@ -211,15 +205,12 @@ function declareResults({ checks, rollups, states, key }: ResultTables) {
           ),
         ),
     ),
+  };
+}
 
-    /** Finds the earliest time up to which monitors (`nums`: a JSON list) are rolled up. */
-    findLeastRolledUntil: selectOne((orm, $: { nums: string }) =>
-      orm
-        .select({ at: sql<number | null>`min(${states.rolledUntil})` })
-        .from(states)
-        .where(sql`${key} IN (SELECT value FROM json_each(${$.nums}))`),
-    ),
-
+/** Response times, which are read on demand. */
+function declareFigures({ checks, rollups, states, key }: ResultTables) {
+  return {
     /** Lists the rollups of monitors (`nums`: a JSON list) in one size, from `from` to before `to`. */
     listRollupsOfMonitors: selectMany(
       (orm, $: { nums: string; size: number; from: number; to: number }) =>
@@ -304,8 +295,6 @@ const LOCATION_TABLES = {
 
 /** Results from other locations. */
 export const ofLocations = declareResults(LOCATION_TABLES as unknown as ResultTables);
-
-export const { insertCheck, listChecksBefore, listLastChecks, saveRollup } = ofMonitors;
 
 /*
  * Times before a monitor was created here, which an import writes. Rows that are there stay as they are. An import

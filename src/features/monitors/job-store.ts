@@ -6,6 +6,7 @@
 import { and, asc, desc, eq, sql } from "drizzle-orm";
 import type { TokenKind } from "../../base/status";
 import { deleteBy, listBy, setBy } from "../../db/rows";
+import { replaceIn } from "../../db/replace";
 import { insertInto, mutate, selectMany, selectOne } from "../../db/statements";
 import {
   heartbeatRuns,
@@ -110,15 +111,7 @@ export const listSignals = selectMany((orm, $: { monitorNum: number; limit: numb
 );
 
 /** Opens a run; a run with the same id starts again. */
-export const saveRun = mutate((orm, $: typeof heartbeatRuns.$inferSelect) =>
-  orm
-    .insert(heartbeatRuns)
-    .values({ monitorNum: $.monitorNum, rid: $.rid, startedAt: $.startedAt })
-    .onConflictDoUpdate({
-      target: [heartbeatRuns.monitorNum, heartbeatRuns.rid],
-      set: { startedAt: sql`excluded.started_at` },
-    }),
-);
+export const saveRun = replaceIn(heartbeatRuns, ["monitorNum", "rid"]);
 
 /** Ends the open run with an id, or all runs of a monitor if that is null. */
 export const deleteRuns = mutate((orm, $: { monitorNum: number; rid: string | null }) =>

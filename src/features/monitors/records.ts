@@ -3,7 +3,7 @@ import { notFound } from "../../base/errors";
 import { NEWEST } from "../../base/ids";
 import type { MonitorState, MonitorType } from "../../base/status";
 import type { Reader } from "../../db/statements";
-import { type CheckRow, listLastChecks } from "./checks-store";
+import { type CheckRow, ofMonitors } from "./checks-store";
 import { listParents } from "./dependency-store";
 import {
   isCheckedRemotely,
@@ -112,7 +112,9 @@ export function assembleRecords(
     ({ monitorId }) => monitorId,
   );
   const parents = Map.groupBy(listParents(reader, { monitorIds }), ({ monitorId }) => monitorId);
-  const checks = new Map(listLastChecks(reader, { nums }).map(({ row }) => [row.monitorNum, row]));
+  const checks = new Map(
+    ofMonitors.listLastChecks(reader, { nums }).map(({ row }) => [row.monitorNum, row]),
+  );
   const remote = found.filter(({ row }) => isCheckedRemotely(row)).map(({ row }) => row.num);
   if (remote.length > 0) {
     for (const { monitorNum, check } of lastRemoteChecks(reader, JSON.stringify(remote))) {

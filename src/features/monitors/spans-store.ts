@@ -6,6 +6,7 @@
 import { and, asc, desc, eq, gt, inArray, isNull, lt, type SQL, sql } from "drizzle-orm";
 import type { MonitorState } from "../../base/status";
 import { deleteBy, setBy } from "../../db/rows";
+import { replaceIn } from "../../db/replace";
 import { insertInto, insertMissingInto, mutate, selectMany, selectOne } from "../../db/statements";
 import { components } from "../../db/tables/components";
 import {
@@ -17,7 +18,6 @@ import {
 } from "../../db/tables/monitors";
 
 export type SpanRow = typeof monitorSpans.$inferSelect;
-type NoDataRow = typeof componentNoData.$inferSelect;
 
 const { monitorNum, startedAt, endedAt } = monitorSpans;
 
@@ -221,15 +221,7 @@ export const deleteSpans = deleteBy(monitorSpans, ["monitorNum"]);
  * Stores a time without data of a component, from `startedAt` (unix ms) to `endedAt`, or open if
  * that is null. A row with the same start gets the new end.
  */
-export const saveNoData = mutate((orm, $: NoDataRow) =>
-  orm
-    .insert(componentNoData)
-    .values({ componentId: $.componentId, startedAt: $.startedAt, endedAt: $.endedAt })
-    .onConflictDoUpdate({
-      target: [componentNoData.componentId, componentNoData.startedAt],
-      set: { endedAt: sql`excluded.ended_at` },
-    }),
-);
+export const saveNoData = replaceIn(componentNoData, ["componentId", "startedAt"]);
 
 /** Ends the open time without data of a component, no earlier than it started. */
 export const endNoData = mutate((orm, $: { componentId: string; endedAt: number }) =>

@@ -1,5 +1,6 @@
 /* Turns of messages about monitors, which are set when they are queued. */
 import { and, asc, eq, sql } from "drizzle-orm";
+import { replaceIn } from "../../db/replace";
 import {
   insertInto,
   mutate,
@@ -44,15 +45,7 @@ export const findBurst = selectOne((orm, $: { webhookId: string }) =>
     .where(eq(webhookBursts.webhookId, $.webhookId)),
 );
 
-export const saveBurst = mutate((orm, $: typeof webhookBursts.$inferSelect) =>
-  orm
-    .insert(webhookBursts)
-    .values({ webhookId: $.webhookId, endsAt: $.endsAt, hasDown: $.hasDown })
-    .onConflictDoUpdate({
-      target: webhookBursts.webhookId,
-      set: { endsAt: sql`excluded.ends_at`, hasDown: sql`excluded.has_down` },
-    }),
-);
+export const saveBurst = replaceIn(webhookBursts, ["webhookId"]);
 
 // The same text as in the condition of the partial index, so that SQLite uses it.
 const isGathering = sql`${deliveries.gathers} = 1 AND ${deliveries.status} = 'pending'`;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { startRollUps } from "../../../src/features/monitors/rollup";
-import { type CheckRow, insertCheck } from "../../../src/features/monitors/checks-store";
+import { type CheckRow, ofMonitors } from "../../../src/features/monitors/checks-store";
 import { HOUR_MS, MINUTE_MS } from "../../../src/base/time";
 import { type AnalyticsSite, createAnalyticsSite } from "../../support/analytics";
 import { TEST_START } from "../../support/clock";
@@ -29,7 +29,7 @@ async function watched(site: AnalyticsSite) {
   const [shop, search] = made.map((row) => ({ row, results: resultsOf(row.num, TEST_START) }));
   if (!shop || !search) throw new Error("there are no monitors");
   await ctx.db.write((tx) => {
-    for (const result of [...shop.results, ...search.results]) insertCheck(tx, result);
+    for (const result of [...shop.results, ...search.results]) ofMonitors.insertCheck(tx, result);
   });
   const rollUps = startRollUps(ctx, { oldestUnwritten: () => undefined });
   await clock.advance(HOURS * HOUR_MS - 10 * MINUTE_MS);

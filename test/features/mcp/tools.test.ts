@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { type Scope, SCOPE_NAMES } from "../../../src/features/keys/scopes";
-import { insertCheck } from "../../../src/features/monitors/checks-store";
+import { ofMonitors } from "../../../src/features/monitors/checks-store";
 import { findMonitor } from "../../../src/features/monitors/store";
 import { createTestClock } from "../../support/clock";
 import { connect, TOOLS_BY_SCOPE } from "../../support/mcp";
@@ -41,7 +41,7 @@ const site = shareSite(async () => {
     const row = findMonitor(tx, { id: monitor.id });
     const at = app.clock.now() - 1_000;
     const result = { at, outcome: "ok", latencyMs: 12, message: null } as const;
-    insertCheck(tx, { monitorNum: row?.num ?? 0, ...result });
+    ofMonitors.insertCheck(tx, { monitorNum: row?.num ?? 0, ...result });
   });
   return { ...served, all, incident, draft, monitor };
 });

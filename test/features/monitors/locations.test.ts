@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/base/time";
 import { saveContact } from "../../../src/features/locations/store";
-import { insertCheck, ofLocations } from "../../../src/features/monitors/checks-store";
+import { ofLocations, ofMonitors } from "../../../src/features/monitors/checks-store";
 import { latencyOfEach, sparklinesOf } from "../../../src/features/monitors/latency";
 import { listLocationStates } from "../../../src/features/monitors/location-store";
 import { getMonitorRecord } from "../../../src/features/monitors/records";
@@ -31,7 +31,7 @@ async function located(api: MonitorApi) {
   const write = (where: string, at: number, latencyMs: number) =>
     ctx.db.write((tx) => {
       const check = { at, outcome: "ok", latencyMs, message: null } as const;
-      if (where === "local") insertCheck(tx, { monitorNum: num, ...check });
+      if (where === "local") ofMonitors.insertCheck(tx, { monitorNum: num, ...check });
       else ofLocations.insertCheck(tx, { monitorNum: numAt(where), ...check });
     });
   return { monitor, num, berlin, oregon, write };

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { listChecksBefore } from "../../../src/features/monitors/checks-store";
+import { ofMonitors } from "../../../src/features/monitors/checks-store";
 import { rollUp } from "../../../src/features/monitors/rollup";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/base/time";
 import { check, openMonitorStore } from "../../support/monitor-store";
@@ -23,7 +23,11 @@ test("results of a job with one heartbeat per second are deleted on time", async
     }
   }
   const before = Number.MAX_SAFE_INTEGER;
-  const left = listChecksBefore(store.ctx.db, { monitorNum: num, before, limit: 100_000 });
+  const left = ofMonitors.listChecksBefore(store.ctx.db, {
+    monitorNum: num,
+    before,
+    limit: 100_000,
+  });
   expect(left).toHaveLength(2 * 3_600);
   expect(left.at(-1)?.at).toBe(MIDNIGHT + 4 * HOUR_MS);
 });

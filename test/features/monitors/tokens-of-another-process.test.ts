@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { addImportedTokens, type ImportedToken } from "../../../src/features/monitors/tokens";
 import { createMonitoring } from "../../../src/features/monitors/engine/engine";
-import { listChecksBefore } from "../../../src/features/monitors/checks-store";
+import { ofMonitors } from "../../../src/features/monitors/checks-store";
 import { findMonitor } from "../../../src/features/monitors/store";
 import { CLI_ACTOR } from "../../../src/base/actor";
 import { createTestApp, type TestApp } from "../../support/app";
@@ -84,9 +84,9 @@ test.each([
     expect((await calling).status).toBe(200);
     const monitorNum = findMonitor(app.ctx.db, { id })?.num ?? 0;
     const before = Number.MAX_SAFE_INTEGER;
-    expect(listChecksBefore(app.ctx.db, { monitorNum, before, limit: 10 })).toMatchObject([
-      { outcome: "ok" },
-    ]);
+    expect(
+      ofMonitors.listChecksBefore(app.ctx.db, { monitorNum, before, limit: 10 }),
+    ).toMatchObject([{ outcome: "ok" }]);
   },
 );
 

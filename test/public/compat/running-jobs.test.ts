@@ -3,7 +3,7 @@ import { createMonitoring } from "../../../src/features/monitors/engine/engine";
 import { listSignals } from "../../../src/features/monitors/job-store";
 import { findMonitor } from "../../../src/features/monitors/store";
 import { tokensOf } from "../../../src/features/monitors/tokens";
-import { listChecksBefore } from "../../../src/features/monitors/checks-store";
+import { ofMonitors } from "../../../src/features/monitors/checks-store";
 import { MINUTE_MS } from "../../../src/base/time";
 import { createTestApp } from "../../support/app";
 import { giveImportedTokens } from "../../support/imported-jobs";
@@ -34,7 +34,11 @@ test("a run that is reported as in Healthchecks and a push as in Uptime Kuma are
   await app.clock.advance(1_000);
   const monitorNum = findMonitor(app.ctx.db, { id: body.id })?.num ?? 0;
   const checks = () =>
-    listChecksBefore(app.ctx.db, { monitorNum, before: Number.MAX_SAFE_INTEGER, limit: 10 });
+    ofMonitors.listChecksBefore(app.ctx.db, {
+      monitorNum,
+      before: Number.MAX_SAFE_INTEGER,
+      limit: 10,
+    });
   const newest = async () => {
     const { heartbeatList } = (await app.call("/api/status-page/heartbeat/acme")).body;
     return (Object.values(heartbeatList)[0] as { status: number }[]).at(-1)?.status;

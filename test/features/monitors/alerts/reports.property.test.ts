@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { MINUTE_MS, SECOND_MS } from "../../../../src/base/time";
-import { listChecksBefore } from "../../../../src/features/monitors/checks-store";
+import { ofMonitors } from "../../../../src/features/monitors/checks-store";
 import { getMonitorRecord } from "../../../../src/features/monitors/records";
 import { alertmanagerBody, openAlertSite } from "../../../support/alert-reports";
 
@@ -31,7 +31,8 @@ test("after any reports, repeated or not, and restarts, the state is that of the
       });
       const { num: monitorNum } = getMonitorRecord(site.app.ctx.db, id).row;
       const checks = () =>
-        listChecksBefore(site.app.ctx.db, { monitorNum, before: Infinity, limit: 1_000 }).length;
+        ofMonitors.listChecksBefore(site.app.ctx.db, { monitorNum, before: Infinity, limit: 1_000 })
+          .length;
       const keys = [site.sender, await site.app.keyWith("write:components")];
       const open = new Map<string, "down" | "degraded">();
       for (const { sender, alerts, waitMs, isRestarted } of steps) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { HOUR_MS, MINUTE_MS, SECOND_MS, toIso } from "../../../../src/base/time";
-import { listChecksBefore } from "../../../../src/features/monitors/checks-store";
+import { ofMonitors } from "../../../../src/features/monitors/checks-store";
 import {
   listAlertsOf,
   listUnmatchedAlerts,
@@ -27,7 +27,8 @@ const resolved = <Alert extends object>(alert: Alert) => ({
 /** Number of results of a monitor. */
 function checksOf({ app }: AlertSite, id: string): number {
   const { num: monitorNum } = getMonitorRecord(app.ctx.db, id).row;
-  return listChecksBefore(app.ctx.db, { monitorNum, before: Infinity, limit: 1_000 }).length;
+  return ofMonitors.listChecksBefore(app.ctx.db, { monitorNum, before: Infinity, limit: 1_000 })
+    .length;
 }
 
 describe("the state of an alert monitor", () => {
