@@ -24,7 +24,7 @@ import { createSteadyClock, type SteadyClock } from "./clock";
 import { createContactFile } from "./contact-file";
 import { replaceMonitors } from "./monitors";
 import { Results } from "./results";
-import { createServer, RejectedRequest, type Server } from "./server";
+import { RejectedRequest, Server } from "./server";
 
 interface AgentOptions {
   /** Origin of the server. */
@@ -55,7 +55,7 @@ export async function runAgent(
   const { ctx, close } = openContext(config, clock);
   const noteContact = createContactFile(ctx, options.stateDir);
   const egress = createEgress(ctx);
-  const server = createServer(ctx, egress, { ...options, onContact: noteContact });
+  const server = new Server(ctx, egress, { ...options, onContact: noteContact });
   let isStopped = false;
   // Timers of the clock do not keep the process alive.
   const alive = setInterval(() => {}, DAY_MS);

@@ -160,10 +160,7 @@ function within(ms: number): number {
 }
 
 function cut(message: string): string {
-  const characters = [...message.toWellFormed().replaceAll("\0", "")];
-  return characters.length <= MESSAGE_MAX
-    ? characters.join("")
-    : characters.slice(0, MESSAGE_MAX).join("");
+  return [...message.toWellFormed().replaceAll("\0", "")].slice(0, MESSAGE_MAX).join("");
 }
 
 /** Divides results into batches within the limits of the server. */

@@ -41,23 +41,6 @@ export class RejectedRequest extends Error {
   }
 }
 
-/** Server of the agent. */
-export interface Server {
-  /** Polls for work. Waits up to 30 seconds if there is nothing but what `etag` names. */
-  work(etag: string | undefined): Promise<{ work: Work; etag: string | undefined }>;
-  /**
-   * Sends a batch. Rejects with `unavailable` if it is to be sent again, and with `RejectedRequest` for a batch that the server
-   * cannot read.
-   */
-  send(batch: SentResults): Promise<Static<typeof ResultsAnswer>>;
-  /** Waits until the next poll, or the stop. */
-  pause(ms: number): Promise<void>;
-  /** Waits after a failure, longer after each of several. */
-  backOff(error: unknown): Promise<void>;
-  /** Ends the requests under way, except those that send results. */
-  stop(): void;
-}
-
 interface ServerOptions {
   /** Origin, such as `https://status.example.com`. */
   server: string;
@@ -67,88 +50,54 @@ interface ServerOptions {
   onContact(): void;
 }
 
-/** Creates the client of a server. It logs each change of the connection once. */
-export function createServer(ctx: Ctx, egress: Egress, options: ServerOptions): Server {
-  const { clock, log } = ctx;
-  const stopped = new AbortController();
-  let token: string | undefined;
-  let refusedToken: string | undefined;
+type ServerRequest = Pick<HttpRequest, "method" | "body" | "headers"> &
+  Partial<Pick<HttpRequest, "signal">>;
+
+/** Client of the server. It logs each change of the connection once. */
+export class Server {
+  readonly #ctx: Ctx;
+  readonly #egress: Egress;
+  readonly #options: ServerOptions;
+  readonly #stopped = new AbortController();
+  #token: string | undefined;
+  #refusedToken: string | undefined;
   /** Trouble that was logged last; undefined while the server answers. */
-  let trouble: string | undefined;
-  let failures = 0;
+  #trouble: string | undefined;
+  #failures = 0;
 
-  function noteTrouble(text: string): void {
-    if (text !== trouble) log.warn({ server: options.server }, text);
-    trouble = text;
+  constructor(ctx: Ctx, egress: Egress, options: ServerOptions) {
+    this.#ctx = ctx;
+    this.#egress = egress;
+    this.#options = options;
   }
 
-  function noteContact(): void {
-    if (trouble !== undefined) log.info({ server: options.server }, "the server answers again");
-    trouble = undefined;
-    failures = 0;
-    options.onContact();
+  /** Polls for work. Waits up to 30 seconds if there is nothing but what `etag` names. */
+  async work(etag: string | undefined): Promise<{ work: Work; etag: string | undefined }> {
+    const headers: Record<string, string> = etag === undefined ? {} : { "If-None-Match": etag };
+    const signal = this.#stopped.signal;
+    const answer = await this.#exchange(WORK_PATH, WORK_MAX_MS, { method: "GET", headers, signal });
+    return { work: readAs(Work, answer.body), etag: answer.etag };
   }
 
-  function hasOtherToken(): boolean {
-    try {
-      return options.readToken() !== refusedToken;
-    } catch {
-      // The file is being replaced.
-      return false;
-    }
+  /**
+   * Sends a batch. Rejects with `unavailable` if it is to be sent again, and with `RejectedRequest` for a batch that the server
+   * cannot read.
+   */
+  async send(batch: SentResults): Promise<Static<typeof ResultsAnswer>> {
+    const request = {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(batch),
+    };
+    const { body } = await this.#exchange(RESULTS_PATH, RESULTS_DEADLINE_MS, request);
+    return readAs(ResultsAnswer, body);
   }
 
-  async function exchange(
-    path: string,
-    deadlineMs: number,
-    more: Pick<HttpRequest, "method" | "body"> & { headers?: Record<string, string> },
-  ): Promise<{ body: unknown; etag: string | undefined }> {
-    const abort = new AbortController();
-    const deadline = clock.after(deadlineMs, () => abort.abort());
-    const isPoll = more.method === "GET";
-    const signal = isPoll ? AbortSignal.any([abort.signal, stopped.signal]) : abort.signal;
-    try {
-      token ??= options.readToken();
-      const answer = await egress.request({
-        url: new URL(path, options.server),
-        method: more.method,
-        body: more.body,
-        headers: {
-          Accept: "application/json",
-          Authorization: `Bearer ${token}`,
-          [AGENT_VERSION]: VERSION,
-          "User-Agent": `Allclear/${VERSION}`,
-          ...more.headers,
-        },
-        proxy: "outbound",
-        policy: "monitor",
-        maxBodyBytes: ANSWER_MAX_BYTES,
-        signal,
-      });
-      if (answer instanceof Fault) throw unavailable(answer.message, 1);
-      const read = await readBody(answer, ANSWER_MAX_BYTES);
-      if (read instanceof Fault) throw unavailable(read.message, 1);
-      const body = parseJson(new TextDecoder().decode(read.bytes));
-      if (answer.status !== 200) throw rejection(answer.status, body);
-      noteContact();
-      return { body, etag: answer.headers.get("etag") };
-    } catch (error) {
-      if (error instanceof RejectedRequest && error.status === 401) {
-        refusedToken = token;
-        token = undefined;
-      }
-      if (!stopped.signal.aborted) noteTrouble(describe(error));
-      throw error;
-    } finally {
-      deadline.cancel();
-    }
-  }
-
-  /** Waits, until the stop or the abort of `signal` at most. */
-  async function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  /** Waits until the next poll, the stop, or the abort of `signal`. */
+  async pause(ms: number, signal?: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = clock.after(ms, resolve);
-    const signals = [stopped.signal, ...(signal ? [signal] : [])];
+    const timer = this.#ctx.clock.after(ms, resolve);
+    const signals = [this.#stopped.signal, ...(signal ? [signal] : [])];
     const end = () => resolve();
     for (const each of signals) each.addEventListener("abort", end, { once: true });
     if (!signals.some(({ aborted }) => aborted)) await promise;
@@ -156,34 +105,99 @@ export function createServer(ctx: Ctx, egress: Egress, options: ServerOptions): 
     timer.cancel();
   }
 
-  return {
-    async work(etag) {
-      const headers: Record<string, string> = etag === undefined ? {} : { "If-None-Match": etag };
-      const answer = await exchange(WORK_PATH, WORK_MAX_MS, { method: "GET", headers });
-      return { work: readAs(Work, answer.body), etag: answer.etag };
-    },
-    async send(batch) {
-      const request = {
-        method: "POST",
-        headers: { "Content-Type": "application/json" },
-        body: JSON.stringify(batch),
-      };
-      const { body } = await exchange(RESULTS_PATH, RESULTS_DEADLINE_MS, request);
-      return readAs(ResultsAnswer, body);
-    },
-    async backOff(error) {
-      const usualMs = Math.min(RETRY_MS.first * 2 ** failures, RETRY_MS.max);
-      failures += 1;
-      const waiting = new AbortController();
-      const look = clock.every(LOOK_MS, () => {
-        if (token === undefined && refusedToken !== undefined && hasOtherToken()) waiting.abort();
-      });
-      await pause(error instanceof RejectedRequest ? RETRY_MS.refused : usualMs, waiting.signal);
-      look.cancel();
-    },
-    pause: (ms) => pause(ms),
-    stop: () => stopped.abort(),
-  };
+  /** Waits after a failure, longer after each of several. Another token than one that was refused ends the wait. */
+  async backOff(error: unknown): Promise<void> {
+    const usualMs = Math.min(RETRY_MS.first * 2 ** this.#failures, RETRY_MS.max);
+    this.#failures += 1;
+    const waiting = new AbortController();
+    const look = this.#ctx.clock.every(LOOK_MS, () => {
+      if (this.#hasOtherToken()) waiting.abort();
+    });
+    await this.pause(error instanceof RejectedRequest ? RETRY_MS.refused : usualMs, waiting.signal);
+    look.cancel();
+  }
+
+  /** Ends the requests under way, except those that send results. */
+  stop(): void {
+    this.#stopped.abort();
+  }
+
+  /** Sends a request. Notes if the server answers, or the trouble with it. */
+  async #exchange(
+    path: string,
+    deadlineMs: number,
+    request: ServerRequest,
+  ): Promise<{ body: unknown; etag: string | undefined }> {
+    const abort = new AbortController();
+    const deadline = this.#ctx.clock.after(deadlineMs, () => abort.abort());
+    const signals = [abort.signal, ...(request.signal ? [request.signal] : [])];
+    try {
+      const answer = await this.#request(path, { ...request, signal: AbortSignal.any(signals) });
+      this.#noteContact();
+      return answer;
+    } catch (error) {
+      if (error instanceof RejectedRequest && error.status === 401) {
+        this.#refusedToken = this.#token;
+        this.#token = undefined;
+      }
+      if (!this.#stopped.signal.aborted) this.#noteTrouble(describe(error));
+      throw error;
+    } finally {
+      deadline.cancel();
+    }
+  }
+
+  async #request(
+    path: string,
+    { headers, ...request }: ServerRequest & { signal: AbortSignal },
+  ): Promise<{ body: unknown; etag: string | undefined }> {
+    this.#token ??= this.#options.readToken();
+    const answer = await this.#egress.request({
+      ...request,
+      url: new URL(path, this.#options.server),
+      headers: {
+        Accept: "application/json",
+        Authorization: `Bearer ${this.#token}`,
+        [AGENT_VERSION]: VERSION,
+        "User-Agent": `Allclear/${VERSION}`,
+        ...headers,
+      },
+      proxy: "outbound",
+      policy: "monitor",
+      maxBodyBytes: ANSWER_MAX_BYTES,
+    });
+    if (answer instanceof Fault) throw unavailable(answer.message, 1);
+    const read = await readBody(answer, ANSWER_MAX_BYTES);
+    if (read instanceof Fault) throw unavailable(read.message, 1);
+    const body = parseJson(new TextDecoder().decode(read.bytes));
+    if (answer.status !== 200) throw rejection(answer.status, body);
+    return { body, etag: answer.headers.get("etag") };
+  }
+
+  #noteTrouble(text: string): void {
+    const { server } = this.#options;
+    if (text !== this.#trouble) this.#ctx.log.warn({ server }, text);
+    this.#trouble = text;
+  }
+
+  #noteContact(): void {
+    const { server, onContact } = this.#options;
+    if (this.#trouble !== undefined) this.#ctx.log.info({ server }, "the server answers again");
+    this.#trouble = undefined;
+    this.#failures = 0;
+    onContact();
+  }
+
+  /** Returns true if the token was refused and there is another one. */
+  #hasOtherToken(): boolean {
+    if (this.#token !== undefined || this.#refusedToken === undefined) return false;
+    try {
+      return this.#options.readToken() !== this.#refusedToken;
+    } catch {
+      // The file is being replaced.
+      return false;
+    }
+  }
 }
 
 /** Statuses after which a batch is sent again: of limits, and of servers and proxies that cannot answer now. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createServer } from "../../src/agent/server";
+import { Server } from "../../src/agent/server";
 import type { Ctx } from "../../src/context";
 import type { Egress } from "../../src/egress/egress";
 import { createTestClock } from "../support/clock";
@@ -8,7 +8,7 @@ import { createTestLog } from "../support/log";
 test("a stop ends the wait for the next poll, and the one after a failure, at once", async () => {
   const clock = createTestClock();
   const ctx = { clock, log: createTestLog("info").log } as unknown as Ctx;
-  const server = createServer(ctx, {} as Egress, {
+  const server = new Server(ctx, {} as Egress, {
     server: "https://status.test",
     readToken: () => "token",
     onContact: () => {},
