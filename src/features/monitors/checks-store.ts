@@ -7,7 +7,7 @@ import { and, asc, desc, eq, gt, gte, lt, ne, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { HOUR_MS } from "../../base/time";
 import { replaceIn } from "../../db/replace";
-import { insertMissingInto, mutate, selectMany, selectOne, type Tx } from "../../db/statements";
+import { insertMissingInto, mutate, selectMany, selectOne } from "../../db/statements";
 import { locationChecks, locationRollups, locationStates } from "../../db/tables/locations";
 import { monitorChecks, monitorRollups, monitorStates } from "../../db/tables/monitors";
 
@@ -42,13 +42,21 @@ const numOf = (checks: ResultTables["checks"]) => sql.identifier(checks.monitorN
 /** Single results. */
 function declareChecks({ checks }: ResultTables) {
   const num = numOf(checks);
-  const insertMissing = insertMissingInto(checks);
 
   return {
-    /**
-     * Stores a result. One of the same millisecond is kept: after two checks at once, or when the clock was set back.
-     */
-    insertCheck: (tx: Tx, row: CheckRow) => insertMissing(tx, [row]),
+    /** Stores a result, unless there is one of the same millisecond: after two checks at once, or a clock set back. */
+    insertCheck: mutate((orm, $: CheckRow) =>
+      orm
+        .insert(checks)
+        .values({
+          monitorNum: $.monitorNum,
+          at: $.at,
+          outcome: $.outcome,
+          latencyMs: $.latencyMs,
+          message: $.message,
+        })
+        .onConflictDoNothing(),
+    ),
 
     /** Lists results older than `before` (unix ms), newest first. */
     listChecksBefore: selectMany((orm, $: { monitorNum: number; before: number; limit: number }) =>

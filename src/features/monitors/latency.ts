@@ -238,7 +238,7 @@ export function sparklinesOf(
   );
   const young: number[] = [];
   for (const num of nums) {
-    const own = hours.get(num)?.filter(({ at }) => at < present) ?? [];
+    const own = (hours.get(num) ?? []).filter(({ at }) => at < present);
     const byHour = Map.groupBy(own, ({ at }) => (at - from) / HOUR_MS);
     if (byHour.size < HOURS_AT_LEAST) {
       young.push(num);
@@ -249,7 +249,6 @@ export function sparklinesOf(
     );
     lines.set(num, { of: "hours", values });
   }
-  for (const num of young) lines.set(num, { of: "checks", values: [] });
   if (young.length === 0) return lines;
   const newest = readEach(series, young, (results, own) =>
     results
@@ -273,20 +272,14 @@ function readEach<Row extends { monitorNum: number }>(
   monitors: readonly number[],
   read: (results: Results, nums: string) => Row[],
 ): Map<number, Row[]> {
-  const rows = new Map<number, Row[]>();
-  for (const results of [ofMonitors, ofLocations]) {
-    const owners = new Map(
-      monitors.flatMap((owner) => {
-        const own = (series.get(owner) ?? []).filter((each) => each.results === results);
-        return own.map(({ num }) => [num, owner] as const);
-      }),
-    );
-    if (owners.size === 0) continue;
+  const owned = monitors.flatMap((owner) =>
+    (series.get(owner) ?? []).map(({ results, num }) => ({ results, num, owner })),
+  );
+  const rows = new Map<number, Row[]>(monitors.map((owner) => [owner, []]));
+  for (const [results, own] of Map.groupBy(owned, ({ results: each }) => each)) {
+    const owners = new Map(own.map(({ num, owner }) => [num, owner]));
     for (const row of read(results, JSON.stringify([...owners.keys()]))) {
-      const owner = owners.get(row.monitorNum) ?? row.monitorNum;
-      const own = rows.get(owner);
-      if (own) own.push(row);
-      else rows.set(owner, [row]);
+      rows.get(owners.get(row.monitorNum) ?? row.monitorNum)?.push(row);
     }
   }
   return rows;
