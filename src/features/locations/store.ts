@@ -1,8 +1,12 @@
-/* Locations, contact and tokens of their agents, and the monitors that name them. None is hot. */
+/*
+ * Locations, contact and tokens of their agents, and the monitors that name them. None is hot: the work of agents is read
+ * after a change of a monitor, by the index of the locations of monitors.
+ */
 import { and, asc, eq, isNull, ne, sql } from "drizzle-orm";
 import { deleteBy, findBy, listBy, setBy } from "../../db/rows";
 import {
   insertInto,
+  isAmong,
   mutate,
   selectByIds,
   selectMany,
@@ -125,7 +129,7 @@ export const endTokensAt = mutate((orm, $: { locationId: string; endsAt: number 
  * Joins evaluations at locations with their monitors. Rows of a location stay when a monitor leaves it; only monitors that
  * name it count.
  */
-export const isNamed = and(
+const isNamed = and(
   eq(monitors.num, locationStates.monitorNum),
   isNull(monitors.deletedAt),
   sql`instr(${monitors.locations}, '"' || ${locationStates.locationId} || '"') > 0`,
@@ -163,3 +167,46 @@ export const countMonitorsByLocation = selectMany((orm, _$: Nothing) =>
     .groupBy(locationStates.locationId, locationStates.state),
 );
 export type LocationCount = ReturnType<typeof countMonitorsByLocation>[number];
+
+const isCheckedAt = (locationId: unknown) =>
+  and(eq(locationStates.locationId, locationId as string), isNamed, eq(monitors.paused, false));
+
+/** Lists the running monitors of a location with their versions. */
+export const listVersionsAt = selectMany((orm, $: { locationId: string }) =>
+  orm
+    .select({ num: monitors.num, version: monitors.version })
+    .from(locationStates)
+    .crossJoin(monitors)
+    .where(isCheckedAt($.locationId))
+    .orderBy(asc(locationStates.monitorNum)),
+);
+
+/** Lists the ids of the running monitors that are down from a location. */
+export const listDownAt = selectMany((orm, $: { locationId: string }) =>
+  orm
+    .select({ id: monitors.id })
+    .from(locationStates)
+    .crossJoin(monitors)
+    .where(and(isCheckedAt($.locationId), eq(locationStates.state, "down"))),
+);
+
+/** Lists monitors (`nums`: a JSON list) as agents get them, with their configs and locations as stored. */
+export const listWorkMonitors = selectMany((orm, $: { nums: string }) =>
+  orm
+    .select({
+      id: monitors.id,
+      version: monitors.version,
+      type: monitors.type,
+      interval_seconds: sql<number>`coalesce(${monitors.intervalSeconds}, 0)`,
+      timeout_ms: monitors.timeoutMs,
+      retry_interval_seconds: monitors.retryIntervalSeconds,
+      failure_threshold: monitors.failureThreshold,
+      success_threshold: monitors.successThreshold,
+      degraded_after_ms: monitors.degradedAfterMs,
+      inverted: monitors.inverted,
+      config: sql<string>`${monitors.config}`,
+      locations: sql<string>`${monitors.locations}`,
+    })
+    .from(monitors)
+    .where(isAmong(monitors.num, $.nums)),
+);

@@ -9,7 +9,7 @@ import { SECOND_MS } from "../../base/time";
 import type { Ctx } from "../../context";
 import type { WorkMonitor } from "../locations/agent-wire";
 import type { CheckRequests } from "../locations/check-requests";
-import { listDownAt, listVersionsAt, listWorkMonitors, type WorkMonitorRow } from "./agent-store";
+import { listDownAt, listVersionsAt, listWorkMonitors } from "../locations/store";
 import { ownVia } from "./via";
 
 /** Longest wait of a poll. */
@@ -178,19 +178,7 @@ export class AgentWork {
 }
 
 /** Returns a monitor as JSON. Its config is JSON already. */
-function textOf(row: WorkMonitorRow): string {
-  const { config, locations, intervalSeconds } = row;
-  const monitor: Omit<WorkMonitor, "config" | "locations"> = {
-    id: row.id,
-    version: row.version,
-    type: row.type,
-    interval_seconds: intervalSeconds ?? 0,
-    timeout_ms: row.timeoutMs,
-    retry_interval_seconds: row.retryIntervalSeconds,
-    failure_threshold: row.failureThreshold,
-    success_threshold: row.successThreshold,
-    degraded_after_ms: row.degradedAfterMs,
-    inverted: row.inverted,
-  };
+function textOf({ config, locations, ...settings }: ReturnType<typeof listWorkMonitors>[number]) {
+  const monitor: Omit<WorkMonitor, "config" | "locations"> = settings;
   return `${JSON.stringify(monitor).slice(0, -1)},"config":${config},"locations":${locations}}`;
 }
