@@ -4,36 +4,31 @@ import { validate } from "../../../base/validation";
 import { Facts, MONITOR_WORDS, Notice, Shape, State } from "../../../ui/blocks";
 import { Button, ButtonLink } from "../../../ui/buttons";
 import { DetailCard, DetailRow, HeadFact, HeadFacts, MoreMenu } from "../../../ui/detail";
-import { Actions, DialogForm, Form } from "../../../ui/form";
-import { FormFields, FormInputs, textField } from "../../../ui/forms/fields";
+import { Actions, Form } from "../../../ui/form";
+import { FormFields, textField } from "../../../ui/forms/fields";
 import { defineForm, type StateOf } from "../../../ui/forms/form";
 import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { locationPath, LOCATIONS_PATH, monitorPath } from "../../../ui/frame/paths";
 import { crumbsTo } from "../../../ui/frame/places";
 import { Icon } from "../../../ui/icons";
-import { type DataColumn, DataTable } from "../../../ui/list";
 import { PageHead } from "../../../ui/navigation";
 import type { Area } from "../../../ui/screens/area";
 import { ManagedByFile, RecreatedByFile } from "../../../ui/screens/form-screen";
 import { RelativeTime } from "../../../ui/times";
 import { VERSION } from "../../../version";
-import type { Overlap } from "../../keys/rules";
-import { overlapField } from "../../keys/screens/forms";
 import { type AgentContact, isOutdated, readContact } from "../../monitors/agent-contact";
 import { Since } from "../../monitors/screens/words";
 import {
   deleteLocation,
-  endLocationToken,
   getLocation,
   type LocationToken,
-  rotateLocationToken,
   tokensOfLocation,
   updateLocation,
 } from "../locations";
-import { listMonitorsAt } from "../store";
+import { listMonitorsAt, type LocationRow } from "../store";
 import { LOCATION_NAME_MAX, LocationInput } from "../wire";
 import { describeContact } from "./contact";
-import { revealToken, StartSteps } from "./token";
+import { addTokenRoutes, StartSteps, Tokens } from "./token";
 
 /** Maximum number of monitors that the screen of a location lists. */
 const MONITORS_SHOWN = 50;
@@ -48,11 +43,7 @@ export const LOCATION_FORM = defineForm<LocationInput>()({
   }),
 });
 
-const ROTATE_FORM = defineForm<{ overlap: Overlap }>()({
-  overlap: overlapField("token"),
-});
-
-/** Adds the screen of a location, and the forms that rename, rotate and delete it. */
+/** Adds the screen of a location, and the forms that rename and delete it and those of its tokens. */
 export function addLocationRoutes(area: Area, deps: AdminDependencies): void {
   const { ctx, monitoring } = deps;
 
@@ -85,79 +76,14 @@ export function addLocationRoutes(area: Area, deps: AdminDependencies): void {
     }),
   });
 
-  area.secretForm("/:id/rotate", {
-    form: ROTATE_FORM,
-    load: (reader, { params }) => ({
-      row: getLocation(reader, params.id),
-      hasToken: tokensOfLocation(reader, params.id, ctx.clock.now()).length > 0,
-    }),
-    show(state) {
-      const { row, hasToken } = state.context;
-      const title = hasToken
-        ? `Rotate the token of “${row.name}”`
-        : `Issue a token for “${row.name}”`;
-      return { title, children: <RotateToken title={title} state={state} /> };
-    },
-    create: (tx, { overlap }, actor, { params: { id } }) => ({
-      made: rotateLocationToken(ctx, tx, id, overlap, actor),
-      subjectId: id,
-    }),
-    reveal: (reveal) => revealToken(ctx, reveal, "Your new token"),
-  });
-
-  area.confirmation("/:id/tokens/:key/end", {
-    show({ params }) {
-      const { name } = getLocation(ctx.db, params.id);
-      const tokens = tokensOfLocation(ctx.db, params.id, ctx.clock.now());
-      // It was ended meanwhile.
-      if (!tokens.some(({ key }) => key === params.key)) return { path: locationPath(params.id) };
-      return {
-        title: `End a token of “${name}”`,
-        button: "End token",
-        isDanger: true,
-        dialog: (
-          <p>
-            An agent that uses this token is refused from now on.
-            {tokens.length === 1
-              ? " The location has no other token, so that it is silent until you issue one."
-              : ""}
-          </p>
-        ),
-        cancelHref: locationPath(params.id),
-      };
-    },
-    run: (tx, { params: { id, key } }, actor) => endLocationToken(ctx, tx, id, key, actor),
-    done: (_, { params }) => ({ path: locationPath(params.id), text: "The token was ended." }),
-  });
-
+  addTokenRoutes(area, ctx);
   area.deletion({
     noun: "location",
     find: getLocation,
     nameOf: ({ name }) => name,
-    consequences: ({ id, managedBy }) => {
-      const monitors = listMonitorsAt(ctx.db, { locationId: id, limit: MONITORS_SHOWN });
-      return (
-        <>
-          {monitors.length > 0 ? (
-            <Notice tone="degraded" title="Monitors are checked from this location">
-              Take the location out of them first:{" "}
-              {monitors.map((monitor, index) => (
-                <>
-                  {index === 0 ? "" : ", "}
-                  <a href={monitorPath(monitor.id, "edit")}>{monitor.name}</a>
-                </>
-              ))}
-              .
-            </Notice>
-          ) : (
-            <p>
-              The agent is refused from now on. The results from there are deleted when they are as
-              old as others. This cannot be undone.
-            </p>
-          )}
-          {managedBy === null ? null : <RecreatedByFile what="location" />}
-        </>
-      );
+    consequences: (row) => {
+      const monitors = listMonitorsAt(ctx.db, { locationId: row.id, limit: MONITORS_SHOWN });
+      return <Consequences managedBy={row.managedBy} monitors={monitors} />;
     },
     remove: (tx, { id }, actor) => deleteLocation(ctx, tx, id, actor),
   });
@@ -167,6 +93,35 @@ interface LocationView {
   contact: AgentContact;
   monitors: ReturnType<typeof listMonitorsAt>;
   tokens: readonly LocationToken[];
+}
+
+/** Consequences of deleting a location, or the monitors that prevent it. */
+function Consequences({
+  managedBy,
+  monitors,
+}: Pick<LocationRow, "managedBy"> & Pick<LocationView, "monitors">) {
+  return (
+    <>
+      {monitors.length > 0 ? (
+        <Notice tone="degraded" title="Monitors are checked from this location">
+          Take the location out of them first:{" "}
+          {monitors.map((monitor, index) => (
+            <>
+              {index === 0 ? "" : ", "}
+              <a href={monitorPath(monitor.id, "edit")}>{monitor.name}</a>
+            </>
+          ))}
+          .
+        </Notice>
+      ) : (
+        <p>
+          The agent is refused from now on. The results from there are deleted when they are as old
+          as others. This cannot be undone.
+        </p>
+      )}
+      {managedBy === null ? null : <RecreatedByFile what="location" />}
+    </>
+  );
 }
 
 interface LocationDetailProps {
@@ -180,37 +135,9 @@ interface LocationDetailProps {
 function LocationDetail({ view, edit, baseUrl, now }: LocationDetailProps) {
   const { contact, monitors, tokens } = view;
   const { row, contactAt } = contact;
-  const { tone, words, note } = describeContact(contact, now);
   return (
     <>
-      <PageHead
-        title={row.name}
-        crumbs={crumbsTo(LOCATIONS_PATH)}
-        actions={
-          <>
-            <ButtonLink href={locationPath(row.id, "rotate")} dialog>
-              <Icon name="refresh-cw" />
-              {tokens.length === 0 ? "Issue token" : "Rotate token"}
-            </ButtonLink>
-            <MoreMenu label="More actions">
-              <ButtonLink href={locationPath(row.id, "delete")} kind="danger" dialog>
-                Delete
-              </ButtonLink>
-            </MoreMenu>
-          </>
-        }
-      >
-        <div id="location-contact" data-live="">
-          <HeadFacts>
-            <State tone={tone}>{words}</State>
-            {note === null ? null : <HeadFact icon="clock">{note}</HeadFact>}
-            <HeadFact icon="activity">
-              {monitors.length > MONITORS_SHOWN ? `over ${MONITORS_SHOWN}` : monitors.length}{" "}
-              {monitors.length === 1 ? "monitor" : "monitors"}
-            </HeadFact>
-          </HeadFacts>
-        </div>
-      </PageHead>
+      <Head view={view} now={now} />
       {isOutdated(contact) ? (
         <Notice tone="degraded" title={`The agent has version ${row.agentVersion}`}>
           This server has version {VERSION}, and works with agents that are at most one minor
@@ -225,20 +152,7 @@ function LocationDetail({ view, edit, baseUrl, now }: LocationDetailProps) {
         </DetailCard>
       ) : null}
       <Monitors monitors={monitors} now={now} />
-      <DetailCard title="Tokens" liveId="location-tokens" isTable>
-        {tokens.length === 0 ? (
-          <p class="muted detail-body">
-            No token, so that no agent can check monitors from here. Issue one.
-          </p>
-        ) : (
-          <DataTable
-            caption="Tokens of this location"
-            isInCard
-            columns={tokenColumns(row.id, now)}
-            entries={tokens}
-          />
-        )}
-      </DetailCard>
+      <Tokens id={row.id} tokens={tokens} now={now} />
       <DetailCard title="Name" liveId="location-settings" isStill>
         <Form action={locationPath(row.id)} hidden={edit.hidden}>
           <FormFields form={LOCATION_FORM} state={edit} />
@@ -257,6 +171,42 @@ function LocationDetail({ view, edit, baseUrl, now }: LocationDetailProps) {
         />
       </DetailCard>
     </>
+  );
+}
+
+/** Name of a location, its actions, and the contact of its agent. */
+function Head({ view: { contact, monitors, tokens }, now }: { view: LocationView; now: number }) {
+  const { row } = contact;
+  const { tone, words, note } = describeContact(contact, now);
+  return (
+    <PageHead
+      title={row.name}
+      crumbs={crumbsTo(LOCATIONS_PATH)}
+      actions={
+        <>
+          <ButtonLink href={locationPath(row.id, "rotate")} dialog>
+            <Icon name="refresh-cw" />
+            {tokens.length === 0 ? "Issue token" : "Rotate token"}
+          </ButtonLink>
+          <MoreMenu label="More actions">
+            <ButtonLink href={locationPath(row.id, "delete")} kind="danger" dialog>
+              Delete
+            </ButtonLink>
+          </MoreMenu>
+        </>
+      }
+    >
+      <div id="location-contact" data-live="">
+        <HeadFacts>
+          <State tone={tone}>{words}</State>
+          {note === null ? null : <HeadFact icon="clock">{note}</HeadFact>}
+          <HeadFact icon="activity">
+            {monitors.length > MONITORS_SHOWN ? `over ${MONITORS_SHOWN}` : monitors.length}{" "}
+            {monitors.length === 1 ? "monitor" : "monitors"}
+          </HeadFact>
+        </HeadFacts>
+      </div>
+    </PageHead>
   );
 }
 
@@ -289,62 +239,5 @@ function Monitors({ monitors, now }: Pick<LocationView, "monitors"> & { now: num
         <p class="muted detail-body">Further monitors are not listed.</p>
       ) : null}
     </DetailCard>
-  );
-}
-
-function tokenColumns(id: string, now: number): DataColumn<LocationToken>[] {
-  return [
-    { label: "Token", cell: ({ key }) => <code>{key}</code> },
-    {
-      label: "Created",
-      cell: ({ createdAt }) => <RelativeTime at={toIso(createdAt)} now={now} />,
-    },
-    {
-      label: "Ends",
-      cell: ({ endsAt }) =>
-        endsAt === null ? (
-          <span class="quiet-text">Never</span>
-        ) : (
-          <RelativeTime at={toIso(endsAt)} now={now} />
-        ),
-    },
-    {
-      label: "Action",
-      cell: ({ key }) => (
-        <ButtonLink href={locationPath(id, "tokens", key, "end")} kind="danger" dialog>
-          End token
-        </ButtonLink>
-      ),
-    },
-  ];
-}
-
-function RotateToken({
-  title,
-  state,
-}: {
-  title: string;
-  state: StateOf<typeof ROTATE_FORM> & { context: { row: { id: string }; hasToken: boolean } };
-}) {
-  const { row, hasToken } = state.context;
-  return (
-    <DialogForm
-      title={title}
-      action={locationPath(row.id, "rotate")}
-      hidden={state.hidden}
-      button={hasToken ? "Rotate token" : "Issue token"}
-      cancelHref={locationPath(row.id)}
-    >
-      <p>
-        {hasToken
-          ? "The location gets another token, which is shown once. The agent reads its token file again when the old token is refused. Restart an agent that runs by the systemd unit or by Compose: they give it a copy of the file."
-          : "The token is shown once. The agent of this location signs in with it."}
-      </p>
-      {hasToken ? (
-        <FormInputs form={ROTATE_FORM} state={state} />
-      ) : (
-        <input type="hidden" name="overlap" value="now" />
-      )}
-    </DialogForm>
   );
 }

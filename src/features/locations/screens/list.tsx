@@ -8,7 +8,7 @@ import type { AdminDependencies } from "../../../ui/frame/dependencies";
 import { locationPath, LOCATIONS_PATH } from "../../../ui/frame/paths";
 import { crumbsAbove, crumbsTo } from "../../../ui/frame/places";
 import { Icon } from "../../../ui/icons";
-import { DenseDataTable, ListCard } from "../../../ui/list";
+import { type DenseDataColumn, DenseDataTable, ListCard } from "../../../ui/list";
 import { PageHead } from "../../../ui/navigation";
 import { createArea } from "../../../ui/screens/area";
 import { RelativeTime } from "../../../ui/times";
@@ -100,40 +100,39 @@ function LocationList({ locations, now }: { locations: readonly ListedLocation[]
                   note: <code>{location.row.ref}</code>,
                 }),
               }}
-              columns={[
-                { label: "Agent", cell: (location) => <ContactState of={location} now={now} /> },
-                {
-                  label: "Version",
-                  isSecondary: true,
-                  cell: ({ row: { agentVersion } }) =>
-                    agentVersion ?? <span class="quiet-text">–</span>,
-                },
-                {
-                  label: "Monitors",
-                  isNumeric: true,
-                  cell: ({ monitors, down }) => (
-                    <>
-                      {plural(monitors, "monitor")}
-                      {down === 0 ? null : (
-                        <span class="note">{down.toLocaleString("en")} down</span>
-                      )}
-                    </>
-                  ),
-                },
-                {
-                  label: "Created",
-                  isSecondary: true,
-                  cell: ({ row: { createdAt } }) => (
-                    <RelativeTime at={toIso(createdAt)} now={now} />
-                  ),
-                },
-              ]}
+              columns={columns(now)}
             />
           </ListCard>
         )}
       </div>
     </>
   );
+}
+
+function columns(now: number): DenseDataColumn<ListedLocation>[] {
+  return [
+    { label: "Agent", cell: (location) => <ContactState of={location} now={now} /> },
+    {
+      label: "Version",
+      isSecondary: true,
+      cell: ({ row: { agentVersion } }) => agentVersion ?? <span class="quiet-text">–</span>,
+    },
+    {
+      label: "Monitors",
+      isNumeric: true,
+      cell: ({ monitors, down }) => (
+        <>
+          {plural(monitors, "monitor")}
+          {down === 0 ? null : <span class="note">{down.toLocaleString("en")} down</span>}
+        </>
+      ),
+    },
+    {
+      label: "Created",
+      isSecondary: true,
+      cell: ({ row: { createdAt } }) => <RelativeTime at={toIso(createdAt)} now={now} />,
+    },
+  ];
 }
 
 function CreateLink() {

@@ -1,16 +1,16 @@
 /* Locations on the screen of a monitor: the state at each, and the results of a check that was made at once. */
-import { LOCAL, MONITOR_TONES, type Tone, worstTone } from "../../../base/status";
+import { LOCAL, MONITOR_TONES, type MonitorType, type Tone, worstTone } from "../../../base/status";
 import { toIso } from "../../../base/time";
 import { CheckLabel, MonitorLabel, Shape } from "../../../ui/blocks";
 import { DetailCard } from "../../../ui/detail";
 import { monitorPath } from "../../../ui/frame/paths";
-import { DenseDataTable } from "../../../ui/list";
+import { type DenseDataColumn, DenseDataTable } from "../../../ui/list";
 import { RelativeTime } from "../../../ui/times";
 import { ContactState } from "../../locations/screens/contact";
 import type { NamedLocationCheck, MonitorLocation } from "../monitor-locations";
 import { CheckStepTable } from "./check-steps";
 import { rangeQuery } from "./range";
-import type { MonitorView } from "./view";
+import type { LocationView, MonitorView } from "./view";
 import { latencyInWords, resultInWords, Since } from "./words";
 
 /** Returns the name of a location: "This server" for the server. */
@@ -44,45 +44,49 @@ export function Locations({ view, now }: { view: MonitorView; now: number }) {
             note: own.id === location?.id ? "shown below" : <code>{own.ref}</code>,
           }),
         }}
-        columns={[
-          {
-            label: "State",
-            cell: ({ state }) => (
-              <>
-                <MonitorLabel state={state.state} type={type} />
-                <span class="note">
-                  <Since at={state.since} now={now} />
-                </span>
-              </>
-            ),
-          },
-          {
-            label: "Last result",
-            isBars: true,
-            cell: ({ lastCheck: check }) =>
-              check ? (
-                <>
-                  <CheckLabel outcome={check.outcome} />
-                  <span class="note">
-                    {check.latencyMs === null ? null : `${latencyInWords(check.latencyMs)} · `}
-                    <RelativeTime at={toIso(check.at)} now={now} />
-                    {check.message === null ? null : ` · ${check.message}`}
-                  </span>
-                </>
-              ) : (
-                <span class="quiet-text">None yet</span>
-              ),
-          },
-          {
-            label: "Agent",
-            isMiddle: true,
-            cell: ({ agent }) =>
-              agent ? <ContactState of={agent} now={now} /> : <span class="quiet-text">–</span>,
-          },
-        ]}
+        columns={columns(type, now)}
       />
     </DetailCard>
   );
+}
+
+function columns(type: MonitorType, now: number): DenseDataColumn<LocationView>[] {
+  return [
+    {
+      label: "State",
+      cell: ({ state }) => (
+        <>
+          <MonitorLabel state={state.state} type={type} />
+          <span class="note">
+            <Since at={state.since} now={now} />
+          </span>
+        </>
+      ),
+    },
+    {
+      label: "Last result",
+      isBars: true,
+      cell: ({ lastCheck: check }) =>
+        check ? (
+          <>
+            <CheckLabel outcome={check.outcome} />
+            <span class="note">
+              {check.latencyMs === null ? null : `${latencyInWords(check.latencyMs)} · `}
+              <RelativeTime at={toIso(check.at)} now={now} />
+              {check.message === null ? null : ` · ${check.message}`}
+            </span>
+          </>
+        ) : (
+          <span class="quiet-text">None yet</span>
+        ),
+    },
+    {
+      label: "Agent",
+      isMiddle: true,
+      cell: ({ agent }) =>
+        agent ? <ContactState of={agent} now={now} /> : <span class="quiet-text">–</span>,
+    },
+  ];
 }
 
 /** Returns the results of a check at all locations in sentences, and the worst tone. */
