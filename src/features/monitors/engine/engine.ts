@@ -204,19 +204,21 @@ class Engine implements Monitoring {
         return found && combinedEvaluation(found).state;
       },
     });
-    const markRegistryStale = () => {
-      this.#isRegistryStale = true;
-      this.#results.maintenanceMayHaveChanged();
-      this.#scheduler.wakeAt(this.#refreshedAt + REFRESH_MS);
-    };
-    const onPageChanged = () => {
-      this.#results.maintenanceMayHaveChanged();
-      this.#scheduler.wakeAt(ctx.clock.monotonic());
-    };
-    const { locationsChanged, monitorsChanged, pageChanged } = ctx.signals;
-    this.#unsubscribe = [
-      monitorsChanged.on(markRegistryStale),
-      pageChanged.on(onPageChanged),
+    this.#unsubscribe = this.#subscribe(ctx);
+  }
+
+  /** Has changes of monitors, pages and locations noticed. Returns functions that end this. */
+  #subscribe({ clock, signals: { locationsChanged, monitorsChanged, pageChanged } }: Ctx) {
+    return [
+      monitorsChanged.on(() => {
+        this.#isRegistryStale = true;
+        this.#results.maintenanceMayHaveChanged();
+        this.#scheduler.wakeAt(this.#refreshedAt + REFRESH_MS);
+      }),
+      pageChanged.on(() => {
+        this.#results.maintenanceMayHaveChanged();
+        this.#scheduler.wakeAt(clock.monotonic());
+      }),
       locationsChanged.on(() => this.#locations.markStale()),
     ];
   }

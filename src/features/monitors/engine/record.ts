@@ -135,23 +135,33 @@ function recordOne(
   const outcome: EvaluatedEntry = multiLocation
     ? evaluateMultiLocation(tx, entry, multiLocation, written, locationContext)
     : evaluateAlone(tx, entry, written);
-  const { evaluation } = outcome;
-  monitor.evaluation = evaluation;
-  if (evaluation.state !== before.state) {
-    const row = findMonitor(tx, { id: monitor.id });
-    const { message, publicMessage } = outcome;
-    const changes = { from: before.state, evaluation, message, publicMessage };
-    // Updated here, since one transaction writes results of many monitors.
-    if (row)
-      ctx.outbox.group(tx, () => (isPlain ? writeState : applyTransition)(ctx, tx, row, changes));
-  } else if (evaluation !== before) {
-    saveEvaluation(tx, { ...evaluation, monitorNum: monitor.num });
-  }
+  saveOutcome(ctx, tx, monitor, outcome, isPlain);
   if (check && entry.certificate && !isPlain) {
     warnOfExpiry(ctx, tx, monitor.id, entry.certificate, check.at);
   }
-  const { atLocations, needsParents } = outcome;
+  const { evaluation, atLocations, needsParents } = outcome;
   return { entry, evaluation, check, atLocations, needsParents };
+}
+
+/** Saves the evaluation after an entry, with the consequences of a new state. */
+function saveOutcome(
+  ctx: Ctx,
+  tx: Tx,
+  monitor: Evaluated,
+  { evaluation, message, publicMessage }: EvaluatedEntry,
+  isPlain: boolean,
+): void {
+  const before = monitor.evaluation;
+  monitor.evaluation = evaluation;
+  if (evaluation.state === before.state) {
+    if (evaluation !== before) saveEvaluation(tx, { ...evaluation, monitorNum: monitor.num });
+    return;
+  }
+  const row = findMonitor(tx, { id: monitor.id });
+  if (!row) return;
+  const changes = { from: before.state, evaluation, message, publicMessage };
+  // A message is about one monitor, while a transaction writes results of many.
+  ctx.outbox.group(tx, () => (isPlain ? writeState : applyTransition)(ctx, tx, row, changes));
 }
 
 /** Evaluates an entry of a monitor that only this server checks. */
