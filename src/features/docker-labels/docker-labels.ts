@@ -395,7 +395,8 @@ function applyOne(
   const { id } = applyMonitorOfLabels(run, { ...monitor, paused }, stored, components);
   const isNoted =
     source?.host === host && source.container === container && source.removedAt === null;
-  if (!isNoted) saveDockerMonitor(tx, { monitorId: id, host, container });
+  const noted = { monitorId: id, host, container, removedAt: null, isPausedByRemoval: false };
+  if (!isNoted) saveDockerMonitor(tx, noted);
   return run.outcome.changes;
 }
 

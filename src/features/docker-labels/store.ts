@@ -1,6 +1,7 @@
-import { asc, eq, isNull, sql } from "drizzle-orm";
+import { asc, eq, isNull } from "drizzle-orm";
+import { replaceIn } from "../../db/replace";
 import { findBy, setBy } from "../../db/rows";
-import { mutate, selectMany } from "../../db/statements";
+import { selectMany } from "../../db/statements";
 import { dockerMonitors } from "../../db/tables/docker-monitors";
 import { monitors } from "../../db/tables/monitors";
 
@@ -10,27 +11,7 @@ export type DockerMonitorRow = typeof dockerMonitors.$inferSelect;
 export const findDockerMonitor = findBy(dockerMonitors, ["monitorId"]);
 
 /** Notes the container that declares a monitor now. */
-export const saveDockerMonitor = mutate(
-  (orm, $: { monitorId: string; host: string; container: string }) =>
-    orm
-      .insert(dockerMonitors)
-      .values({
-        monitorId: $.monitorId,
-        host: $.host,
-        container: $.container,
-        removedAt: null,
-        isPausedByRemoval: false,
-      })
-      .onConflictDoUpdate({
-        target: dockerMonitors.monitorId,
-        set: {
-          host: sql`excluded.host`,
-          container: sql`excluded.container`,
-          removedAt: null,
-          isPausedByRemoval: false,
-        },
-      }),
-);
+export const saveDockerMonitor = replaceIn(dockerMonitors, ["monitorId"]);
 
 /** Notes that no container declares a monitor any more. */
 export const setRemoved = setBy(dockerMonitors, ["monitorId"], ["removedAt", "isPausedByRemoval"]);

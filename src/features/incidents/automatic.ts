@@ -422,7 +422,7 @@ function writeOutage(
   for (const componentId of componentIds) {
     const of = { incidentId, componentId, monitorId, kind } as const;
     if (as !== "joined" && reopenOutage(tx, of) > 0) continue;
-    saveOutage(tx, { ...of, startedAt, status });
+    saveOutage(tx, { ...of, startedAt, endedAt: null, status, hasLeft: false });
   }
 }
 

@@ -21,6 +21,7 @@ import {
 } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { notFound } from "../../base/errors";
+import { replaceIn } from "../../db/replace";
 import { areEqual, deleteBy, findBy, listBy, setBy } from "../../db/rows";
 import {
   insertInto,
@@ -187,30 +188,13 @@ export const findSimilarOutage = selectOne(
 );
 
 /** Writes an outage. One that began at the same time goes on. */
-export const saveOutage = mutate((orm, $: Omit<OutageRow, "endedAt" | "hasLeft">) =>
-  orm
-    .insert(incidentOutages)
-    .values({
-      incidentId: $.incidentId,
-      componentId: $.componentId,
-      monitorId: $.monitorId,
-      startedAt: $.startedAt,
-      endedAt: null,
-      status: $.status,
-      kind: $.kind,
-      hasLeft: false,
-    })
-    .onConflictDoUpdate({
-      target: [
-        incidentOutages.incidentId,
-        incidentOutages.componentId,
-        incidentOutages.monitorId,
-        incidentOutages.startedAt,
-        incidentOutages.kind,
-      ],
-      set: { endedAt: null, hasLeft: false, status: $.status },
-    }),
-);
+export const saveOutage = replaceIn(incidentOutages, [
+  "incidentId",
+  "componentId",
+  "monitorId",
+  "startedAt",
+  "kind",
+]);
 
 /** Opens the last outage of a kind of a monitor's component in an incident again. Returns 0 if there was none. */
 export const reopenOutage = mutate(

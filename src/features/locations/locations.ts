@@ -16,7 +16,6 @@ import { changedRow, type Reader, type Tx } from "../../db/statements";
 import { audit } from "../../events/audit";
 import { type Overlap, OVERLAPS } from "../keys/rules";
 import {
-  countLocations,
   deleteEndedTokens,
   deleteLocationToken,
   deleteLocationTokens,
@@ -26,6 +25,7 @@ import {
   findLocationToken,
   insertLocation,
   insertLocationToken,
+  listLocations,
   listMonitorsAt,
   listTokensOfLocation,
   type LocationRow,
@@ -68,7 +68,7 @@ export function createWithoutToken(
   actor: Actor,
   metadata: ApplyMetadata = {},
 ): LocationRow {
-  if ((countLocations(tx, {})?.count ?? 0) >= LOCATIONS_MAX) {
+  if (listLocations(tx, {}).length >= LOCATIONS_MAX) {
     throw conflict(
       `There are ${LOCATIONS_MAX} locations, the most that there can be. Delete one first.`,
     );

@@ -10,7 +10,6 @@ import {
   mutate,
   selectByIds,
   selectMany,
-  selectOne,
   updateById,
 } from "../../db/statements";
 import { locationStates, locations, locationTokens } from "../../db/tables/locations";
@@ -40,21 +39,8 @@ export const listLocationNames = selectByIds((orm, isOneOf) =>
     .where(isOneOf(locations.id)),
 );
 
-export const countLocations = selectOne((orm, _$: Nothing) =>
-  orm
-    .select({ count: sql<number>`count(*)` })
-    .from(locations)
-    .where(isNull(locations.deletedAt)),
-);
-
 /** Saves the last request of an agent (unix ms), after which its location is not offline. */
-export const saveContact = mutate(
-  (orm, $: { id: string; contactAt: number; agentVersion: string }) =>
-    orm
-      .update(locations)
-      .set({ contactAt: $.contactAt, agentVersion: $.agentVersion, offlineSince: sql`NULL` })
-      .where(eq(locations.id, $.id)),
-);
+export const saveContact = setBy(locations, ["id"], ["contactAt", "agentVersion", "offlineSince"]);
 
 /** Stores the version of an agent with which this server does not work. It is no contact. */
 export const setAgentVersion = mutate((orm, $: { id: string; agentVersion: string }) =>
@@ -83,22 +69,9 @@ export const listTokensOfLocation = listBy(locationTokens, ["locationId"], {
 });
 
 /** Lists the tokens of all locations. */
-export const listLocationTokens = selectMany((orm, _$: Nothing) =>
-  orm
-    .select({
-      hash: locationTokens.hash,
-      locationId: locationTokens.locationId,
-      endsAt: locationTokens.endsAt,
-    })
-    .from(locationTokens),
-);
+export const listLocationTokens = listBy(locationTokens, []);
 
-export const findLocationToken = selectOne((orm, $: { hash: Buffer }) =>
-  orm
-    .select({ locationId: locationTokens.locationId, endsAt: locationTokens.endsAt })
-    .from(locationTokens)
-    .where(eq(locationTokens.hash, $.hash)),
-);
+export const findLocationToken = findBy(locationTokens, ["hash"]);
 
 export const deleteLocationToken = deleteBy(locationTokens, ["hash"]);
 export const deleteLocationTokens = deleteBy(locationTokens, ["locationId"]);

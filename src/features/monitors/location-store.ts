@@ -68,25 +68,14 @@ export const findNextStateNum = selectOne((orm, _$: Record<string, never>) =>
 
 export const deleteLocationState = deleteBy(locationStates, ["num"]);
 
-/** Begins evaluations (`nums`: a JSON list) again, at a time (unix ms). */
-export const resetLocationStates = mutate(
-  (orm, $: { nums: string; state: MonitorState; at: number }) =>
-    orm.update(locationStates).set(begun($)).where(isAmong(locationStates.num, $.nums)),
-);
-
 /** Begins the evaluations of monitors (`monitorNums`: a JSON list) at all locations again, at a time (unix ms). */
 export const resetLocationStatesOf = mutate(
-  (orm, $: { monitorNums: string; state: MonitorState; at: number }) =>
-    orm
-      .update(locationStates)
-      .set(begun($))
-      .where(isAmong(locationStates.monitorNum, $.monitorNums)),
+  (orm, $: { monitorNums: string; state: MonitorState; at: number }) => {
+    const { unreachableVia: _, ...columns } = newEvaluation($.state, $.at);
+    const isOf = isAmong(locationStates.monitorNum, $.monitorNums);
+    return orm.update(locationStates).set(columns).where(isOf);
+  },
 );
-
-function begun({ state, at }: { state: MonitorState; at: number }) {
-  const { unreachableVia: _, ...columns } = newEvaluation(state, at);
-  return columns;
-}
 
 /** Lists the last stored result from each other location of monitors (`nums`: a JSON list). */
 export const listLastLocationChecks = selectMany((orm, $: { nums: string }) =>

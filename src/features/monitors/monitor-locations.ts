@@ -18,8 +18,8 @@ import {
   listLastLocationChecks,
   listLocationStates,
   type LocationStateRow,
-  resetLocationStates,
   resetLocationStatesOf,
+  saveAtLocation,
 } from "./location-store";
 import type { LocationCheck, CheckNowResult } from "./monitoring";
 import { evaluationOf, newEvaluation } from "./rules";
@@ -127,10 +127,11 @@ export function saveLocationStates(
     stored.delete(LOCAL);
   }
   const joined = monitor.locations.filter((id) => wasAlone || !before?.locations.includes(id));
-  const again = joined.flatMap((id) => stored.get(id)?.num ?? []);
-  if (again.length > 0) resetLocationStates(tx, { nums: JSON.stringify(again), state, at });
+  const begun = newEvaluation(state, at);
+  for (const { num } of joined.flatMap((id) => stored.get(id) ?? [])) {
+    saveAtLocation(tx, { ...begun, num });
+  }
   const { num: first = 1 } = findNextStateNum(tx, {}) ?? {};
-  const { unreachableVia: _, ...begun } = newEvaluation(state, at);
   insertLocationStates(
     tx,
     joined
@@ -162,9 +163,7 @@ export function restartLocationStates(
 /** Returns the evaluation that a monitor had while only the server checked it. A location knows no parents. */
 function serverState(tx: Tx, monitorNum: number): Partial<LocationStateRow> {
   const found = findMonitorState(tx, { monitorNum });
-  if (!found || found.state === "unreachable") return {};
-  const { unreachableVia: _, ...columns } = evaluationOf(found);
-  return columns;
+  return !found || found.state === "unreachable" ? {} : evaluationOf(found);
 }
 
 /** Evaluation of a monitor at one of its locations, with the last result from there. */

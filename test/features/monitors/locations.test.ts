@@ -155,7 +155,7 @@ test("a server that runs no checks shows the contact of agents as the one that d
   const contactAt = clock.now();
   const agentsAfter = async (ms: number) => {
     await ctx.db.write((tx) => {
-      saveContact(tx, { id: berlin, contactAt, agentVersion: "0.3.0" });
+      saveContact(tx, { id: berlin, contactAt, agentVersion: "0.3.0", offlineSince: null });
       saveLiveness(tx, { at: contactAt + ms });
     });
     const { body } = await api.call(`/${monitor.id}`);

@@ -279,8 +279,7 @@ function evaluateAt(
 function save(tx: Tx, record: LocationRecord, evaluation: Evaluation): void {
   if (evaluation === record.evaluation) return;
   record.evaluation = evaluation;
-  const { unreachableVia: _, ...columns } = evaluation;
-  saveAtLocation(tx, { ...columns, num: record.row.num });
+  saveAtLocation(tx, { ...evaluation, num: record.row.num });
 }
 
 /** Returns the text that visitors may read, which names no location. */

@@ -138,7 +138,7 @@ export class AgentPresences implements AgentContacts {
     for (const [id, contact] of this.#contacts) {
       const { contactAt, agentVersion, hasNews, savedAt, isOffline } = contact;
       if (!hasNews || contactAt === undefined || (now - savedAt < SAVE_MS && !isOffline)) continue;
-      saveContact(tx, { id, contactAt: contactAt, agentVersion });
+      saveContact(tx, { id, contactAt, agentVersion, offlineSince: null });
       Object.assign(contact, { savedAt: now, hasNews: false, isOffline: false });
     }
   }
