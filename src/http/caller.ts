@@ -8,7 +8,7 @@ import { isKeyValue, keyState, missingScope } from "../features/keys/rules";
 import type { Scope } from "../features/keys/scopes";
 import type { LocationDirectory } from "../features/locations/tokens";
 import type { Charge, Limiter } from "../features/limits/limiter";
-import type { HeartbeatDirectory, TokenOwner } from "../features/monitors/tokens";
+import type { HeartbeatDirectory } from "../features/monitors/tokens";
 import type { ProxyUser } from "../features/users/identities";
 import { toProblem } from "./answers";
 import { findAnySession } from "./cookies";
@@ -102,8 +102,11 @@ export function createAuthorisation(
           return session ? { kind: "session", session } : signInRequired();
         }
         case "heartbeat": {
-          const owner = findHeartbeatMonitor(sources().heartbeats, request, route);
-          return owner instanceof Problem ? owner : { kind: "job", owner };
+          const { heartbeats } = sources();
+          return findByToken(request, route, MONITOR_TOKEN, (token) => {
+            const owner = heartbeats.find(token);
+            return owner && { kind: "job", owner };
+          });
         }
         case "imported-heartbeat": {
           const { heartbeats } = sources();
@@ -114,15 +117,20 @@ export function createAuthorisation(
           return ADDRESS_ONLY;
         }
         case "location": {
-          const locationId = findAgentLocation(sources().locations, request, route, now);
-          return locationId instanceof Problem ? locationId : { kind: "location", locationId };
+          const { locations } = sources();
+          return findByToken(request, route, LOCATION_TOKEN, (token) => {
+            const locationId = locations.find(token, now);
+            return locationId === undefined ? undefined : { kind: "location", locationId };
+          });
         }
         case "link": {
           const bucket = access.find(tokenInPath(request, route), { domain, now });
           return bucket instanceof Problem ? bucket : { kind: "link", bucket };
         }
         case "reporter":
-          return reporterProblem(access.isToken, request, route) ?? { kind: "reporter" };
+          return findByToken(request, route, REPORT_TOKEN, (token) =>
+            access.isToken(token) ? { kind: "reporter" } : undefined,
+          );
         default:
           return ADDRESS_ONLY;
       }
@@ -307,62 +315,39 @@ export function hasTokenInPath({ path }: Pick<DeclaredRoute, "path">): boolean {
   return path.split("/").includes(TOKEN_SEGMENT);
 }
 
-const UNKNOWN_TOKEN = "The heartbeat token is unknown: no monitor of this server has it.";
+/** Names of tokens that are no keys, and what is said of unknown ones. */
+const MONITOR_TOKEN = {
+  name: "the monitor's token",
+  unknown: "The heartbeat token is unknown: no monitor of this server has it.",
+};
+const LOCATION_TOKEN = {
+  name: "the token of the location",
+  unknown: "The token is not that of a location of this server, or has ended.",
+};
+const REPORT_TOKEN = {
+  name: "the token for reports",
+  unknown: "The token for reports about mails is unknown, or was replaced.",
+};
 
 /**
- * Returns the monitor whose token a heartbeat carries; for an unknown token a Problem: 404 if the
- * token is in the path, 401 if it is a bearer token.
+ * Returns the caller whose token is in the path of a request, or else its bearer token. For an unknown token a Problem: 404
+ * if the token is in the path, 401 if it is a bearer token.
  */
-function findHeartbeatMonitor(
-  heartbeats: HeartbeatDirectory,
+function findByToken(
   request: Request,
   route: DeclaredRoute,
-): TokenOwner | Problem {
-  const token = tokenOfRoute(request, route, "the monitor's token");
-  if (token instanceof Problem) return token;
-  return heartbeats.find(token) ?? unknownToken(route, UNKNOWN_TOKEN);
-}
-
-const UNKNOWN_LOCATION_TOKEN = "The token is not that of a location of this server, or has ended.";
-
-/** Returns the id of the location whose token an agent presents; a Problem for any other. */
-function findAgentLocation(
-  locations: LocationDirectory,
-  request: Request,
-  route: DeclaredRoute,
-  now: number,
-): string | Problem {
-  const token = tokenOfRoute(request, route, "the token of the location");
-  if (token instanceof Problem) return token;
-  return locations.find(token, now) ?? unknownToken(route, UNKNOWN_LOCATION_TOKEN);
-}
-
-const UNKNOWN_REPORT_TOKEN = "The token for reports about mails is unknown, or was replaced.";
-
-/** Returns the problem of a request without the token for reports about mails, like that of a heartbeat. */
-function reporterProblem(
-  isToken: (token: string) => boolean,
-  request: Request,
-  route: DeclaredRoute,
-): Problem | undefined {
-  const token = tokenOfRoute(request, route, "the token for reports");
-  if (token instanceof Problem) return token;
-  return isToken(token) ? undefined : unknownToken(route, UNKNOWN_REPORT_TOKEN);
-}
-
-/** Returns the token in the path of a route, or else the bearer token; a Problem without one. */
-function tokenOfRoute(request: Request, route: DeclaredRoute, what: string): string | Problem {
-  if (hasTokenInPath(route)) return tokenInPath(request, route);
+  { name, unknown }: typeof MONITOR_TOKEN,
+  find: (token: string) => Caller | undefined,
+): Caller | Problem {
+  if (hasTokenInPath(route)) {
+    return find(tokenInPath(request, route)) ?? new Problem("not_found", unknown);
+  }
   const header = request.headers.get("authorization");
   const token = header === null ? undefined : readBearerToken(header);
-  return (
-    token ?? challenge("missing_key", `Send ${what} in the header Authorization: Bearer <TOKEN>.`)
-  );
-}
-
-function unknownToken(route: DeclaredRoute, detail: string): Problem {
-  if (hasTokenInPath(route)) return new Problem("not_found", detail);
-  return challenge("invalid_key", detail, `, error="invalid_token"`);
+  if (token === undefined) {
+    return challenge("missing_key", `Send ${name} in the header Authorization: Bearer <TOKEN>.`);
+  }
+  return find(token) ?? challenge("invalid_key", unknown, `, error="invalid_token"`);
 }
 
 function noRoute(method: string, allowed: readonly string[]): Problem {
