@@ -33,7 +33,7 @@ export interface MonitorLocation {
 }
 
 /** The server as a location. */
-export const SERVER: MonitorLocation = { id: LOCAL, ref: LOCAL, name: LOCAL };
+const SERVER: MonitorLocation = { id: LOCAL, ref: LOCAL, name: LOCAL };
 
 /** Returns true for types that are checked from somewhere: others wait for reports, or cannot be checked. */
 export function hasLocations(type: MonitorType): boolean {
@@ -87,7 +87,9 @@ function findLocationId(reader: Reader, reference: string): string | undefined {
   return found?.id;
 }
 
-/** Returns the locations of monitors by their ids, in one statement for any number; none if only the server checks them. */
+/**
+ * Returns the locations of monitors by their ids, in one statement for any number; none if only the server checks them.
+ */
 export function readMonitorLocations(
   reader: Reader,
   rows: readonly Pick<MonitorRow, "type" | "locations">[],

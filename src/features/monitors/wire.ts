@@ -198,7 +198,7 @@ const MonitorAtLocation = Type.Object(
   },
   { title: "MonitorAtLocation" },
 );
-export type MonitorAtLocation = Static<typeof MonitorAtLocation>;
+type MonitorAtLocation = Static<typeof MonitorAtLocation>;
 
 const AtLocations = Type.Optional(
   Type.Array(MonitorAtLocation, {

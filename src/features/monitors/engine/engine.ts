@@ -89,7 +89,7 @@ const TRIAL_MIN_MS = ANSWER_MAX_MS - SHORT_TIMEOUT_MS;
 /** Time after a stall until its checks are repeated, in which what waited is read. */
 const REPEAT_AFTER_MS = SECOND_MS;
 
-export interface MonitoringOptions extends Omit<ProberOptions, "stalls"> {
+interface MonitoringOptions extends Omit<ProberOptions, "stalls"> {
   /** Alarms of this server. */
   alarms?: Pick<Alarms, "raise" | "clear">;
   /** True to repeat checks during which this process stood still. */
@@ -318,9 +318,9 @@ class Engine implements Monitoring {
     this.#scheduler.begin(scheduled);
     const { version, heartbeatAt, job } = scheduled;
     const epoch = this.#epoch;
-    const isKept = () => this.#registry.ofNum(scheduled.num) === scheduled && !scheduled.isPaused;
     const isOutdated = () => version !== scheduled.version || epoch !== this.#epoch;
-    const isCurrent = () => isKept() && !isOutdated() && scheduled.heartbeatAt === heartbeatAt;
+    const isCurrent = () =>
+      this.#isKept(scheduled) && !isOutdated() && scheduled.heartbeatAt === heartbeatAt;
 
     this.#stalls.begin();
     const begin = this.#results.begin(scheduled);
@@ -370,30 +370,41 @@ class Engine implements Monitoring {
       else if (isHeld && !job) {
         this.#scheduler.after(scheduled, this.#network.recheckMs(scheduled));
       } else this.#scheduler.next(scheduled, needsRecheck, begin.at);
-    } else {
-      this.#discardUncounted(scheduled);
-      if (!isKept()) {
-        steps?.discard();
-        this.#releaseWaiters(scheduled);
-        this.#dependencies.release(scheduled, false);
-      } else if (job) {
-        // A deadline may have moved with a change, or while the server was offline. Otherwise the job has called
-        // while the server checked its network, or may have called during a stall.
-        if (isOutdated()) this.#scheduler.first(scheduled);
-        else this.#scheduler.resume(scheduled);
-      } else if (isSpoiled()) {
-        // Callers that wait get the result of the repetition.
-        this.#figures.discardedForStall();
-        steps?.restart();
-        this.#repeated.set(scheduled, steps);
-        this.#scheduler.after(scheduled, REPEAT_AFTER_MS);
-      } else {
-        // A check that started before a change of its monitor, or before the server was offline, is repeated.
-        steps?.discard();
-        this.#scheduler.after(scheduled, 0);
-      }
-    }
+    } else this.#discard(scheduled, steps, { isOutdated: isOutdated(), isSpoiled: isSpoiled() });
     this.#beginDue();
+  }
+
+  #isKept(scheduled: ScheduledMonitor): boolean {
+    return this.#registry.ofNum(scheduled.num) === scheduled && !scheduled.isPaused;
+  }
+
+  /** Discards a check that does not count, and schedules the next one. */
+  #discard(
+    scheduled: ScheduledMonitor,
+    steps: StepRecorder | undefined,
+    { isOutdated, isSpoiled }: { isOutdated: boolean; isSpoiled: boolean },
+  ): void {
+    this.#discardUncounted(scheduled);
+    if (!this.#isKept(scheduled)) {
+      steps?.discard();
+      this.#releaseWaiters(scheduled);
+      this.#dependencies.release(scheduled, false);
+    } else if (scheduled.job) {
+      // A deadline may have moved with a change, or while the server was offline. Otherwise the job has called while the
+      // server checked its network, or may have called during a stall.
+      if (isOutdated) this.#scheduler.first(scheduled);
+      else this.#scheduler.resume(scheduled);
+    } else if (isSpoiled) {
+      // Callers that wait get the result of the repetition.
+      this.#figures.discardedForStall();
+      steps?.restart();
+      this.#repeated.set(scheduled, steps);
+      this.#scheduler.after(scheduled, REPEAT_AFTER_MS);
+    } else {
+      // A check that started before a change of its monitor, or before the server was offline, is repeated.
+      steps?.discard();
+      this.#scheduler.after(scheduled, 0);
+    }
   }
 
   /** Returns true if a result is held, since this server may have lost its network. May wait. */
