@@ -1,6 +1,6 @@
 /*
- * The agent of a location: the engine of the server, on a database in memory. The server says what to check, and gets the
- * results. Nothing of that is written to a disk.
+ * The agent of a location: the engine of the server, on a database in memory. The server says what to check, and gets
+ * the results. Nothing of that is written to a disk.
  */
 import type { Config } from "../base/config/options";
 import { Problem } from "../base/errors";

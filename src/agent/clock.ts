@@ -15,8 +15,8 @@ export interface SteadyClock extends Clock {
 }
 
 /**
- * Creates the clock of an agent: `now` counts from a time that the server gave, since the clock of the machine may be wrong
- * or be set. It includes times in which the machine slept, which the monotonic clock of Linux leaves out.
+ * Creates the clock of an agent: `now` counts from a time that the server gave, since the clock of the machine may be
+ * wrong or be set. It includes times in which the machine slept, which the monotonic clock of Linux leaves out.
  */
 export function createSteadyClock(clock = systemClock(), readUptime = uptime): SteadyClock {
   const asleep = () => readUptime() * SECOND_MS - clock.monotonic();

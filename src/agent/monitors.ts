@@ -18,8 +18,8 @@ import { deleteAgentMonitor, listAgentMonitors } from "./store";
 const PER_TRANSACTION = 250;
 
 /**
- * Makes the monitors of the engine those of a list. `down` has the ids of those that are known to be down from here, whose
- * failures need no second look at the network.
+ * Makes the monitors of the engine those of a list. `down` has the ids of those that are known to be down from here,
+ * whose failures need no second look at the network.
  */
 export async function replaceMonitors(
   ctx: Ctx,

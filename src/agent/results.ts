@@ -28,8 +28,8 @@ const UNREADABLE: ReadonlySet<number> = new Set([400, 413, 422]);
 const NO_CONTACT = "The location had no contact with the server.";
 
 /**
- * Sends the entries of the engine to the server. Each keeps its number when it is sent again. Results that have waited for
- * ten minutes are dropped; the first of each monitor then says that the time since is without data.
+ * Sends the entries of the engine to the server. Each keeps its number when it is sent again. Results that have waited
+ * for ten minutes are dropped; the first of each monitor then says that the time since is without data.
  */
 export class Results {
   readonly #ctx: Ctx;

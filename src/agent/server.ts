@@ -80,8 +80,8 @@ export class Server {
   }
 
   /**
-   * Sends a batch. Rejects with `unavailable` if it is to be sent again, and with `RejectedRequest` for a batch that the server
-   * cannot read.
+   * Sends a batch. Rejects with `unavailable` if it is to be sent again, and with `RejectedRequest` for a batch that
+   * the server cannot read.
    */
   async send(batch: SentResults): Promise<Static<typeof ResultsAnswer>> {
     const request = {

@@ -1,6 +1,6 @@
 /*
- * Locations, contact and tokens of their agents, and the monitors that name them. None is hot: the work of agents is read
- * after a change of a monitor, by the index of the locations of monitors.
+ * Locations, contact and tokens of their agents, and the monitors that name them. None is hot: the work of agents is
+ * read after a change of a monitor, by the index of the locations of monitors.
  */
 import { and, asc, eq, isNull, ne, sql } from "drizzle-orm";
 import { deleteBy, findBy, listBy, setBy } from "../../db/rows";
@@ -99,8 +99,8 @@ export const endTokensAt = mutate((orm, $: { locationId: string; endsAt: number 
 );
 
 /**
- * Joins evaluations at locations with their monitors. Rows of a location stay when a monitor leaves it; only monitors that
- * name it count.
+ * Joins evaluations at locations with their monitors. Rows of a location stay when a monitor leaves it; only monitors
+ * that name it count.
  */
 const isNamed = and(
   eq(monitors.num, locationStates.monitorNum),

@@ -6,7 +6,9 @@ import { isCompatible } from "../locations/agent-wire";
 import { findLocation, type LocationRow } from "../locations/store";
 import { findLiveness } from "./spans-store";
 
-/** Contact with the agent of a location: none for 90 seconds, and none for 10 minutes more, after which it is left out. */
+/**
+ * Contact with the agent of a location: none for 90 seconds, and none for 10 minutes more, after which it is left out.
+ */
 export type Presence = "present" | "silent" | "left_out";
 
 const SILENT_MS = 90 * SECOND_MS;
@@ -19,8 +21,8 @@ export function presenceAfter(silenceMs: number): Presence {
 }
 
 /**
- * Returns a function that tells the silence of an agent by its row, in ms. Silences are counted up to the last liveness of
- * a server that runs checks, so that its own absence is none of theirs.
+ * Returns a function that computes the silence of an agent from its row, in ms. Silences end at the last liveness of a
+ * server that runs checks, so that its own absence is none of theirs.
  */
 export function storedSilences({ db, clock }: Pick<Ctx, "db" | "clock">) {
   const seenAt = findLiveness(db, {})?.at ?? clock.now();

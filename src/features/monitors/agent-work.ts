@@ -1,6 +1,6 @@
 /*
- * The work of agents: the monitors of a location with what their checks need. A monitor becomes text once per change, and
- * the list of a location is compared by its entity tag. Polls wait until it changes.
+ * The work of agents: the monitors of a location with what their checks need. A monitor becomes text once per change,
+ * and the list of a location is compared by its entity tag. Polls wait until it changes.
  */
 import { setImmediate } from "node:timers/promises";
 import type { Timer } from "../../base/clock";

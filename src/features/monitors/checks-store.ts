@@ -1,7 +1,7 @@
 /*
  * Results of checks, and the rollups made of them: of monitors by this server, and of their evaluations at other
- * locations. Runs often: `insertCheck` at every check, which writes one row by its key. Reads take a range of the primary
- * key, so their time does not depend on other monitors.
+ * locations. Runs often: `insertCheck` at every check, which writes one row by its key. Reads take a range of the
+ * primary key, so their time does not depend on other monitors.
  */
 import { and, asc, desc, eq, gt, gte, lt, ne, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";

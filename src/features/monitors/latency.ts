@@ -264,8 +264,8 @@ export function sparklinesOf(
 }
 
 /**
- * Returns rows of some monitors at all their locations by the numbers of the monitors. `read` gets the statements of some of
- * them, and their numbers as a JSON list.
+ * Returns rows of some monitors at all their locations by the numbers of the monitors. `read` gets the statements of
+ * some of them, and their numbers as a JSON list.
  */
 function readEach<Row extends { monitorNum: number }>(
   series: ReadonlyMap<number, readonly Series[]>,

@@ -60,11 +60,11 @@ export interface CheckNowResult extends CheckRow {
 export interface Monitoring extends AgentContacts {
   /**
    * Checks a monitor now, whether it is due or not; the result counts as any other. If this process stood still
-   * meanwhile, the check is repeated once, and the result is the second one. Resolves when
-   * it is stored, or after 70 seconds with a failure that waits for the checks of parents; a check that has
-   * no result by then goes on, and the promise rejects with `unavailable`. Callers
-   * make sure that the monitor exists, does not wait for reports and is not paused. `steps` stays empty if a check
-   * had begun before, or if it is repeated because the monitor was changed meanwhile.
+   * meanwhile, the check is repeated once, and the result is the second one. Resolves when it is stored, or after 70
+   * seconds with a failure that waits for the checks of parents; a check that has no result by then goes on, and the
+   * promise rejects with `unavailable`. Callers make sure that the monitor exists, does not wait for reports and is not
+   * paused. `steps` stays empty if a check had begun before, or if it is repeated because the monitor was changed
+   * meanwhile.
    *
    * Other locations of the monitor are asked at the same time, and waited for. The result is that of this server, or
    * the first one of another location if it is none of the monitor's.
@@ -224,7 +224,10 @@ export interface Probe<Type extends MonitorType, Config extends object> {
   canOmitInterval?: boolean;
   /** Default of `failure_threshold`; 3 if omitted. */
   failureThreshold?: number;
-  /** True if the state follows from reports alone: no interval, thresholds of 1, nothing slow or inverted. Defaults to false. */
+  /**
+   * True if the state follows from reports alone: no interval, thresholds of 1, nothing slow or inverted. Defaults to
+   * false.
+   */
   isReported?: boolean;
   /** Defaults of the intervals and the shortest interval, in seconds; 60, 10 and 5 if omitted. */
   intervals?: { default: number; retry: number; least: number };

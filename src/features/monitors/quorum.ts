@@ -91,11 +91,13 @@ function firstSince(times: readonly number[], holds: (t: number) => boolean): nu
   return first;
 }
 
-/** ChangeContext of a change at a location. */
+/** Time of a change at a location, and what else decides. */
 interface ChangeContext {
   /** Time of the result, or of another change. */
   at: number;
-  /** Time before which no state begins by what was seen earlier, such as the last change of the locations that count. */
+  /**
+   * Time before which no state begins by what was seen earlier, such as the last change of the locations that count.
+   */
   notBefore: number;
   isInMaintenance: boolean;
   /** Id of a parent that fails. */
@@ -103,9 +105,9 @@ interface ChangeContext {
 }
 
 /**
- * Returns the evaluation of a monitor with several locations after a change at one of them, or the same object. Undecided
- * locations leave the state as it is, and a monitor pending after maintenance, a pause or a time without data. With a
- * failing parent it is unreachable as soon as enough locations fail.
+ * Returns the evaluation of a monitor with several locations after a change at one of them, or the same object.
+ * Undecided locations leave the state as it is, and a monitor pending after maintenance, a pause or a time without
+ * data. With a failing parent it is unreachable as soon as enough locations fail.
  */
 export function evaluateQuorum(
   before: Evaluation,

@@ -110,12 +110,12 @@ export function isFailing(
 }
 
 /**
- * Evaluates one more check. A monitor is down after `failureThreshold` consecutive failures and up
- * again after `successThreshold` successes, each dated from the first of them. Slow responses
- * degrade it the same way. A check that the server could not perform gives `no_data` at once, and
- * the next result starts new streaks. After failures that were held, a failure continues their streak. During maintenance of one of its components nothing counts. A
- * check that is older than the state, since the clock was set back, is dated at the start of the
- * state. A trouble that is known to have begun before the check is dated from its beginning.
+ * Evaluates one more check. A monitor is down after `failureThreshold` consecutive failures and up again after
+ * `successThreshold` successes, each dated from the first of them. Slow responses degrade it the same way. A check that
+ * the server could not perform gives `no_data` at once, and the next result starts new streaks. After failures that
+ * were held, a failure continues their streak. During maintenance of one of its components nothing counts. A check that
+ * is older than the state, since the clock was set back, is dated at the start of the state. A trouble that is known to
+ * have begun before the check is dated from its beginning.
  *
  * `failingParent` is the id of a parent for which `isFailing` is true. While there is one, a failed
  * check makes the monitor unreachable at once. Its failures are counted from zero when there is none,
@@ -144,7 +144,9 @@ export function evaluateCheck(
   return { ...result, ...transitionOf(evaluation.state, result.evaluation) };
 }
 
-/** Returns the time from which an observation counts. What began during maintenance or without data counts from its end. */
+/**
+ * Returns the time from which an observation counts. What began during maintenance or without data counts from its end.
+ */
 function beginningOf({ state }: Evaluation, { at, since = at, outcome }: Observation): number {
   const isWorse = outcome === "failed" ? isWatching(state) : state === "up" || state === "pending";
   return isWorse ? Math.min(at, since) : at;
