@@ -107,11 +107,7 @@ export class LocationWatch {
         return { number: result.number, entry: this.#entryOf(locationId, result, now) };
       })
       .sort((a, b) => a.number - b.number);
-    let rest: readonly Numbered[] = numbered;
-    while (rest.length > 0) {
-      // oxlint-disable-next-line no-await-in-loop
-      rest = await this.#takeSome(locationId, process, rest);
-    }
+    await this.#writeAll(locationId, process, numbered);
     await this.#noteVias(numbered);
   }
 
@@ -164,54 +160,51 @@ export class LocationWatch {
     }
   }
 
-  /** Writes the first of some results. Returns the rest. */
-  async #takeSome(
+  /**
+   * Writes results in batches. Those of a batch that cannot be written are written one by one, the one at fault without
+   * events and incidents; if that fails too it is dropped.
+   */
+  async #writeAll(
     locationId: string,
     process: string,
-    numbered: readonly Numbered[],
-    isPlain = false,
-  ): Promise<readonly Numbered[]> {
-    const batch = numbered.slice(0, BATCH);
-    try {
-      const { recorded, last } = await this.#write(locationId, process, batch, isPlain);
-      this.#noteTaken(locationId, process, last);
-      for (const each of recorded) this.#adopt(each);
-      return numbered.filter(({ number }) => number > last);
-    } catch (error) {
-      if (error instanceof Problem && error.code === "unavailable") throw error;
-      return this.#takeWithout(error, locationId, process, numbered, isPlain);
+    results: readonly Numbered[],
+  ): Promise<void> {
+    let rest = results;
+    let batch = rest.slice(0, BATCH);
+    let isPlain = false;
+    while (batch.length > 0) {
+      let last = batch.at(-1)?.number ?? 0;
+      try {
+        // oxlint-disable-next-line no-await-in-loop
+        last = await this.#writeBatch(locationId, process, batch, isPlain);
+      } catch (error) {
+        if (error instanceof Problem && error.code === "unavailable") throw error;
+        if (batch.length > 1 || !isPlain) {
+          isPlain = batch.length === 1;
+          batch = batch.slice(0, 1);
+          continue;
+        }
+        const { log } = this.#deps.ctx;
+        log.error(
+          { err: error, location: locationId },
+          "a result of a location could not be written",
+        );
+      }
+      rest = rest.filter(({ number }) => number > last);
+      batch = rest.slice(0, BATCH);
+      isPlain = false;
     }
   }
 
-  /** Takes results one by one, since one of a batch cannot be written; that one is dropped. Returns the rest. */
-  async #takeWithout(
-    error: unknown,
-    locationId: string,
-    process: string,
-    numbered: readonly Numbered[],
-    isPlain: boolean,
-  ): Promise<readonly Numbered[]> {
-    const [first, ...others] = numbered;
-    if (!first) return [];
-    if (others.length > 0) {
-      await this.#takeSome(locationId, process, [first]);
-      return others;
-    }
-    if (!isPlain) return this.#takeSome(locationId, process, [first], true);
-    const { log } = this.#deps.ctx;
-    log.error({ err: error, location: locationId }, "a result of a location could not be written");
-    return [];
-  }
-
-  /** Writes results in one transaction. Returns the number up to which they are taken. */
-  #write(
+  /** Writes results in one transaction, and adopts what follows. Returns the number up to which they are taken. */
+  async #writeBatch(
     locationId: string,
     process: string,
     batch: readonly Numbered[],
     isPlain: boolean,
-  ): Promise<{ recorded: Recorded[]; last: number }> {
+  ): Promise<number> {
     const { ctx, results } = this.#deps;
-    return ctx.db.write((tx) => {
+    const { recorded, last } = await ctx.db.write((tx) => {
       const whole = batch.at(-1)?.number ?? 0;
       const location = findLocation(tx, { id: locationId });
       if (!location) return { recorded: [], last: whole };
@@ -234,6 +227,9 @@ export class LocationWatch {
       if (taken > before) saveResultsTaken(tx, { id: locationId, process, resultsTaken: last });
       return { recorded, last };
     });
+    this.#noteTaken(locationId, process, last);
+    for (const each of recorded) this.#adopt(each);
+    return last;
   }
 
   #noteTaken(locationId: string, process: string, last: number): void {
