@@ -211,7 +211,15 @@ function openContext(config: Config, clock: SteadyClock): { ctx: Ctx; close(): v
 /** Resource of the size of core files. */
 const RLIMIT_CORE = 4;
 
-/** Keeps the system from writing the memory of this process to a disk if it crashes, since it contains secrets. */
+/** Operation that says if the memory of a process may be read by others of its user, and be dumped. */
+const PR_SET_DUMPABLE = 4;
+
+/**
+ * Keeps the system from writing the memory of this process to a disk if it crashes, since it contains secrets. Programs
+ * that take cores through a pipe, such as that of systemd, get them whatever the limit is, unless dumps are off.
+ */
 function forbidCores(): void {
-  loadLibc()?.setrlimit(RLIMIT_CORE, new BigUint64Array([0n, 0n]));
+  const library = loadLibc();
+  library?.setrlimit(RLIMIT_CORE, new BigUint64Array([0n, 0n]));
+  library?.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }

@@ -1,4 +1,4 @@
-/* Sockets of Linux by the C library, for what the runtime does not offer. */
+/* Sockets and processes of Linux by the C library, for what the runtime does not offer. */
 import type * as BunFfi from "bun:ffi";
 import { lazy } from "../base/lazy";
 
@@ -21,6 +21,7 @@ const FUNCTIONS = {
   clock_gettime: { args: ["i32", "ptr"], returns: "i32" },
   close: { args: ["i32"], returns: "i32" },
   setrlimit: { args: ["i32", "ptr"], returns: "i32" },
+  prctl: { args: ["i32", "u64", "u64", "u64", "u64"], returns: "i32" },
   __errno_location: { args: [], returns: "ptr" },
 } as const;
 
