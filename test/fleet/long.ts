@@ -4,6 +4,8 @@
  *     bun test/fleet/long.ts [--rounds N] [FILE…]
  *
  * Without files it runs all of `test/fleet/`, which takes hours, or with at most N rounds each less. The figures stay in a file whose path is printed.
+ * Other files work too if their tests use `test/support/fleet/long.ts`: `test/binary/agents.test.ts` has the faults of
+ * agents of locations, which take 20 minutes.
  *
  * The tests use real programs. valkey-server, or redis-server without it, nginx and haproxy come from Debian. Litestream, gofakes3
  * and versitygw are built from Go modules into ~/.cache/allclear-tests (or ALLCLEAR_TEST_CACHE) by the first test that

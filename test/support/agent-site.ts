@@ -5,6 +5,7 @@ import { rotateLocationToken } from "../../src/features/locations/locations";
 import { findLocationByRef } from "../../src/features/locations/store";
 import { openForCommand } from "../../src/installation";
 import { testConfig } from "./app";
+import { type AgentLink, startAgentLink } from "./agent-link";
 import { createInstallation, holds, type Installation, type Running, type Server } from "./binary";
 import { type Machine, startNetwork } from "./fleet/network";
 import { runCommand } from "./servers/server-process";
@@ -12,21 +13,50 @@ import { answerHosts } from "./outside-site";
 
 const PORT = 8080;
 const TARGET_PORT = 80;
+const PROCESSES = join(import.meta.dir, "processes");
 
 /** A secret of every monitor, which no file and no log of an agent may have. */
 export const SECRET = "s3cr3t-of-the-monitor-4711";
+
+/** Words of a command that lets a program leave a core, which an agent has to forbid. */
+export const WITH_CORES = ["sh", "-c", 'ulimit -c "$(ulimit -H -c)"; exec "$0" "$@"'];
 
 /** A monitor as the API shows it. */
 export interface SeenMonitor {
   id: string;
   name: string;
   state: string;
+  state_since: string;
   at_locations: {
     location: string;
     state: string;
     is_silent: boolean;
     last_check: { at: string } | null;
   }[];
+}
+
+/** A result as the API shows it. */
+export interface SeenCheck {
+  at: string;
+  outcome: string;
+  latency_ms: number | null;
+  message: string | null;
+  location: string;
+}
+
+/** An event about a monitor, by its message. */
+export interface SeenEvent {
+  type: string;
+  timestamp: string;
+  data: { name: string; outage: { started_at: string } | null };
+}
+
+/** Program of an agent that runs from the sources, which are slow to start. */
+export interface AgentProgram {
+  /** Version, if not that of the server. */
+  version?: string;
+  /** Error of the wall clock, in ms. */
+  clockOffsetMs?: number;
 }
 
 /** An agent on a machine of its own. */
@@ -38,13 +68,15 @@ export interface AgentMachine {
   agent: Running;
   /** Directory with the files of the agent: its working directory and its state. */
   directory: string;
-  /** Starts another process in the place of the last one. */
-  restart(): Promise<void>;
+  /** Starts another process in the place of the last one, with its program or another. */
+  restart(program?: AgentProgram): Promise<void>;
+  /** Sets the error of the wall clock of a program that has one, in ms. */
+  setClock(offsetMs: number): void;
   /** Replaces the token in the file of the agent. */
   writeToken(token: string): void;
-  /** Loses all packets to the target, and undoes it. */
-  loseTarget(): Promise<void>;
-  findTarget(): Promise<void>;
+  /** Loses all packets to the target of a monitor, the first one by default, and undoes it. */
+  loseTarget(monitor?: string): Promise<void>;
+  findTarget(monitor?: string): Promise<void>;
 }
 
 /** A server, a target and agents, each on a machine of its own: network namespaces, so nothing leaves the machine. */
@@ -54,31 +86,68 @@ export interface AgentSite extends AsyncDisposable {
   server: Server;
   serverMachine: Machine;
   agents: AgentMachine[];
+  /** Link through which the agents of a site with `isLinked` reach the server. */
+  link: AgentLink | undefined;
   /** Starts the server again. */
   startServer(): Promise<void>;
+  /** Sends a request to the server, from its own machine. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
   api<Body>(path: string, init?: { method?: string; json?: unknown }): Promise<Body>;
-  monitor(): Promise<SeenMonitor>;
-  /** Resolves to true once the monitor has a state; `places` are states by location. */
-  reaches(state: string, places?: Record<string, string>): Promise<boolean>;
-  /** Types of the events about monitors so far, oldest first, by the messages that came to the target. */
+  /** Returns a monitor, the first one by default. */
+  monitor(name?: string): Promise<SeenMonitor>;
+  /** Resolves to true once a monitor has a state; `places` are states by location. */
+  reaches(state: string, places?: Record<string, string>, monitor?: string): Promise<boolean>;
+  /** Returns the results of a monitor from a location, oldest first. */
+  history(location: string, monitor?: string): Promise<SeenCheck[]>;
+  /** Events about monitors so far, oldest first, by the messages that came to the targets. */
+  messages(): SeenEvent[];
+  /** Types of these events. */
   events(): string[];
   /** Replaces the token of a location, which ends at once, as an admin does. Returns the next one. */
   replaceToken(name: string): Promise<string>;
 }
 
-/** Opens the site with a monitor that the server and all agents check each second. */
+interface AgentSiteOptions {
+  isFromSources?: boolean;
+  downWhen?: string;
+  /** Names of the monitors. Each has a target with an address of its own. */
+  monitors?: readonly string[];
+  /** Programs of agents that are not that of the server. */
+  programs?: Readonly<Record<string, AgentProgram>>;
+  /** True if the agents reach the server through a link of the test. */
+  isLinked?: boolean;
+  /** Time after which the processes are killed, in ms. */
+  lifetimeMs?: number;
+}
+
+/** Opens the site with monitors that the server and all agents check every five seconds. */
 export async function openAgentSite(
   names: readonly string[],
   {
     isFromSources = false,
     downWhen = "majority",
-  }: { isFromSources?: boolean; downWhen?: string } = {},
+    monitors = ["Shop"],
+    programs = {},
+    isLinked = false,
+    lifetimeMs,
+  }: AgentSiteOptions = {},
 ): Promise<AgentSite> {
   await using stack = new AsyncDisposableStack();
   const network = stack.use(await startNetwork());
   const serverMachine = await network.addMachine();
   const target = await network.addMachine();
-  const site = stack.use(await createInstallation({ isFromSources }));
+  const targets = new Map<string, string>();
+  for (const [index, name] of monitors.entries()) {
+    // The first target has the address of its machine, and the others have the last ones of the network.
+    const address = index === 0 ? target.address : target.address.replace(/\d+$/, `${255 - index}`);
+    targets.set(name, address);
+    const words = ["ip", "address", "add", `${address}/24`, "dev", "eth0"];
+    if (index > 0) await runCommand(target.commandOf(words));
+  }
+  const targetOf = (monitor = monitors[0] ?? "") => targets.get(monitor) ?? "";
+  const site = stack.use(
+    await createInstallation({ isFromSources, ...(lifetimeMs !== undefined && { lifetimeMs }) }),
+  );
   const messages = await answerHosts(stack, target);
 
   const { value: key } = await site.createKey(
@@ -88,20 +157,20 @@ export async function openAgentSite(
   );
   const tokens = names.map((name) => ({ name, token: `${name}_${"x".repeat(40)}` }));
   const file = site.path("config.json");
-  const monitorInFile = {
-    name: "Shop",
+  const monitorsInFile = monitors.map((name) => ({
+    name,
     type: "http",
-    config: { url: `http://${target.address}:${TARGET_PORT}/`, headers: { "x-secret": SECRET } },
+    config: { url: `http://${targetOf(name)}:${TARGET_PORT}/`, headers: { "x-secret": SECRET } },
     interval_seconds: 5,
     retry_interval_seconds: 1,
-    timeout_ms: 1_000,
+    timeout_ms: 4_000,
     failure_threshold: 2,
     success_threshold: 1,
     locations: ["local", ...names],
     down_when: downWhen,
-  };
+  }));
   const locations = tokens.map(({ name, token }) => ({ name, ref: name, token }));
-  writeFileSync(file, JSON.stringify({ pages: [], locations, monitors: [monitorInFile] }));
+  writeFileSync(file, JSON.stringify({ pages: [], locations, monitors: monitorsInFile }));
   await site.output("apply", file);
 
   const startServer = () =>
@@ -111,6 +180,11 @@ export async function openAgentSite(
     });
   let server = await startServer();
   const unix = await serverMachine.open(PORT);
+  const link = isLinked ? stack.use(await startAgentLink(unix)) : undefined;
+  if (link) await network.publish(link.port);
+  const serverUrl = link
+    ? `http://${network.address}:${link.port}`
+    : `http://${serverMachine.address}:${PORT}`;
   const agents = await Promise.all(tokens.map(addAgent));
 
   async function addAgent({ name, token }: { name: string; token: string }): Promise<AgentMachine> {
@@ -119,17 +193,19 @@ export async function openAgentSite(
     mkdirSync(join(directory, "state"), { recursive: true });
     const tokenFile = site.path(`${name}.token`);
     writeFileSync(tokenFile, `${token}\n`, { mode: 0o600 });
+    const clockFile = site.path(`${name}.clock`);
+    let program = programs[name];
+    let agent: Running;
     const start = async () => {
-      const url = `http://${serverMachine.address}:${PORT}`;
-      const args = ["--server", url, "--allow-http", "--token-file", tokenFile];
-      const agent = site.start(["probe", ...args, "--state-dir", join(directory, "state")], {
-        within: machine.commandOf([]),
+      const args = ["--server", serverUrl, "--allow-http", "--token-file", tokenFile];
+      agent = site.start(["probe", ...args, "--state-dir", join(directory, "state")], {
+        within: machine.commandOf(WITH_CORES),
         cwd: directory,
+        ...(program && { program: commandOf(program, clockFile) }),
       });
-      await agent.untilError(/checks for/);
-      return agent;
+      await agent.untilError(/checks for|must be at most one minor version apart/);
     };
-    let agent = await start();
+    await start();
     return {
       name,
       token,
@@ -138,22 +214,28 @@ export async function openAgentSite(
       get agent() {
         return agent;
       },
-      async restart() {
-        agent = await start();
+      async restart(next = program) {
+        program = next;
+        await start();
+      },
+      setClock(offsetMs) {
+        writeFileSync(clockFile, String(offsetMs));
+        agent.signal("SIGUSR2");
       },
       writeToken: (next) => writeFileSync(tokenFile, `${next}\n`),
-      loseTarget: () => route(machine, "add", target.address),
-      findTarget: () => route(machine, "del", target.address),
+      loseTarget: (monitor) => route(machine, "add", targetOf(monitor)),
+      findTarget: (monitor) => route(machine, "del", targetOf(monitor)),
     };
   }
 
+  const fetchHere = (path: string, init: RequestInit = {}) =>
+    fetch(server.url + path, { redirect: "manual", ...init, unix });
   const api = async <Body>(
     path: string,
     { method = "GET", json }: { method?: string; json?: unknown } = {},
   ): Promise<Body> => {
-    const answer = await fetch(`http://localhost:${PORT}${path}`, {
+    const answer = await fetchHere(path, {
       method,
-      unix,
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
       ...(json !== undefined && { body: JSON.stringify(json) }),
     });
@@ -169,8 +251,11 @@ export async function openAgentSite(
     },
   });
   const { data } = await api<{ data: SeenMonitor[] }>("/api/v1/monitors");
-  const id = data[0]?.id ?? "";
-  const monitor = () => api<SeenMonitor>(`/api/v1/monitors/${id}`);
+  const ids = new Map(data.map(({ name, id }) => [name, id]));
+  const pathOf = (name = monitors[0] ?? "") => `/api/v1/monitors/${ids.get(name)}`;
+  const monitor = (name?: string) => api<SeenMonitor>(pathOf(name));
+  /** A message that was sent again, since the server was killed before it knew the answer, is left out. */
+  const seenEvents = () => [...new Set(messages())].map((body) => JSON.parse(body) as SeenEvent);
   const owned = stack.move();
 
   return {
@@ -180,9 +265,11 @@ export async function openAgentSite(
     },
     serverMachine,
     agents,
+    link,
     async startServer() {
       server = await startServer();
     },
+    fetch: fetchHere,
     api,
     monitor,
     async replaceToken(name) {
@@ -197,18 +284,40 @@ export async function openAgentSite(
         opened.close();
       }
     },
-    reaches: (state, places = {}) =>
+    reaches: (state, places = {}, name) =>
       holds(async () => {
-        const seen = await monitor().catch(() => undefined);
+        const seen = await monitor(name).catch(() => undefined);
         const there = new Map(seen?.at_locations.map((each) => [each.location, each.state]));
         return (
           seen?.state === state &&
           Object.entries(places).every(([place, expected]) => there.get(place) === expected)
         );
       }),
-    events: () => messages().map((body) => (JSON.parse(body) as { type: string }).type),
+    async history(location, name) {
+      const checks: SeenCheck[] = [];
+      let cursor: string | null = "";
+      while (cursor !== null) {
+        const query = new URLSearchParams({ location, limit: "100", ...(cursor && { cursor }) });
+        const page: { data: SeenCheck[]; next_cursor: string | null } = await api(
+          `${pathOf(name)}/checks?${query}`,
+        );
+        checks.push(...page.data);
+        cursor = page.next_cursor;
+      }
+      return checks.reverse();
+    },
+    messages: seenEvents,
+    events: () => seenEvents().map(({ type }) => type),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+/** Returns the command that runs a program from the sources. */
+function commandOf({ version, clockOffsetMs }: AgentProgram, clockFile: string): string[] {
+  const bun = process.execPath;
+  if (version !== undefined) return [bun, join(PROCESSES, "allclear-as.ts"), version];
+  writeFileSync(clockFile, String(clockOffsetMs ?? 0));
+  return [bun, join(PROCESSES, "allclear-at.ts"), clockFile];
 }
 
 /** Adds or removes the route by which all packets to an address are lost. */

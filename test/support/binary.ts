@@ -9,9 +9,6 @@ export const PROCESS_TEST_MS = 10 * 60_000;
 /** Time after which a condition is taken never to hold, in milliseconds: less than the limit of a test. */
 export const HANGS_MS = PROCESS_TEST_MS / 2;
 
-/** Time after which a test's process is killed, in milliseconds. */
-const LIFETIME_MS = PROCESS_TEST_MS;
-
 let building: Promise<string> | undefined;
 
 /** Returns the path of the executable, built from the sources once per test run. */
@@ -53,6 +50,8 @@ interface ProcessOptions {
   descriptors?: number;
   /** Words of a command that runs the executable, such as in another network. */
   within?: readonly string[];
+  /** Command that runs instead of the executable. */
+  program?: readonly string[];
 }
 
 interface ServeOptions extends ProcessOptions {
@@ -114,13 +113,19 @@ export interface Installation extends AsyncDisposable {
 
 /**
  * Creates an installation. `isFromSources` runs `src/main.ts` instead of the executable, and `built` another one. `userId` runs a copy of
- * the executable as this user, which only root can do.
+ * the executable as this user, which only root can do. Its processes are killed after `lifetimeMs`.
  */
 export async function createInstallation({
   isFromSources = false,
   built,
   userId,
-}: { isFromSources?: boolean; built?: string; userId?: number } = {}): Promise<Installation> {
+  lifetimeMs = PROCESS_TEST_MS,
+}: {
+  isFromSources?: boolean;
+  built?: string;
+  userId?: number;
+  lifetimeMs?: number;
+} = {}): Promise<Installation> {
   const command = isFromSources
     ? [process.execPath, join(ROOT, "src/main.ts")]
     : [built ?? (await executable())];
@@ -143,11 +148,11 @@ export async function createInstallation({
 
   function start(
     args: string[],
-    { cwd = workDir, env = {}, descriptors, within = [] }: ProcessOptions,
+    { cwd = workDir, env = {}, descriptors, within = [], program = command }: ProcessOptions,
   ) {
     const limited = ["sh", "-c", `ulimit -n ${descriptors}; exec "$0" "$@"`];
     const before = [...within, ...(descriptors === undefined ? [] : limited)];
-    const child = Bun.spawn([...before, ...command, ...args], {
+    const child = Bun.spawn([...before, ...program, ...args], {
       cwd,
       env: {
         PATH: process.env.PATH ?? "",
@@ -158,7 +163,7 @@ export async function createInstallation({
       stdin: "ignore",
       stdout: "pipe",
       stderr: "pipe",
-      timeout: LIFETIME_MS,
+      timeout: lifetimeMs,
       killSignal: "SIGKILL",
     });
     started.add(child);
