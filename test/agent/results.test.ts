@@ -17,8 +17,11 @@ function createSite() {
   const clock = createTestClock();
   const sent: SentResults[] = [];
   const failures: Error[] = [];
+  /** Times that the next answers take, in ms. */
+  const delays: number[] = [];
   const server = {
     send: async (batch: SentResults) => {
+      await clock.advance(delays.shift() ?? 0);
       const failure = failures.shift();
       if (failure) throw failure;
       sent.push(structuredClone(batch));
@@ -38,7 +41,7 @@ function createSite() {
       ...more,
     }) as Entry;
   const results = new Results(ctx, server);
-  return { clock, sent, failures, results, entryOf };
+  return { clock, sent, failures, delays, results, entryOf };
 }
 
 const numbersOf = (batches: readonly SentResults[]) =>
@@ -81,6 +84,37 @@ describe("results of an agent", () => {
     await expect(results.store([...entries, entryOf(3)])).rejects.toThrow("no server");
     await results.store([...entries, entryOf(4)]);
     expect(numbersOf(sent)).toEqual([1, 2, 4]);
+  });
+
+  test("a failure is doubtful if its check began before the contact with the server was back", async () => {
+    const { clock, sent, failures, results, entryOf, delays } = createSite();
+    const failed = (num: number) => entryOf(num, { outcome: "failed", latencyMs: null });
+    const doubtful = () =>
+      sent.at(-1)?.results.map(({ is_cut_off: isCutOff }) => isCutOff ?? false);
+    await results.store([failed(1)]);
+    expect(doubtful()).toEqual([false]);
+    failures.push(unavailable("no server", 1));
+    const waiting = [failed(1), entryOf(2)];
+    await expect(results.store(waiting)).rejects.toThrow("no server");
+    await clock.advance(10_000);
+    const underWay = failed(3);
+    await clock.advance(10_000);
+    // Whether the server is there is known after its answer.
+    await results.store([...waiting, underWay]);
+    expect(doubtful()).toEqual([true, false, true]);
+    await results.store([underWay]);
+    expect(doubtful()).toEqual([true]);
+    await clock.advance(1);
+    // A batch that took long was held up by the network.
+    const before = failed(4);
+    delays.push(6_000);
+    await results.store([failed(5)]);
+    expect(doubtful()).toEqual([false]);
+    await results.store([before, failed(6)]);
+    expect(doubtful()).toEqual([true, false]);
+    for (const result of sent.flatMap(({ results: batch }) => batch)) {
+      expect(schemaErrors(AgentResult, result)).toEqual([]);
+    }
   });
 
   test("a refused token or version is waited for, and a batch that cannot be read is not", async () => {

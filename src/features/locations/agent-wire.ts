@@ -62,6 +62,8 @@ export const AgentResult = Type.Object({
   age_ms: Age,
   outcome: OneOf(CHECK_OUTCOMES),
   is_held: Type.Optional(Type.Boolean()),
+  /** True if the agent was cut off from the server since the check began, so that its own network may be at fault. */
+  is_cut_off: Type.Optional(Type.Boolean()),
   is_degraded: Type.Optional(Type.Boolean()),
   /** Age of the beginning of what was observed. */
   since_age_ms: Type.Optional(Type.Number({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),

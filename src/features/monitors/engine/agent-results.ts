@@ -1,6 +1,6 @@
 import { Problem } from "../../../base/errors";
 import { LOCAL, type MonitorState } from "../../../base/status";
-import { DAY_MS, MINUTE_MS, toIso } from "../../../base/time";
+import { DAY_MS, MINUTE_MS, SECOND_MS, toIso } from "../../../base/time";
 import type { Ctx } from "../../../context";
 import { type AgentResult, RESULT_AGE_MAX_MS } from "../../locations/agent-wire";
 import type { CheckRequests } from "../../locations/check-requests";
@@ -10,6 +10,7 @@ import { hasSaid } from "../quorum";
 import type { Evaluation } from "../rules";
 import { noteVia } from "../via";
 import type { Entry } from "./entry";
+import { isDoubtful } from "./multi-location";
 import { type Recorded, recordEntries } from "./record";
 import {
   type Dependencies,
@@ -26,6 +27,9 @@ const BATCH = 250;
 
 /** Age from which the result of a check is not taken: it has waited too long at its agent, or on its way. */
 const CHECK_AGE_MAX_MS = RESULT_AGE_MAX_MS + 2 * MINUTE_MS;
+
+/** Time in which the result of an agent's check arrives after the check has ended. */
+const DECIDES_WITHIN_MS = 15 * SECOND_MS;
 
 /** Processes of the agent of a location whose last results are known. */
 const PROCESSES_MAX = 4;
@@ -55,6 +59,8 @@ export class LocationWatch {
   readonly #taken = new Map<string, Map<string, number>>();
   /** Requested checks of all other locations of a monitor that have no result yet. */
   readonly #asked = new Map<ScheduledMonitor, Promise<void>>();
+  /** Monitors with doubtful failures, by location and id, with the time (monotonic) at which these count in any case. */
+  readonly #doubtful = new Map<string, { id: string; until: number }>();
   /** True if a location may have got another name, or may be deleted. */
   #isStale = false;
 
@@ -80,7 +86,10 @@ export class LocationWatch {
     if (isFirst) for (const id of this.presences.leftOut) this.#leaveOut(id);
     for (const each of multiLocation) {
       if (each.multiLocation) each.multiLocation.hasChanged = false;
-      if (!isFirst && !each.isPaused) this.#reevaluate(each);
+      if (each.isPaused) continue;
+      if (!isFirst) this.#reevaluate(each);
+      // An earlier process may have waited for the result after a doubtful failure.
+      else if (failsSomewhere(each)) this.#deps.results.addQuorumEntry(each);
     }
   }
 
@@ -97,6 +106,8 @@ export class LocationWatch {
       if (presence === "left_out") this.#leaveOut(id);
       else this.#cameOrWent(id);
     }
+    const now = this.#deps.ctx.clock.monotonic();
+    for (const [key, { until }] of this.#doubtful) if (until <= now) this.#endDoubt(key);
   }
 
   /** Takes the results of the process of an agent. Resolves after they are stored. */
@@ -248,6 +259,30 @@ export class LocationWatch {
     adoptEvaluation(recorded);
     this.#deps.hadChange(scheduled, before);
     if (recorded.needsParents) void this.#checkParents(recorded.entry);
+    this.#noteDoubt(recorded.entry);
+  }
+
+  /** Notes a doubtful failure, or has the monitor evaluated again after the result that follows it. */
+  #noteDoubt(entry: Entry): void {
+    const { scheduled, location, kind } = entry;
+    const key = `${location} ${scheduled.id}`;
+    if (!isDoubtful(entry)) {
+      if (kind === "check") this.#endDoubt(key);
+      return;
+    }
+    // An agent with a bad connection may be cut off again and again.
+    if (this.#doubtful.has(key)) return;
+    const waitMs = scheduled.intervalMs + scheduled.timeoutMs + DECIDES_WITHIN_MS;
+    const until = this.#deps.ctx.clock.monotonic() + waitMs;
+    this.#doubtful.set(key, { id: scheduled.id, until });
+  }
+
+  #endDoubt(key: string): void {
+    const doubt = this.#doubtful.get(key);
+    if (!this.#doubtful.delete(key) || !doubt) return;
+    const scheduled = this.#deps.registry.find(doubt.id);
+    if (scheduled?.multiLocation && !scheduled.isPaused)
+      this.#deps.results.addQuorumEntry(scheduled);
   }
 
   /** Has the parents of a monitor checked, which fails at enough locations, and evaluates it again then. */
@@ -310,7 +345,7 @@ export class LocationWatch {
     // Agents drop them, and what is rolled up does not change.
     if (kind === "check" && ageMs > CHECK_AGE_MAX_MS) return undefined;
     const at = Math.round(now - ageMs);
-    const { since_age_ms: sinceAgeMs, is_held: isHeld } = result;
+    const { since_age_ms: sinceAgeMs, is_held: isHeld, is_cut_off: isCutOff } = result;
     return {
       kind,
       scheduled,
@@ -327,6 +362,7 @@ export class LocationWatch {
       isDegraded: result.is_degraded,
       since: sinceAgeMs === undefined ? undefined : Math.round(now - sinceAgeMs),
       ...(isHeld && { isHeld }),
+      ...(isCutOff && { isCutOff }),
       ...(certificate && {
         certificate: {
           host: certificate.host,
@@ -337,4 +373,9 @@ export class LocationWatch {
       }),
     };
   }
+}
+
+/** Returns true if a monitor fails at one of its locations. */
+function failsSomewhere({ multiLocation }: ScheduledMonitor): boolean {
+  return [...(multiLocation?.evaluations.values() ?? [])].some(({ state }) => state === "down");
 }

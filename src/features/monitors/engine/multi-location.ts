@@ -220,8 +220,10 @@ export function evaluateMultiLocation(
   const isFailing = agreement.failingSince !== undefined && !isInMaintenance;
   const parent = isFailing ? findParent() : undefined;
   const wasDown = before.state === "down";
-  const needsParents = isFailing && hasParents && !parent && !wasDown && !entry.hasAskedParents;
-  if (isOver || needsParents) {
+  const isUnsure = isDoubtful(entry) && !wasDown;
+  const lacksParents = isFailing && hasParents && !parent && !wasDown && !entry.hasAskedParents;
+  const needsParents = lacksParents && !isUnsure;
+  if (isOver || isUnsure || needsParents) {
     return { evaluation: before, atLocations: evaluationsOf(records), message: null, needsParents };
   }
   const evaluation = evaluateQuorum(before, agreement, {
@@ -245,6 +247,14 @@ export function evaluateMultiLocation(
   if (parent) return { ...result, message: `Unreachable through “${parent.name}”.` };
   const message = messageOf(tx, entry, multiLocation, evaluation.state, locationContext);
   return { ...result, message, publicMessage: publicMessageOf(entry) };
+}
+
+/**
+ * Returns true for a failure that may be that of the agent's own network: it brings no monitor down. The next result from
+ * there decides.
+ */
+export function isDoubtful({ isCutOff, outcome }: Entry): boolean {
+  return isCutOff === true && outcome === "failed";
 }
 
 /** States that stay as long as nothing changes at any location. */

@@ -335,6 +335,81 @@ describe("the results of an agent", () => {
     expect(berlin.resultCount(id)).toBe(2);
   });
 
+  describe("failures of a location that was cut off, with which most locations would fail,", () => {
+    const CUT_OFF = { outcome: "failed", is_cut_off: true } as const;
+
+    /** Has one of three locations fail, and then another one that was cut off. */
+    async function openCutOff() {
+      const opened = await openSite(["berlin", "oregon"], { interval_seconds: 60 });
+      const [berlin, oregon] = opened.agents as [TestAgent, TestAgent];
+      await opened.reportAll(".");
+      await berlin.report(opened.id, "!!!");
+      await opened.site.clock.advance(SECOND_MS);
+      await oregon.send(opened.id, CUT_OFF, CUT_OFF, CUT_OFF);
+      expect([opened.state(), oregon.state(opened.id)]).toEqual(["up", "down"]);
+      return { ...opened, berlin, oregon };
+    }
+
+    test("bring nothing down if the next check succeeds", async () => {
+      await using opened = await openCutOff();
+      const { site, oregon, id, state } = opened;
+      await oregon.report(id, ".");
+      await site.clock.advance(2 * MINUTE_MS);
+      expect([state(), oregon.state(id)]).toEqual(["up", "up"]);
+      expect(site.eventTypes()).toEqual([]);
+      expect(oregon.resultCount(id)).toBe(5);
+    });
+
+    test("count once the next check fails as well, from their own times on", async () => {
+      await using opened = await openCutOff();
+      const { site, oregon, id, state } = opened;
+      const failedAt = site.clock.now();
+      await site.clock.advance(30 * SECOND_MS);
+      expect(site.eventTypes()).toEqual([]);
+      await oregon.report(id, "!");
+      await site.clock.advance(SECOND_MS);
+      expect(state()).toBe("down");
+      expect(site.eventTypes()).toEqual(["monitor.down"]);
+      expect(site.timeline(id).at(-1)).toBe(`down ${(failedAt - site.begin) / 1_000} →`);
+    });
+
+    test("count after the time of a check if there is none, also if the agent is cut off again and again", async () => {
+      await using opened = await openCutOff();
+      const { site, oregon, berlin, id, state } = opened;
+      for (let passed = 0; passed < 80; passed += 10) {
+        expect(state()).toBe("up");
+        // oxlint-disable-next-line no-await-in-loop
+        await oregon.send(id, CUT_OFF);
+        berlin.call();
+        // oxlint-disable-next-line no-await-in-loop
+        await site.clock.advance(10 * SECOND_MS);
+      }
+      await site.clock.advance(MINUTE_MS);
+      expect(state()).toBe("down");
+    });
+
+    test("count after a restart of the server", async () => {
+      await using opened = await openCutOff();
+      const { site, state } = opened;
+      await site.stop();
+      await site.start();
+      await site.clock.advance(2 * SECOND_MS);
+      expect(state()).toBe("down");
+    });
+
+    test("leave a monitor down that is down", async () => {
+      await using opened = await openCutOff();
+      const { site, oregon, berlin, id, state } = opened;
+      await oregon.report(id, "!");
+      await site.clock.advance(SECOND_MS);
+      await oregon.send(id, CUT_OFF);
+      expect(state()).toBe("down");
+      await berlin.report(id, ".");
+      expect(state()).toBe("up");
+      expect(site.eventTypes()).toEqual(["monitor.down", "monitor.up"]);
+    });
+  });
+
   test("results of an agent have the times at which they were observed", async () => {
     await using opened = await openSite(["berlin"], { isRemoteOnly: true });
     const { site, agents, id } = opened;
