@@ -3,6 +3,7 @@
  * read after a change of a monitor, by the index of the locations of monitors.
  */
 import { and, asc, eq, isNull, ne, sql } from "drizzle-orm";
+import { LOCAL } from "../../base/status";
 import { deleteBy, findBy, listBy, setBy } from "../../db/rows";
 import {
   insertInto,
@@ -100,11 +101,12 @@ export const endTokensAt = mutate((orm, $: { locationId: string; endsAt: number 
 
 /**
  * Joins evaluations at locations with their monitors. Rows of a location stay when a monitor leaves it; only monitors
- * that name it count.
+ * that name it count. Those that only the server checks have their evaluation elsewhere.
  */
 const isNamed = and(
   eq(monitors.num, locationStates.monitorNum),
   isNull(monitors.deletedAt),
+  ne(monitors.locations, [LOCAL]),
   sql`instr(${monitors.locations}, '"' || ${locationStates.locationId} || '"') > 0`,
 );
 

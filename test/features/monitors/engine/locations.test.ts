@@ -10,6 +10,7 @@ import { answers, type EngineSite, fails, openEngineSite } from "../../../suppor
 import { addMaintenanceUpdate, planMaintenance, updateMonitor } from "../../../support/examined";
 import { composed } from "../../../../src/base/validation";
 import { updateLocation } from "../../../../src/features/locations/locations";
+import { countMonitorsByLocation } from "../../../../src/features/locations/store";
 import { findSetting } from "../../../../src/features/settings/store";
 import { addAgent, type TestAgent } from "../../../support/location-agents";
 
@@ -204,6 +205,22 @@ describe("a monitor with several locations", () => {
     await site.clock.advance(4 * MINUTE_MS);
     expect(state()).toBe("down");
     expect(site.eventTypes()).toEqual(["monitor.down", "monitor.up", "monitor.down"]);
+  });
+
+  test("is counted at each of its locations, in memory as in the database, until only this server checks it", async () => {
+    await using opened = await openSite(["berlin"]);
+    const { site, agents, change } = opened;
+    const [berlin] = agents as [TestAgent];
+    const counted = () => {
+      const counts = site.engine.countByLocation();
+      expect(new Set(countMonitorsByLocation(site.app.ctx.db, {}))).toEqual(new Set(counts));
+      return counts.map(({ locationId, monitors }) => `${monitors} at ${locationId}`).sort();
+    };
+    expect(counted()).toEqual([`1 at ${berlin.id}`, "1 at local"]);
+    await change({ locations: ["local"] });
+    expect(counted()).toEqual([]);
+    await change({ locations: [berlin.id] });
+    expect(counted()).toEqual([`1 at ${berlin.id}`]);
   });
 
   test("stays down when it gets a location that has said nothing yet, and comes up by what that says", async () => {
