@@ -172,8 +172,8 @@ export class LocationWatch {
   }
 
   /**
-   * Writes results in batches. Those of a batch that cannot be written are written one by one, the one at fault without
-   * events and incidents; if that fails too it is dropped.
+   * Writes results in batches. One that cannot be written is halved until the result at fault is alone, which is written
+   * without events and incidents; if that fails too it is dropped.
    */
   async #writeAll(
     locationId: string,
@@ -192,7 +192,7 @@ export class LocationWatch {
         if (error instanceof Problem && error.code === "unavailable") throw error;
         if (batch.length > 1 || !isPlain) {
           isPlain = batch.length === 1;
-          batch = batch.slice(0, 1);
+          batch = batch.slice(0, Math.ceil(batch.length / 2));
           continue;
         }
         const { log } = this.#deps.ctx;

@@ -14,6 +14,9 @@ import { countMonitorsByLocation } from "../../../../src/features/locations/stor
 import { findSetting } from "../../../../src/features/settings/store";
 import { addAgent, type TestAgent } from "../../../support/location-agents";
 
+/** Logged about a result that is dropped. */
+const LOST = "a result of a location could not be written";
+
 interface Site extends AsyncDisposable {
   site: EngineSite;
   agents: TestAgent[];
@@ -485,6 +488,27 @@ describe("the results of an agent", () => {
     const [berlin] = agents as [TestAgent];
     await berlin.send(id, {}, { outcome: "nonsense" as "ok" }, {});
     expect(berlin.resultCount(id)).toBe(2);
+  });
+
+  test("results that cannot be written are found among many in few transactions", async () => {
+    await using opened = await openSite(["berlin"]);
+    const { agents, id, site } = opened;
+    const [berlin] = agents as [TestAgent];
+    const bad = new Set([0, 249, 998, 999]);
+    const before = site.transactions();
+    await berlin.send(
+      id,
+      ...Array.from({ length: 1_000 }, (_, at) => ({
+        age_ms: (1_000 - at) * 10,
+        ...(bad.has(at) && { outcome: "nonsense" as "ok" }),
+      })),
+    );
+    expect(berlin.resultCount(id)).toBe(1_000 - bad.size);
+    expect(site.transactions() - before).toBeLessThan(50);
+    const dropped = site.app.logged.filter(({ msg }) => msg === LOST);
+    expect(dropped).toHaveLength(bad.size);
+    await berlin.repeat();
+    expect(berlin.resultCount(id)).toBe(1_000 - bad.size);
   });
 
   test("results have times in parts of milliseconds, and are written", async () => {
