@@ -50,7 +50,7 @@ export async function runAgent(
   options: AgentOptions,
   stopRequested: Promise<void>,
 ): Promise<void> {
-  forbidCores();
+  forbidCoreDumps();
   const clock = createSteadyClock();
   const { ctx, close } = openContext(config, clock);
   const noteContact = createContactFile(ctx, options.stateDir);
@@ -211,14 +211,15 @@ function openContext(config: Config, clock: SteadyClock): { ctx: Ctx; close(): v
 /** Resource of the size of core files. */
 const RLIMIT_CORE = 4;
 
-/** Operation that says if the memory of a process may be read by others of its user, and be dumped. */
+/** Operation of `prctl` that sets if a process can be dumped, and its memory be read by others of its user. */
 const PR_SET_DUMPABLE = 4;
 
 /**
  * Keeps the system from writing the memory of this process to a disk if it crashes, since it contains secrets. Programs
- * that take cores through a pipe, such as that of systemd, get them whatever the limit is, unless dumps are off.
+ * that get core dumps through a pipe, such as systemd-coredump, ignore the limit, but get none of a process that cannot
+ * be dumped.
  */
-function forbidCores(): void {
+function forbidCoreDumps(): void {
   const library = loadLibc();
   library?.setrlimit(RLIMIT_CORE, new BigUint64Array([0n, 0n]));
   library?.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);

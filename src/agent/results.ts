@@ -1,5 +1,5 @@
-import { Problem, unavailable } from "../base/errors";
-import { DAY_MS, SECOND_MS } from "../base/time";
+import { unavailable } from "../base/errors";
+import { DAY_MS } from "../base/time";
 import type { Ctx } from "../context";
 import { presentSteps, type StepRecorder, STEPS_MAX } from "../egress/steps";
 import {
@@ -25,9 +25,6 @@ const BATCH_MAX_BYTES = RESULTS_MAX_BYTES - 1_024;
 /** Statuses of a batch that the server cannot read, however often it is sent. */
 const UNREADABLE: ReadonlySet<number> = new Set([400, 413, 422]);
 
-/** Time after which an answer of the server shows that the network between was gone. */
-const ANSWERS_WITHIN_MS = 5 * SECOND_MS;
-
 const NO_CONTACT = "The location had no contact with the server.";
 
 /**
@@ -45,8 +42,6 @@ export class Results {
   /** Numbers of monitors whose results are being dropped. */
   readonly #dropping = new Set<number>();
   #last = 0;
-  /** Time until which the agent was cut off from the server, in unix ms; Infinity while it is. */
-  #cutOffUntil = Number.NEGATIVE_INFINITY;
 
   constructor(ctx: Ctx, server: Server) {
     this.#ctx = ctx;
@@ -60,18 +55,13 @@ export class Results {
     const sent = entries
       .filter((entry) => this.#isKept(entry))
       .map((entry) => this.#present(entry));
-    const { clock, log } = this.#ctx;
     try {
       for (const results of batchesOf(sent)) {
-        const sentAt = clock.now();
         // oxlint-disable-next-line no-await-in-loop
         const { invalid } = await this.#server.send({ process: this.#process, results });
-        const isLate = clock.now() - sentAt > ANSWERS_WITHIN_MS;
-        if (isLate || this.#cutOffUntil === Infinity) this.#cutOffUntil = clock.now();
-        if (invalid > 0) log.warn({ invalid }, "the server found results invalid");
+        if (invalid > 0) this.#ctx.log.warn({ invalid }, "the server found results invalid");
       }
     } catch (error) {
-      if (error instanceof Problem) this.#cutOffUntil = Infinity;
       // Others wait until the token, the program or a proxy was changed.
       const isUnreadable = error instanceof RejectedRequest && UNREADABLE.has(error.status);
       throw error instanceof RejectedRequest && !isUnreadable
@@ -138,7 +128,7 @@ export class Results {
       latency_ms: latencyMs === null ? null : within(latencyMs),
       message: message === null ? null : cut(message),
       ...(isHeld && { is_held: true }),
-      ...(entry.at < this.#cutOffUntil && outcome === "failed" && { is_cut_off: true }),
+      ...(entry.at < this.#server.cutOffUntil && outcome === "failed" && { is_cut_off: true }),
       ...(isDegraded && { is_degraded: true }),
       ...(since !== undefined && { since_age_ms: ageOf(since) }),
       ...(elapsedMs !== undefined && { elapsed_ms: within(elapsedMs) }),

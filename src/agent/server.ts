@@ -18,9 +18,12 @@ import {
 } from "../features/locations/agent-wire";
 import { VERSION } from "../version";
 
-/** Deadlines of requests. The server holds a poll for 30 seconds. */
-const WORK_MAX_MS = 50 * SECOND_MS;
+/** Deadline of a poll, which the server holds for 30 seconds. */
+const WORK_DEADLINE_MS = 50 * SECOND_MS;
+
+/** Deadline of a batch of results, and the time after which its answer shows that the network was gone meanwhile. */
 const RESULTS_DEADLINE_MS = 15 * SECOND_MS;
+const ANSWERS_WITHIN_MS = 5 * SECOND_MS;
 
 /** Longest answer, of 10,000 monitors with long configs. */
 const ANSWER_MAX_BYTES = 128 * 1024 * 1024;
@@ -31,7 +34,7 @@ const RETRY_MS = { first: SECOND_MS, max: 15 * SECOND_MS, refused: MINUTE_MS };
 /** Interval of looking for another token than one that was refused. */
 const LOOK_MS = 2 * SECOND_MS;
 
-/** Answer that is none of the server's usual ones, and that repeating the request does not change. */
+/** Answer with a status that repeating the request does not change, such as 401 or 409. */
 export class RejectedRequest extends Error {
   constructor(
     readonly status: number,
@@ -64,6 +67,7 @@ export class Server {
   /** Trouble that was logged last; undefined while the server answers. */
   #trouble: string | undefined;
   #failures = 0;
+  #cutOffUntil = Number.NEGATIVE_INFINITY;
 
   constructor(ctx: Ctx, egress: Egress, options: ServerOptions) {
     this.#ctx = ctx;
@@ -71,11 +75,23 @@ export class Server {
     this.#options = options;
   }
 
+  /**
+   * Time until which the server could not be reached, in unix ms; Infinity while it cannot. Any answer shows that it can be
+   * reached, and one to a batch that took long that it could not be meanwhile.
+   */
+  get cutOffUntil(): number {
+    return this.#cutOffUntil;
+  }
+
   /** Polls for work. Waits up to 30 seconds if there is nothing but what `etag` names. */
   async work(etag: string | undefined): Promise<{ work: Work; etag: string | undefined }> {
     const headers: Record<string, string> = etag === undefined ? {} : { "If-None-Match": etag };
     const signal = this.#stopped.signal;
-    const answer = await this.#exchange(WORK_PATH, WORK_MAX_MS, { method: "GET", headers, signal });
+    const answer = await this.#exchange(WORK_PATH, WORK_DEADLINE_MS, {
+      method: "GET",
+      headers,
+      signal,
+    });
     return { work: readAs(Work, answer.body), etag: answer.etag };
   }
 
@@ -117,7 +133,7 @@ export class Server {
     look.cancel();
   }
 
-  /** Ends the requests under way, except those that send results. */
+  /** Ends the poll under way and all waits. Batches that are being sent go on. */
   stop(): void {
     this.#stopped.abort();
   }
@@ -152,6 +168,8 @@ export class Server {
     { headers, ...request }: ServerRequest & { signal: AbortSignal },
   ): Promise<{ body: unknown; etag: string | undefined }> {
     this.#token ??= this.#options.readToken();
+    const { clock } = this.#ctx;
+    const sentAt = clock.now();
     const answer = await this.#egress.request({
       ...request,
       url: new URL(path, this.#options.server),
@@ -166,7 +184,12 @@ export class Server {
       policy: "monitor",
       maxBodyBytes: ANSWER_MAX_BYTES,
     });
-    if (answer instanceof Fault) throw unavailable(answer.message, 1);
+    if (answer instanceof Fault) {
+      this.#cutOffUntil = Infinity;
+      throw unavailable(answer.message, 1);
+    }
+    const isLate = request.method === "POST" && clock.now() - sentAt > ANSWERS_WITHIN_MS;
+    if (isLate || this.#cutOffUntil === Infinity) this.#cutOffUntil = clock.now();
     const read = await readBody(answer, ANSWER_MAX_BYTES);
     if (read instanceof Fault) throw unavailable(read.message, 1);
     const body = parseJson(new TextDecoder().decode(read.bytes));

@@ -1,9 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { Results } from "../../src/agent/results";
-import { RejectedRequest, type Server } from "../../src/agent/server";
+import { RejectedRequest, Server } from "../../src/agent/server";
 import { Problem, unavailable } from "../../src/base/errors";
 import { systemRandom } from "../../src/base/hash";
 import type { Ctx } from "../../src/context";
+import type { Egress } from "../../src/egress/egress";
+import { Fault, type HttpAnswer, type HttpRequest } from "../../src/egress/model";
 import { StepRecorder } from "../../src/egress/steps";
 import { AgentResult, type SentResults } from "../../src/features/locations/agent-wire";
 import { schemaErrors } from "../../src/base/validation";
@@ -17,11 +19,8 @@ function createSite() {
   const clock = createTestClock();
   const sent: SentResults[] = [];
   const failures: Error[] = [];
-  /** Times that the next answers take, in ms. */
-  const delays: number[] = [];
   const server = {
     send: async (batch: SentResults) => {
-      await clock.advance(delays.shift() ?? 0);
       const failure = failures.shift();
       if (failure) throw failure;
       sent.push(structuredClone(batch));
@@ -41,7 +40,7 @@ function createSite() {
       ...more,
     }) as Entry;
   const results = new Results(ctx, server);
-  return { clock, sent, failures, delays, results, entryOf };
+  return { clock, ctx, sent, failures, results, entryOf };
 }
 
 const numbersOf = (batches: readonly SentResults[]) =>
@@ -86,32 +85,55 @@ describe("results of an agent", () => {
     expect(numbersOf(sent)).toEqual([1, 2, 4]);
   });
 
-  test("a failure is doubtful if its check began before the contact with the server was back", async () => {
-    const { clock, sent, failures, results, entryOf, delays } = createSite();
-    const failed = (num: number) => entryOf(num, { outcome: "failed", latencyMs: null });
-    const doubtful = () =>
-      sent.at(-1)?.results.map(({ is_cut_off: isCutOff }) => isCutOff ?? false);
-    await results.store([failed(1)]);
-    expect(doubtful()).toEqual([false]);
-    failures.push(unavailable("no server", 1));
-    const waiting = [failed(1), entryOf(2)];
-    await expect(results.store(waiting)).rejects.toThrow("no server");
+  test("a failure says if the server was not reached since its check began", async () => {
+    const { clock, ctx, entryOf } = createSite();
+    const sent: SentResults[] = [];
+    /** Answers of the server, by their status and the time that they take; none for a lost connection. */
+    const answers: ({ status: number; ms: number } | undefined)[] = [];
+    const request = async ({ body }: HttpRequest): Promise<HttpAnswer | Fault> => {
+      const answer = answers.length > 0 ? answers.shift() : { status: 200, ms: 0 };
+      await clock.advance(answer?.ms ?? 0);
+      if (!answer) return new Fault("connect", "The connection failed.");
+      sent.push(JSON.parse(String(body)));
+      const sentBody = new TextEncoder().encode('{"taken":1,"invalid":0}');
+      const rest = { isTruncated: false, certificate: null, address: "192.0.2.1" };
+      return { status: answer.status, headers: new Map(), sentBody, ...rest };
+    };
+    const options = { server: "https://s.test", readToken: () => "token", onContact: () => {} };
+    const server = new Server(ctx, { request } as unknown as Egress, options);
+    const results = new Results(ctx, server);
+    const failed = () => entryOf(1, { outcome: "failed", latencyMs: null });
+    const areCutOff = () => sent.at(-1)?.results.map((each) => each.is_cut_off ?? false);
+
+    await results.store([failed()]);
+    expect(areCutOff()).toEqual([false]);
+    answers.push(undefined);
+    const waiting = [failed(), entryOf(2)];
+    await expect(results.store(waiting)).rejects.toThrow("connection");
     await clock.advance(10_000);
-    const underWay = failed(3);
+    const underWay = failed();
     await clock.advance(10_000);
-    // Whether the server is there is known after its answer.
+    // That the server is reached again is known after its answer.
     await results.store([...waiting, underWay]);
-    expect(doubtful()).toEqual([true, false, true]);
+    expect(areCutOff()).toEqual([true, false, true]);
     await results.store([underWay]);
-    expect(doubtful()).toEqual([true]);
+    expect(areCutOff()).toEqual([true]);
+
+    // A server that refuses has been reached.
     await clock.advance(1);
+    answers.push({ status: 503, ms: 0 });
+    const refused = failed();
+    await expect(results.store([refused])).rejects.toThrow("503");
+    await results.store([refused]);
+    expect(areCutOff()).toEqual([false]);
+
     // A batch that took long was held up by the network.
-    const before = failed(4);
-    delays.push(6_000);
-    await results.store([failed(5)]);
-    expect(doubtful()).toEqual([false]);
-    await results.store([before, failed(6)]);
-    expect(doubtful()).toEqual([true, false]);
+    const before = failed();
+    answers.push({ status: 200, ms: 6_000 });
+    await results.store([failed()]);
+    expect(areCutOff()).toEqual([false]);
+    await results.store([before, failed()]);
+    expect(areCutOff()).toEqual([true, false]);
     for (const result of sent.flatMap(({ results: batch }) => batch)) {
       expect(schemaErrors(AgentResult, result)).toEqual([]);
     }

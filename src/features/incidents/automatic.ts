@@ -422,6 +422,7 @@ function writeOutage(
   for (const componentId of componentIds) {
     const of = { incidentId, componentId, monitorId, kind } as const;
     if (as !== "joined" && reopenOutage(tx, of) > 0) continue;
+    // One that began at the same time goes on.
     saveOutage(tx, { ...of, startedAt, endedAt: null, status, hasLeft: false });
   }
 }

@@ -187,7 +187,7 @@ export const findSimilarOutage = selectOne(
       .limit(1),
 );
 
-/** Writes an outage. One that began at the same time goes on. */
+/** Stores an outage, or replaces one that began at the same time. */
 export const saveOutage = replaceIn(incidentOutages, [
   "incidentId",
   "componentId",

@@ -62,7 +62,7 @@ export const AgentResult = Type.Object({
   age_ms: Age,
   outcome: OneOf(CHECK_OUTCOMES),
   is_held: Type.Optional(Type.Boolean()),
-  /** True if the agent was cut off from the server since the check began, so that its own network may be at fault. */
+  /** True if the agent did not reach the server since the check began, so that its own network may be at fault. */
   is_cut_off: Type.Optional(Type.Boolean()),
   is_degraded: Type.Optional(Type.Boolean()),
   /** Age of the beginning of what was observed. */

@@ -10,7 +10,6 @@ import { hasSaid } from "../quorum";
 import type { Evaluation } from "../rules";
 import { noteVia } from "../via";
 import type { Entry } from "./entry";
-import { isDoubtful } from "./multi-location";
 import { type Recorded, recordEntries } from "./record";
 import {
   type Dependencies,
@@ -28,8 +27,8 @@ const BATCH = 250;
 /** Age from which the result of a check is not taken: it has waited too long at its agent, or on its way. */
 const CHECK_AGE_MAX_MS = RESULT_AGE_MAX_MS + 2 * MINUTE_MS;
 
-/** Time in which the result of an agent's check arrives after the check has ended. */
-const DECIDES_WITHIN_MS = 15 * SECOND_MS;
+/** Time between the end of an agent's check and the arrival of its result, after which the result is overdue. */
+const ARRIVES_WITHIN_MS = 15 * SECOND_MS;
 
 /** Processes of the agent of a location whose last results are known. */
 const PROCESSES_MAX = 4;
@@ -48,6 +47,7 @@ interface LocationDependencies {
 /** A result of an agent. Without an entry it counts as taken, and nothing is written. */
 interface Numbered {
   number: number;
+  result: AgentResult;
   entry: Entry | undefined;
 }
 
@@ -59,8 +59,8 @@ export class LocationWatch {
   readonly #taken = new Map<string, Map<string, number>>();
   /** Requested checks of all other locations of a monitor that have no result yet. */
   readonly #asked = new Map<ScheduledMonitor, Promise<void>>();
-  /** Monitors with doubtful failures, by location and id, with the time (monotonic) at which these count in any case. */
-  readonly #doubtful = new Map<string, { id: string; until: number }>();
+  /** Ids of monitors with doubtful failures. */
+  readonly #inDoubt = new Set<string>();
   /** True if a location may have got another name, or may be deleted. */
   #isStale = false;
 
@@ -88,7 +88,7 @@ export class LocationWatch {
       if (each.multiLocation) each.multiLocation.hasChanged = false;
       if (each.isPaused) continue;
       if (!isFirst) this.#reevaluate(each);
-      // An earlier process may have waited for the result after a doubtful failure.
+      // An earlier process may have doubted the failures.
       else if (failsSomewhere(each)) this.#deps.results.addQuorumEntry(each);
     }
   }
@@ -106,8 +106,7 @@ export class LocationWatch {
       if (presence === "left_out") this.#leaveOut(id);
       else this.#cameOrWent(id);
     }
-    const now = this.#deps.ctx.clock.monotonic();
-    for (const [key, { until }] of this.#doubtful) if (until <= now) this.#endDoubt(key);
+    this.#endOverdueDoubts();
   }
 
   /** Takes the results of the process of an agent. Resolves after they are stored. */
@@ -115,10 +114,19 @@ export class LocationWatch {
     const now = this.#deps.ctx.clock.now();
     const numbered = results
       .map((result): Numbered => {
-        return { number: result.number, entry: this.#entryOf(locationId, result, now) };
+        const entry = this.#entryOf(locationId, result, now);
+        return { number: result.number, result, entry };
       })
       .sort((a, b) => a.number - b.number);
+    const newest = new Map<ScheduledMonitor, AgentResult>();
+    for (const { entry, result } of numbered) {
+      if (entry?.kind === "check") newest.set(entry.scheduled, result);
+      if (entry && isDoubtful(result)) this.#beginDoubt(entry.scheduled, locationId);
+    }
     await this.#writeAll(locationId, process, numbered);
+    for (const [scheduled, result] of newest) {
+      if (!isDoubtful(result)) this.#endDoubt(scheduled, locationId);
+    }
     await this.#noteVias(numbered);
   }
 
@@ -259,30 +267,40 @@ export class LocationWatch {
     adoptEvaluation(recorded);
     this.#deps.hadChange(scheduled, before);
     if (recorded.needsParents) void this.#checkParents(recorded.entry);
-    this.#noteDoubt(recorded.entry);
   }
 
-  /** Notes a doubtful failure, or has the monitor evaluated again after the result that follows it. */
-  #noteDoubt(entry: Entry): void {
-    const { scheduled, location, kind } = entry;
-    const key = `${location} ${scheduled.id}`;
-    if (!isDoubtful(entry)) {
-      if (kind === "check") this.#endDoubt(key);
-      return;
-    }
+  /**
+   * Begins to doubt the failures of a location at which a monitor was not down: they count once the next result from there
+   * is a failure as well, or is overdue.
+   */
+  #beginDoubt(
+    { id, multiLocation, intervalMs, timeoutMs }: ScheduledMonitor,
+    location: string,
+  ): void {
     // An agent with a bad connection may be cut off again and again.
-    if (this.#doubtful.has(key)) return;
-    const waitMs = scheduled.intervalMs + scheduled.timeoutMs + DECIDES_WITHIN_MS;
-    const until = this.#deps.ctx.clock.monotonic() + waitMs;
-    this.#doubtful.set(key, { id: scheduled.id, until });
+    if (!multiLocation || multiLocation.doubtful.has(location)) return;
+    if (multiLocation.evaluations.get(location)?.state === "down") return;
+    const overdueMs = intervalMs + timeoutMs + ARRIVES_WITHIN_MS;
+    multiLocation.doubtful.set(location, this.#deps.ctx.clock.monotonic() + overdueMs);
+    this.#inDoubt.add(id);
   }
 
-  #endDoubt(key: string): void {
-    const doubt = this.#doubtful.get(key);
-    if (!this.#doubtful.delete(key) || !doubt) return;
-    const scheduled = this.#deps.registry.find(doubt.id);
-    if (scheduled?.multiLocation && !scheduled.isPaused)
-      this.#deps.results.addQuorumEntry(scheduled);
+  /** Lets the failures of a location count, if they were doubtful. */
+  #endDoubt(scheduled: ScheduledMonitor, location: string): void {
+    if (!scheduled.multiLocation?.doubtful.delete(location) || scheduled.isPaused) return;
+    this.#deps.results.addQuorumEntry(scheduled);
+  }
+
+  #endOverdueDoubts(): void {
+    const now = this.#deps.ctx.clock.monotonic();
+    for (const id of this.#inDoubt) {
+      const scheduled = this.#deps.registry.find(id);
+      const doubtful = scheduled?.multiLocation?.doubtful ?? new Map<string, number>();
+      for (const [location, until] of doubtful) {
+        if (scheduled && until <= now) this.#endDoubt(scheduled, location);
+      }
+      if (doubtful.size === 0) this.#inDoubt.delete(id);
+    }
   }
 
   /** Has the parents of a monitor checked, which fails at enough locations, and evaluates it again then. */
@@ -345,7 +363,7 @@ export class LocationWatch {
     // Agents drop them, and what is rolled up does not change.
     if (kind === "check" && ageMs > CHECK_AGE_MAX_MS) return undefined;
     const at = Math.round(now - ageMs);
-    const { since_age_ms: sinceAgeMs, is_held: isHeld, is_cut_off: isCutOff } = result;
+    const { since_age_ms: sinceAgeMs, is_held: isHeld } = result;
     return {
       kind,
       scheduled,
@@ -362,7 +380,6 @@ export class LocationWatch {
       isDegraded: result.is_degraded,
       since: sinceAgeMs === undefined ? undefined : Math.round(now - sinceAgeMs),
       ...(isHeld && { isHeld }),
-      ...(isCutOff && { isCutOff }),
       ...(certificate && {
         certificate: {
           host: certificate.host,
@@ -373,6 +390,11 @@ export class LocationWatch {
       }),
     };
   }
+}
+
+/** Returns true for a failure that may be that of the agent's own network. */
+function isDoubtful({ is_cut_off: isCutOff, kind, outcome }: AgentResult): boolean {
+  return isCutOff === true && kind !== "away" && outcome === "failed";
 }
 
 /** Returns true if a monitor fails at one of its locations. */

@@ -35,8 +35,6 @@ export interface Entry {
   outcome: CheckOutcome;
   /** True for a failure that is held: its outcome is unknown, and it counts if the next check fails. */
   isHeld?: boolean;
-  /** True for a result of another location whose agent was cut off from this server since the check began. */
-  isCutOff?: boolean;
   /** True for a success that only degrades the monitor. */
   isDegraded?: boolean | undefined;
   /** Time since which it holds what was observed, in unix ms; absent if that is unknown. */

@@ -1,5 +1,5 @@
 import { andList, capitalised } from "../../../base/text";
-import { type DownWhen, LOCAL, type MonitorState } from "../../../base/status";
+import { LOCAL, type MonitorState } from "../../../base/status";
 import type { Tx } from "../../../db/statements";
 import type { Presence } from "../agent-contact";
 import { type CheckRow, ofLocations, type Results } from "../checks-store";
@@ -53,10 +53,10 @@ interface LocationRecord {
 }
 
 /** A monitor at its locations. */
-export interface MultiLocation {
-  downWhen: DownWhen;
-  /** Ids of the locations in their order. */
-  locations: readonly string[];
+export interface MultiLocation extends Pick<
+  MultiLocationInMemory,
+  "locations" | "downWhen" | "doubtful"
+> {
   /** By the ids of the locations: those that were needed so far. */
   records: Map<string, LocationRecord>;
 }
@@ -76,8 +76,8 @@ export function readMultiLocations(
   locationIds: ReadonlySet<string>,
 ): Map<number, MultiLocation> {
   const byNum = new Map<number, MultiLocation>();
-  for (const [num, { locations, downWhen }] of monitors) {
-    byNum.set(num, { downWhen, locations, records: new Map() });
+  for (const [num, { locations, downWhen, doubtful }] of monitors) {
+    byNum.set(num, { downWhen, locations, doubtful, records: new Map() });
   }
   const nums = JSON.stringify([...monitors.keys()]);
   const rows = listEvaluationsAt(tx, { nums, locationIds: JSON.stringify([...locationIds]) });
@@ -104,17 +104,21 @@ function addRecord(multiLocation: MultiLocation | undefined, row: EvaluationAt):
 
 /**
  * Returns that on which locations agree, without those that are not counted. `before` is the state of the monitor: one
- * that is down does not come up because more locations would have to fail, of which some have said nothing yet.
+ * that is down does not come up because more locations would have to fail, of which some have said nothing yet. Doubtful
+ * failures bring nothing down, and do not show that anything is up.
  */
 export function agreementAt(
-  locations: Iterable<readonly [string, AtLocation]>,
-  downWhen: DownWhen,
+  { downWhen, doubtful }: Pick<MultiLocationInMemory, "downWhen" | "doubtful">,
+  evaluations: Iterable<readonly [string, AtLocation]>,
   { presenceOf }: Pick<LocationContext, "presenceOf">,
   before: MonitorState,
 ): Agreement {
-  const counted = Array.from(locations)
+  const counted = Array.from(evaluations)
     .filter(([id, each]) => isCounted(each, presenceOf(id)))
-    .map(([, each]) => each);
+    .map(([id, each]): AtLocation => {
+      const isDoubtful = each.state === "down" && doubtful.has(id);
+      return isDoubtful ? { ...each, state: "unreachable" } : each;
+    });
   const known = counted.filter(hasSaid);
   const isJudged = before === "down" && known.some(({ state }) => state !== "no_data");
   return agreementOf(isJudged ? known : counted, downWhen);
@@ -193,7 +197,7 @@ export function evaluateMultiLocation(
   monitor: Written,
   locationContext: LocationContext,
 ): EvaluatedEntry {
-  const { records, downWhen } = multiLocation;
+  const { records } = multiLocation;
   const { evaluation: before, at, isInMaintenance } = monitor;
   const { scheduled, kind, location = LOCAL } = entry;
   const hasParents = scheduled.parents.length > 0;
@@ -216,14 +220,17 @@ export function evaluateMultiLocation(
   // A check that began during maintenance does not count after it.
   const hasBegun = entry.hasBegunInMaintenance === true && before.state === "maintenance";
   const isOver = hasBegun && !isInMaintenance;
-  const agreement = agreementAt(evaluationsOf(records), downWhen, locationContext, before.state);
+  const agreement = agreementAt(
+    multiLocation,
+    evaluationsOf(records),
+    locationContext,
+    before.state,
+  );
   const isFailing = agreement.failingSince !== undefined && !isInMaintenance;
   const parent = isFailing ? findParent() : undefined;
   const wasDown = before.state === "down";
-  const isUnsure = isDoubtful(entry) && !wasDown;
-  const lacksParents = isFailing && hasParents && !parent && !wasDown && !entry.hasAskedParents;
-  const needsParents = lacksParents && !isUnsure;
-  if (isOver || isUnsure || needsParents) {
+  const needsParents = isFailing && hasParents && !parent && !wasDown && !entry.hasAskedParents;
+  if (isOver || needsParents) {
     return { evaluation: before, atLocations: evaluationsOf(records), message: null, needsParents };
   }
   const evaluation = evaluateQuorum(before, agreement, {
@@ -247,14 +254,6 @@ export function evaluateMultiLocation(
   if (parent) return { ...result, message: `Unreachable through “${parent.name}”.` };
   const message = messageOf(tx, entry, multiLocation, evaluation.state, locationContext);
   return { ...result, message, publicMessage: publicMessageOf(entry) };
-}
-
-/**
- * Returns true for a failure that may be that of the agent's own network: it brings no monitor down. The next result from
- * there decides.
- */
-export function isDoubtful({ isCutOff, outcome }: Entry): boolean {
-  return isCutOff === true && outcome === "failed";
 }
 
 /** States that stay as long as nothing changes at any location. */

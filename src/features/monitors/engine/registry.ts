@@ -148,6 +148,11 @@ export interface MultiLocationInMemory {
   evaluations: Map<string, Evaluation>;
   /** Evaluation of all locations together. */
   evaluation: Evaluation;
+  /**
+   * Locations whose failures may be those of their own network, and do not count yet, with the time at which they do, on
+   * the monotonic clock.
+   */
+  doubtful: Map<string, number>;
   /** Time of the last change of the locations that count, in unix ms. */
   notBefore: number;
   /** True if its locations or their number needed have changed or it was resumed, and it was not evaluated since. */
@@ -325,6 +330,7 @@ function setLocations(
     downWhen,
     evaluations,
     evaluation: evaluationOf(row),
+    doubtful: before?.doubtful ?? new Map(),
     notBefore: before?.notBefore ?? 0,
     hasChanged: before?.hasChanged === true || !isSame,
   };

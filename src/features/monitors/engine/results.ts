@@ -313,13 +313,13 @@ export class ResultProcessor {
     isInMaintenance: boolean,
     failingParent: string | undefined,
   ): boolean {
-    const { evaluation: before, evaluations, downWhen, notBefore } = multiLocation;
+    const { evaluation: before, evaluations, notBefore } = multiLocation;
     if (evaluations.has(LOCAL)) evaluations.set(LOCAL, scheduled.evaluation);
     if (kind === "away") {
       multiLocation.evaluation = newEvaluation("no_data", Math.max(at, before.since));
       return before.state !== "no_data";
     }
-    const agreement = agreementAt(evaluations, downWhen, this.locationContext, before.state);
+    const agreement = agreementAt(multiLocation, evaluations, this.locationContext, before.state);
     const isFailing = agreement.failingSince !== undefined && before.state !== "down";
     // The parents are checked first.
     if (isFailing && scheduled.parents.length > 0 && !hasAskedParents) return false;

@@ -370,6 +370,20 @@ describe("the results of an agent", () => {
       return { ...opened, berlin, oregon };
     }
 
+    test("bring nothing down with failures of another location that come later", async () => {
+      await using opened = await openSite(["berlin", "oregon"], { interval_seconds: 60 });
+      const { site, id, state } = opened;
+      const [berlin, oregon] = opened.agents as [TestAgent, TestAgent];
+      await opened.reportAll(".");
+      await oregon.send(id, CUT_OFF, CUT_OFF, CUT_OFF);
+      await berlin.report(id, "!!!");
+      expect([state(), berlin.state(id), oregon.state(id)]).toEqual(["up", "down", "down"]);
+      await oregon.report(id, ".");
+      expect(site.eventTypes()).toEqual([]);
+      await oregon.report(id, "!!!");
+      expect(site.eventTypes()).toEqual(["monitor.down"]);
+    });
+
     test("bring nothing down if the next check succeeds", async () => {
       await using opened = await openCutOff();
       const { site, oregon, id, state } = opened;
@@ -415,6 +429,14 @@ describe("the results of an agent", () => {
       await site.start();
       await site.clock.advance(2 * SECOND_MS);
       expect(state()).toBe("down");
+    });
+
+    test("bring nothing down if the next check succeeds and comes in the same batch", async () => {
+      await using opened = await openCutOff();
+      const { site, oregon, id, state } = opened;
+      await oregon.send(id, { age_ms: 500 }, CUT_OFF, CUT_OFF, CUT_OFF, {});
+      await site.clock.advance(2 * MINUTE_MS);
+      expect([state(), oregon.state(id), site.eventTypes()]).toEqual(["up", "up", []]);
     });
 
     test("leave a monitor down that is down", async () => {
