@@ -125,7 +125,7 @@ export class LocationWatch {
     }
     await this.#writeAll(locationId, process, numbered);
     for (const [scheduled, result] of newest) {
-      if (!isDoubtful(result)) this.#endDoubt(scheduled, locationId);
+      if (!isDoubtful(result)) this.#decide(scheduled, locationId, result);
     }
     await this.#noteVias(numbered);
   }
@@ -273,22 +273,34 @@ export class LocationWatch {
    * Begins to doubt the failures of a location at which a monitor was not down: they count once the next result from there
    * is a failure as well, or is overdue.
    */
-  #beginDoubt(
-    { id, multiLocation, intervalMs, timeoutMs }: ScheduledMonitor,
-    location: string,
-  ): void {
+  #beginDoubt(scheduled: ScheduledMonitor, location: string): void {
+    const { id, multiLocation } = scheduled;
     // An agent with a bad connection may be cut off again and again.
     if (!multiLocation || multiLocation.doubtful.has(location)) return;
     if (multiLocation.evaluations.get(location)?.state === "down") return;
-    const overdueMs = intervalMs + timeoutMs + ARRIVES_WITHIN_MS;
-    multiLocation.doubtful.set(location, this.#deps.ctx.clock.monotonic() + overdueMs);
+    multiLocation.doubtful.set(location, this.#overdueAt(scheduled));
     this.#inDoubt.add(id);
+  }
+
+  /** Ends the doubt by a result: a failure confirms the others, and successes go on until the location is not down. */
+  #decide(scheduled: ScheduledMonitor, location: string, { outcome }: AgentResult): void {
+    const { multiLocation } = scheduled;
+    if (!multiLocation?.doubtful.has(location)) return;
+    const isDown = multiLocation.evaluations.get(location)?.state === "down";
+    if (outcome === "ok" && isDown)
+      multiLocation.doubtful.set(location, this.#overdueAt(scheduled));
+    else this.#endDoubt(scheduled, location);
   }
 
   /** Lets the failures of a location count, if they were doubtful. */
   #endDoubt(scheduled: ScheduledMonitor, location: string): void {
     if (!scheduled.multiLocation?.doubtful.delete(location) || scheduled.isPaused) return;
     this.#deps.results.addQuorumEntry(scheduled);
+  }
+
+  /** Returns the time on the monotonic clock from which on the next result from a location is overdue. */
+  #overdueAt({ intervalMs, timeoutMs }: ScheduledMonitor): number {
+    return this.#deps.ctx.clock.monotonic() + intervalMs + timeoutMs + ARRIVES_WITHIN_MS;
   }
 
   #endOverdueDoubts(): void {

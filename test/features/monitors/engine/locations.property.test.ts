@@ -169,6 +169,38 @@ const report = fc
     },
   }));
 
+/** An agent that was cut off tells of failures of that time, and then of what is so. */
+const cutOff = fc
+  .record({
+    at: fc.nat(AGENTS - 1),
+    failures: fc.integer({ min: 1, max: 3 }),
+    isWell: fc.boolean(),
+  })
+  .map(({ at, failures, isWell }): Action => ({
+    name: `${at} was cut off, failed ${failures} times, and then ${isWell ? "succeeds" : "fails"}`,
+    async run({ site, agents, id, model }) {
+      const agent = agents[at] as TestAgent;
+      const place = model.places[at] as Place;
+      place.contact = "present";
+      const failed = { ...AS_RESULT.failed, is_cut_off: true };
+      const before = site.eventTypes().length;
+      const wasDown = place.state === "down";
+      await agent.send(id, ...Array.from({ length: failures }, () => failed));
+      const isFailing = site.eventTypes().slice(before).includes("monitor.down");
+      if (!wasDown) expect(isFailing).toBe(false);
+      const next = isWell ? "ok" : "failed";
+      await agent.send(id, AS_RESULT[next], AS_RESULT[next]);
+      // Nothing is decided before the location is not down any more, or fails again.
+      if (place.isUsed && model.state !== "paused") {
+        for (let failure = 0; failure < failures; failure++) count(place, "failed");
+        count(place, next);
+        model.results += failures + 1;
+      }
+      model.observe(at, next);
+      await site.clock.advance(SECOND_MS);
+    },
+  }));
+
 const checkHere = fc.boolean().map((isWell): Action => ({
   name: `the server's check ${isWell ? "succeeds" : "fails"}`,
   async run({ site, id, model }) {
@@ -190,9 +222,9 @@ const silence = fc
       const isUnknown = ({ isUsed, state }: Place) =>
         isUsed && (state === "pending" || state === "maintenance");
       const quiet = silent.map((at) => model.places[at] as Place);
-      // Without data since the server was off, nothing but news of a location is judged.
+      // Without data since the server was off, and after maintenance, nothing but news of a location is judged.
       const settle = (hasNews: boolean) => {
-        if (hasNews || model.state !== "no_data") model.settle();
+        if (hasNews || (model.state !== "no_data" && model.state !== "maintenance")) model.settle();
       };
       const back = model.places.filter((each) => each.contact !== "present");
       for (const place of back) place.contact = "present";
@@ -326,6 +358,7 @@ test("after any sequence, the state is what enough locations said last, once and
       fc.array(
         fc.oneof(
           { weight: 12, arbitrary: report },
+          { weight: 4, arbitrary: cutOff },
           { weight: 5, arbitrary: checkHere },
           { weight: 6, arbitrary: silence },
           { weight: 1, arbitrary: restart },

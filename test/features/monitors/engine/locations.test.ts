@@ -394,6 +394,20 @@ describe("the results of an agent", () => {
       expect(oregon.resultCount(id)).toBe(5);
     });
 
+    test("do not count while successes are fewer than bring a location up", async () => {
+      await using opened = await openCutOff();
+      const { site, oregon, id, state } = opened;
+      await opened.change({ success_threshold: 3 });
+      for (const _ of [1, 2, 3]) {
+        // oxlint-disable-next-line no-await-in-loop
+        await site.clock.advance(MINUTE_MS);
+        // oxlint-disable-next-line no-await-in-loop
+        await oregon.report(id, ".");
+        expect(state()).toBe("up");
+      }
+      expect([oregon.state(id), site.eventTypes()]).toEqual(["up", []]);
+    });
+
     test("count once the next check fails as well, from their own times on", async () => {
       await using opened = await openCutOff();
       const { site, oregon, id, state } = opened;
