@@ -1,9 +1,11 @@
+/* Kept apart from `rows.ts`, which a server loads before it is ready: it replaces no row by then. */
 import { getTableColumns, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { mutate, type Tx } from "./statements";
 
 /**
- * Declares a statement that inserts a whole row, or replaces the one with the same key, whose columns are `key`:
+ * Declares a statement that inserts a whole row, or replaces the one with the same key. Its columns are `key`, which
+ * must be the primary key of the table or one of its unique indexes:
  * `const saveRun = replaceIn(heartbeatRuns, ["monitorNum", "rid"])`.
  */
 export function replaceIn<Table extends SQLiteTable>(

@@ -103,7 +103,7 @@ export function createAuthorisation(
         }
         case "heartbeat": {
           const { heartbeats } = sources();
-          return findByToken(request, route, MONITOR_TOKEN, (token) => {
+          return findByToken(request, route, HEARTBEAT_TOKEN, (token) => {
             const owner = heartbeats.find(token);
             return owner && { kind: "job", owner };
           });
@@ -315,28 +315,32 @@ export function hasTokenInPath({ path }: Pick<DeclaredRoute, "path">): boolean {
   return path.split("/").includes(TOKEN_SEGMENT);
 }
 
-/** Names of tokens that are no keys, and what is said of unknown ones. */
-const MONITOR_TOKEN = {
-  name: "the monitor's token",
+/** Texts about tokens in error messages: the name of the token, and the detail for an unknown one. */
+interface TokenTexts {
+  name: string;
+  unknown: string;
+}
+const HEARTBEAT_TOKEN: TokenTexts = {
+  name: "the heartbeat token",
   unknown: "The heartbeat token is unknown: no monitor of this server has it.",
 };
-const LOCATION_TOKEN = {
+const LOCATION_TOKEN: TokenTexts = {
   name: "the token of the location",
   unknown: "The token is not that of a location of this server, or has ended.",
 };
-const REPORT_TOKEN = {
+const REPORT_TOKEN: TokenTexts = {
   name: "the token for reports",
   unknown: "The token for reports about mails is unknown, or was replaced.",
 };
 
 /**
- * Returns the caller whose token is in the path of a request, or else its bearer token. For an unknown token a Problem: 404
- * if the token is in the path, 401 if it is a bearer token.
+ * Returns the caller whose token is in the path of a request, or else its bearer token. Otherwise a Problem: 404 for an
+ * unknown token in the path, 401 for an unknown bearer token or without one.
  */
 function findByToken(
   request: Request,
   route: DeclaredRoute,
-  { name, unknown }: typeof MONITOR_TOKEN,
+  { name, unknown }: TokenTexts,
   find: (token: string) => Caller | undefined,
 ): Caller | Problem {
   if (hasTokenInPath(route)) {

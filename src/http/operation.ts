@@ -13,7 +13,7 @@ import type { DomainPage } from "../features/pages/addresses";
  *   `takesAlerts`: it is charged as a sender of alerts.
  * - `session`: a signed-in user with at least the role. `isOpenToSetUp`: also one who must set up a second factor first.
  * - `public`: anyone.
- * - `heartbeat`: a job with its monitor's token, as the `:token` of the path or as a bearer token.
+ * - `heartbeat`: a job with its heartbeat token, as the `:token` of the path or as a bearer token.
  * - `imported-heartbeat`: a job with a token of another product, or anyone, whom the handler answers as that product does.
  * - `location`: the agent of a location, with its token as a bearer token.
  * - `link`: a person with a link from a mail, by the `:token` of the path. The origin of a form is not checked.

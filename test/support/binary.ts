@@ -112,8 +112,8 @@ export interface Installation extends AsyncDisposable {
 }
 
 /**
- * Creates an installation. `isFromSources` runs `src/main.ts` instead of the executable, and `built` another one. `userId` runs a copy of
- * the executable as this user, which only root can do. Its processes are killed after `lifetimeMs`.
+ * Creates an installation. `isFromSources` runs `src/main.ts` instead of the executable, and `built` another one. `userId`
+ * runs a copy of the executable as this user, which only root can do. Its processes are killed after `lifetimeMs`.
  */
 export async function createInstallation({
   isFromSources = false,

@@ -7,7 +7,8 @@ import { findLocation, type LocationRow } from "../locations/store";
 import { findLiveness } from "./spans-store";
 
 /**
- * Contact with the agent of a location: none for 90 seconds, and none for 10 minutes more, after which it is left out.
+ * Contact with the agent of a location. `silent`: no request for 90 seconds. `left_out`: none for 10 minutes more, so
+ * that the location does not count.
  */
 export type Presence = "present" | "silent" | "left_out";
 
@@ -29,8 +30,8 @@ export function storedSilences({ db, clock }: Pick<Ctx, "db" | "clock">) {
   return ({ contactAt, createdAt }: LocationRow) => Math.max(0, seenAt - (contactAt ?? createdAt));
 }
 
-/** Contact with agents. */
-export interface AgentContacts {
+/** Knows the contact with agents: the engine, or the database. */
+export interface ContactSource {
   /** Returns the contact with a location; `local` is always present. */
   presenceOf(locationId: string): Presence;
   /** Returns the time of the last request of an agent in unix ms; undefined if only the database may know one. */
@@ -38,7 +39,7 @@ export interface AgentContacts {
 }
 
 /** Returns the contact by the database, for processes to which no agent talks. */
-export function storedContacts(ctx: Pick<Ctx, "db" | "clock">): AgentContacts {
+export function storedContactSource(ctx: Pick<Ctx, "db" | "clock">): ContactSource {
   return {
     presenceOf(locationId) {
       const location = findLocation(ctx.db, { id: locationId });
@@ -56,7 +57,7 @@ export interface AgentContact {
   contactAt: number | undefined;
 }
 
-export function readContact(row: LocationRow, agents: AgentContacts): AgentContact {
+export function readContact(row: LocationRow, agents: ContactSource): AgentContact {
   return {
     row,
     presence: agents.presenceOf(row.id),
@@ -70,6 +71,6 @@ export function isOutdated({ row: { agentVersion } }: AgentContact): boolean {
 }
 
 /** Returns true for an agent that has called, and is out of contact. */
-export function isSilent({ presence, contactAt }: AgentContact): boolean {
+export function hasGoneSilent({ presence, contactAt }: AgentContact): boolean {
   return contactAt !== undefined && presence !== "present";
 }

@@ -8,7 +8,7 @@ import type { Step, StepRecorder } from "../../egress/steps";
 import type { Ctx } from "../../context";
 import type { AgentResult } from "../locations/agent-wire";
 import { countMonitorsByLocation, type LocationCount } from "../locations/store";
-import { type AgentContacts, storedContacts } from "./agent-contact";
+import { type ContactSource, storedContactSource } from "./agent-contact";
 import type { AssertionEvaluator } from "./assertions/evaluator";
 import type { CheckRow } from "./checks-store";
 import type { TokenKey } from "./job-store";
@@ -57,7 +57,7 @@ export interface CheckNowResult extends CheckRow {
 }
 
 /** Interface of the check engine for routes and screens. */
-export interface Monitoring extends AgentContacts {
+export interface Monitoring extends ContactSource {
   /**
    * Checks a monitor now, whether it is due or not; the result counts as any other. If this process stood still
    * meanwhile, the check is repeated once, and the result is the second one. Resolves when it is stored, or after 70
@@ -123,7 +123,7 @@ export function createIdleMonitoring(ctx: Pick<Ctx, "db" | "clock">): Monitoring
     tryOut: refuse,
     takeResults: refuse,
     noteCall: () => {},
-    ...storedContacts(ctx),
+    ...storedContactSource(ctx),
     countByLocation: () => countMonitorsByLocation(ctx.db, {}),
     isTooBusy: () => false,
   };

@@ -24,7 +24,7 @@ import { Status } from "../components/wire";
 import { LocationReference } from "../locations/wire";
 import type { CheckRow } from "./checks-store";
 import { checksByLocation, type MonitorLocation, type StateAtLocation } from "./monitor-locations";
-import type { AgentContacts } from "./agent-contact";
+import type { ContactSource } from "./agent-contact";
 import type { CheckNowResult } from "./monitoring";
 import { type MonitorConfig, probeOf } from "./probes";
 import type { MonitorRecord } from "./records";
@@ -376,7 +376,7 @@ export function presentCheckWithSteps(
 /** Returns the evaluations of a monitor at its locations, with the contact of their agents. */
 export function presentAtLocations(
   states: readonly StateAtLocation[],
-  agents: Pick<AgentContacts, "presenceOf">,
+  agents: Pick<ContactSource, "presenceOf">,
 ): MonitorAtLocation[] {
   return states.map(({ location, state, lastCheck }) => {
     const presence = agents.presenceOf(location.id);

@@ -167,7 +167,7 @@ export function addTokenRoutes(area: Area, ctx: Ctx): void {
     show({ params }) {
       const { name } = getLocation(ctx.db, params.id);
       const tokens = tokensOfLocation(ctx.db, params.id, ctx.clock.now());
-      // It was ended meanwhile.
+      // The token was ended meanwhile.
       if (!tokens.some(({ key }) => key === params.key)) return { path: locationPath(params.id) };
       return {
         title: `End a token of “${name}”`,
@@ -219,7 +219,7 @@ function RotateToken({
   );
 }
 
-/** Tokens of a location, of which none is shown. */
+/** Tokens of a location by their short keys; the server has only hashes. */
 export function Tokens(shown: { id: string; tokens: readonly LocationToken[]; now: number }) {
   const { id, tokens, now } = shown;
   return (

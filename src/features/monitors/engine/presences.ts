@@ -3,7 +3,7 @@ import { MINUTE_MS, SECOND_MS, toIso } from "../../../base/time";
 import type { Ctx } from "../../../context";
 import type { Tx } from "../../../db/statements";
 import { findLocation, listLocations, saveContact, saveOffline } from "../../locations/store";
-import { type AgentContacts, type Presence, presenceAfter, storedSilences } from "../agent-contact";
+import { type ContactSource, type Presence, presenceAfter, storedSilences } from "../agent-contact";
 
 /** Silence after which people get a message. */
 const OFFLINE_MS = 3 * MINUTE_MS;
@@ -31,7 +31,7 @@ interface Contact {
  * Contact with the agents of all locations, on the monotonic clock. Times in which this server was off are not silences
  * of the agents.
  */
-export class AgentPresences implements AgentContacts {
+export class AgentPresences implements ContactSource {
   readonly #ctx: Ctx;
   readonly #contacts = new Map<string, Contact>();
   #isReporting = false;

@@ -12,7 +12,7 @@ import { findPausedUntil } from "../../webhooks/records";
 import { findLocation } from "../../locations/store";
 import { listAllWebhooks, type WebhookRow } from "../../webhooks/store";
 import { listShownAlerts, type OpenAlertRow } from "../alerts/alert-store";
-import { type AgentContact, type AgentContacts, readContact } from "../agent-contact";
+import { type AgentContact, type ContactSource, readContact } from "../agent-contact";
 import { listNewestSpans } from "../spans-store";
 import { listDependents } from "../dependency-store";
 import { pageIdOf } from "../engine/transitions";
@@ -134,7 +134,7 @@ export function readMonitorView(
   id: string,
   range: Range,
   now: number,
-  agents: AgentContacts,
+  agents: ContactSource,
 ): MonitorView {
   const record = getMonitorRecord(reader, id);
   const { num } = record.row;

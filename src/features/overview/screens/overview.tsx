@@ -32,7 +32,12 @@ import { screenOperation } from "../../../ui/screens/routes";
 import { RelativeTime } from "../../../ui/times";
 import { linksOf } from "../../activity/screens/target-links";
 import type { Alarm } from "../../alarms/alarms";
-import { type AgentContact, isOutdated, isSilent, readContact } from "../../monitors/agent-contact";
+import {
+  type AgentContact,
+  isOutdated,
+  hasGoneSilent,
+  readContact,
+} from "../../monitors/agent-contact";
 import { listLocations } from "../../locations/store";
 import { createIncidentCache } from "../../incidents/records";
 import { ReportLink } from "../../incidents/screens/list";
@@ -120,7 +125,7 @@ export function overviewAdminRoutes(deps: AdminDependencies) {
         const isTooBusy = monitoring.isTooBusy();
         const agents = listLocations(ctx.db, {})
           .map((row) => readContact(row, monitoring))
-          .filter((contact) => isSilent(contact) || isOutdated(contact));
+          .filter((contact) => hasGoneSilent(contact) || isOutdated(contact));
         return render.screen(
           { request, requestContext },
           {

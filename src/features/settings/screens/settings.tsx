@@ -42,7 +42,7 @@ import { readScheduledBackups } from "../../backups/schedule";
 import { countKeys } from "../../keys/records";
 import { listLocations } from "../../locations/store";
 import { describeMissing, findRelayRecord, mailReadiness } from "../../mail/settings";
-import { isSilent, readContact } from "../../monitors/agent-contact";
+import { hasGoneSilent, readContact } from "../../monitors/agent-contact";
 import type { Monitoring } from "../../monitors/monitoring";
 import { listExpiringKeyRows } from "../../users/store";
 import { listUsers } from "../../users/users";
@@ -247,7 +247,7 @@ const NOTES: Readonly<
   [LOCATIONS_PATH]: ({ ctx: { db }, monitoring }) => {
     const rows = listLocations(db, {});
     if (rows.length === 0) return "Only this server checks monitors";
-    const silent = rows.filter((row) => isSilent(readContact(row, monitoring))).length;
+    const silent = rows.filter((row) => hasGoneSilent(readContact(row, monitoring))).length;
     return (
       <>
         This server and {plural(rows.length, "location")}
