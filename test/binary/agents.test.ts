@@ -16,11 +16,11 @@ import {
 } from "../support/agent-site";
 import { createInstallation, holds, PROCESS_TEST_MS } from "../support/binary";
 import { signInOwner } from "../support/first-owner";
-import { durationMs, IS_LONG_RUN, report, rounds, waitingTest } from "../support/fleet/long";
+import { durationMs, IS_LONG_RUN, report, rounds, waitingTest } from "../support/long";
 import { findNetworkProblem } from "../support/fleet/network";
 
 /*
- * Faults of agents, their server, their networks and clocks, with processes. `bun test/fleet/long.ts
+ * Faults of agents, their server, their networks and clocks, with processes. `bun test/long.ts
  * test/binary/agents.test.ts` runs them with long absences and many rounds, in about 20 minutes.
  */
 

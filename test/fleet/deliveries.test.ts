@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describeWithPrograms } from "../support/fleet/describe";
 import { eventually } from "../support/fleet/eventually";
 import { killMachine, startFleet } from "../support/fleet/fleet";
-import { durationMs, IS_LONG_RUN, report, rounds } from "../support/fleet/long";
+import { durationMs, IS_LONG_RUN, report, rounds } from "../support/long";
 import type { FleetNode } from "../support/fleet/nodes";
 import { startRedis } from "../support/fleet/redis";
 import { idsByRecipient, startRelay } from "../support/relay";

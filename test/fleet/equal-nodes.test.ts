@@ -6,7 +6,7 @@ import { describeWithPrograms } from "../support/fleet/describe";
 import { eventually } from "../support/fleet/eventually";
 import { killMachine, percentile } from "../support/fleet/fleet";
 import { applyPage, createKeyAt } from "../support/fleet/keys";
-import { durationMs, expectWithin, report, rounds } from "../support/fleet/long";
+import { durationMs, expectWithin, report, rounds } from "../support/long";
 import { FLEET_SECRET, type FleetNode, startNode } from "../support/fleet/nodes";
 import { startRedis } from "../support/fleet/redis";
 import { type S3Server, startS3 } from "../support/fleet/s3";

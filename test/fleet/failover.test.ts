@@ -6,7 +6,7 @@ import { describeWithPrograms } from "../support/fleet/describe";
 import { eventually } from "../support/fleet/eventually";
 import { killMachine } from "../support/fleet/fleet";
 import { leaderRecord } from "../support/fleet/leader";
-import { expectWithin, waitingTest } from "../support/fleet/long";
+import { expectWithin, waitingTest } from "../support/long";
 import { type FleetNode, startNode } from "../support/fleet/nodes";
 import { connectTo, litestreamPid } from "../support/fleet/primary";
 import { type S3Server, startS3 } from "../support/fleet/s3";

@@ -6,7 +6,7 @@ import { type ChildProcess, commandOf } from "../../src/fleet/log/replication";
 import { logFileName, parseLogFile, startFollower } from "../../src/fleet/follow/log-fetcher";
 import { describeWithPrograms } from "../support/fleet/describe";
 import { LEAST_READS, type Observed, startFollowedLog } from "../support/fleet/followed-log";
-import { durationMs, expectWithin, report, rounds, waitingTest } from "../support/fleet/long";
+import { durationMs, expectWithin, report, rounds, waitingTest } from "../support/long";
 
 /** Time for which reads are observed, in ms. */
 const OBSERVED_MS = rounds(2_000, 60_000);

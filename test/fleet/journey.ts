@@ -9,7 +9,7 @@
  *
  * It builds the executable, and starts the parts of the sample as processes on free ports of loopback, with the commands
  * of its nodes: versitygw, valkey-server or redis-server, the primary a, the eligible replica b, the replica c, and
- * HAProxy in the place of Caddy. `test/fleet/long.ts` says where the programs come from. Each step is printed with the
+ * HAProxy in the place of Caddy. `test/long.ts` says where the programs come from. Each step is printed with the
  * time since the start and its own, in seconds. The exit code is 0 if all succeed, otherwise 1. All processes end with it.
  */
 import { existsSync } from "node:fs";

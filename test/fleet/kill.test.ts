@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { describeWithPrograms } from "../support/fleet/describe";
 import { eventually } from "../support/fleet/eventually";
 import { killMachine } from "../support/fleet/fleet";
-import { durationMs, expectWithin, IS_LONG_RUN, report, rounds } from "../support/fleet/long";
+import { durationMs, expectWithin, IS_LONG_RUN, report, rounds } from "../support/long";
 import { startNode } from "../support/fleet/nodes";
 import { connectTo } from "../support/fleet/primary";
 import { startS3 } from "../support/fleet/s3";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { describeLongRun } from "../support/fleet/describe";
 import { percentile, startFleet } from "../support/fleet/fleet";
-import { durationMs, expectWithin, report } from "../support/fleet/long";
+import { durationMs, expectWithin, report } from "../support/long";
 
 const PER_SECOND = 50;
 const POLL_MS = 20;

@@ -4,7 +4,7 @@ import { describeWithPrograms } from "../support/fleet/describe";
 import { eventually } from "../support/fleet/eventually";
 import { startFleet } from "../support/fleet/fleet";
 import { drainKey, localDecisions, timeKey, untilShared } from "../support/fleet/key-load";
-import { durationMs, expectWithin, IS_LONG_RUN, report, rounds } from "../support/fleet/long";
+import { durationMs, expectWithin, IS_LONG_RUN, report, rounds } from "../support/long";
 import type { FleetNode } from "../support/fleet/nodes";
 import { type RedisServer, startRedis } from "../support/fleet/redis";
 

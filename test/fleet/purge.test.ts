@@ -5,7 +5,7 @@ import { eventually } from "../support/fleet/eventually";
 import { applyPage, createKeyAt } from "../support/fleet/keys";
 import { FLEET_SECRET, startNode } from "../support/fleet/nodes";
 import { startS3 } from "../support/fleet/s3";
-import { expectWithin } from "../support/fleet/long";
+import { expectWithin } from "../support/long";
 
 const needed = { go: ["litestream", "versitygw"] } as const;
 await describeWithPrograms("a purge of a fleet", needed, () => {

@@ -11,7 +11,7 @@ import { eventually } from "../support/fleet/eventually";
 import { percentile } from "../support/fleet/fleet";
 import { untilShared } from "../support/fleet/key-load";
 import { type Link, startLink } from "../support/fleet/link";
-import { durationMs, expectWithin, report, rounds } from "../support/fleet/long";
+import { durationMs, expectWithin, report, rounds } from "../support/long";
 import { type FleetNode, startNode } from "../support/fleet/nodes";
 import { type RedisServer, startRedis } from "../support/fleet/redis";
 import { startS3 } from "../support/fleet/s3";

@@ -3,7 +3,7 @@ import { describeWithPrograms } from "../support/fleet/describe";
 import { eventually } from "../support/fleet/eventually";
 import { applyPage, createKeyAt } from "../support/fleet/keys";
 import { startLink } from "../support/fleet/link";
-import { durationMs, expectWithin, report, rounds, waitingTest } from "../support/fleet/long";
+import { durationMs, expectWithin, report, rounds, waitingTest } from "../support/long";
 import { type FleetNode, startNode } from "../support/fleet/nodes";
 import { startS3 } from "../support/fleet/s3";
 

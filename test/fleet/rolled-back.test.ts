@@ -6,7 +6,7 @@ import { describeWithPrograms } from "../support/fleet/describe";
 import { eventually } from "../support/fleet/eventually";
 import { killMachine } from "../support/fleet/fleet";
 import { startLink } from "../support/fleet/link";
-import { waitingTest } from "../support/fleet/long";
+import { waitingTest } from "../support/long";
 import { type FleetNode, startNode } from "../support/fleet/nodes";
 import { connectTo } from "../support/fleet/primary";
 import { readRestored } from "../support/fleet/restored";

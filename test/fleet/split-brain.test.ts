@@ -11,7 +11,7 @@ import {
   report,
   rounds,
   waitingTest,
-} from "../support/fleet/long";
+} from "../support/long";
 import { findNetworkProblem, type Machine, startNetwork } from "../support/fleet/network";
 import { type FleetNode, startNode } from "../support/fleet/nodes";
 import { connectTo, litestreamPid } from "../support/fleet/primary";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { describeLongRun } from "../support/fleet/describe";
 import { eventually } from "../support/fleet/eventually";
 import { killMachine, percentile, startFleet } from "../support/fleet/fleet";
-import { durationMs, expectWithin, report, rounds } from "../support/fleet/long";
+import { durationMs, expectWithin, report, rounds } from "../support/long";
 import type { FleetNode } from "../support/fleet/nodes";
 
 const ARGS = ["--failover", "automatic", "--eligible", "--rejoin"];

@@ -3,7 +3,7 @@ import { readLeader } from "../../src/fleet/leader";
 import { describeWithPrograms } from "../support/fleet/describe";
 import { eventually } from "../support/fleet/eventually";
 import { createKeyAt } from "../support/fleet/keys";
-import { waitingTest } from "../support/fleet/long";
+import { waitingTest } from "../support/long";
 import { type FleetNode, startNode } from "../support/fleet/nodes";
 import { connectTo } from "../support/fleet/primary";
 import { startRedis } from "../support/fleet/redis";

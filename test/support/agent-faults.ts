@@ -3,7 +3,7 @@ import { HOUR_MS, MINUTE_MS } from "../../src/base/time";
 import { type SentCheck, TREATMENTS } from "./agent-link";
 import { type AgentMachine, type AgentSite, openAgentSite, type SeenCheck } from "./agent-site";
 import { holds } from "./binary";
-import { durationMs } from "./fleet/long";
+import { durationMs } from "./long";
 
 /** Results of a monitor from an agent: those that it sent, and those in the history. */
 export interface Compared {

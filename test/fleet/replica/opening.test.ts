@@ -6,7 +6,7 @@ import { eventually } from "../../support/fleet/eventually";
 import { startFleet } from "../../support/fleet/fleet";
 import { litestreamPath } from "../../support/fleet/litestream";
 import { type FleetNode, startNode } from "../../support/fleet/nodes";
-import { rounds } from "../../support/fleet/long";
+import { rounds } from "../../support/long";
 import { startHaproxy } from "../../support/fleet/proxies";
 
 /** Requests a page without a pause, and counts the answers by status, until it is disposed. */

@@ -6,7 +6,7 @@ import { eventually } from "../../support/fleet/eventually";
 import { FLEET_SECRET, type FleetNode, startNode } from "../../support/fleet/nodes";
 import { startRedis } from "../../support/fleet/redis";
 import { startS3 } from "../../support/fleet/s3";
-import { expectWithin } from "../../support/fleet/long";
+import { expectWithin } from "../../support/long";
 
 /** Longest time until a replica refuses a revoked key, in ms. */
 const REFUSED_MAX_MS = 2_000;

@@ -1,7 +1,7 @@
 import { describe } from "bun:test";
 import { findProgram } from "../servers/server-process";
 import { getGoProgram, type GoProgram } from "./go";
-import { IS_LONG_RUN } from "./long";
+import { IS_LONG_RUN } from "../long";
 
 interface Needed {
   /** Programs that are built on first use. */
@@ -36,7 +36,7 @@ export async function describeWithPrograms(
   describe.skip(name, () => {});
 }
 
-/** Describes tests that take too long for every run: only `bun test/fleet/long.ts` runs them. */
+/** Describes tests that take too long for every run: only `bun test/long.ts` runs them. */
 export async function describeLongRun(
   name: string,
   needed: Needed,

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ObjectStore } from "../../../src/object-store/object-store";
 import { temporaryFolder } from "../temporary-folder";
-import { report, rounds, durationMs } from "./long";
+import { report, rounds, durationMs } from "../long";
 
 const MIB = 1_024 * 1_024;
 

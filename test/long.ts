@@ -1,11 +1,10 @@
 /**
- * Runs the tests of fleets with all their rounds and prints their figures:
+ * Runs the tests of fleets and of agents of locations with all their rounds, and prints their figures:
  *
- *     bun test/fleet/long.ts [--rounds N] [FILE…]
+ *     bun test/long.ts [--rounds N] [FILE…]
  *
- * Without files it runs all of `test/fleet/`, which takes hours, or with at most N rounds each less. The figures stay in a file whose path is printed.
- * Other files work too if their tests use `test/support/fleet/long.ts`: `test/binary/agents.test.ts` has the faults of
- * agents of locations, which take 20 minutes.
+ * Without files it runs all of `test/fleet/`, in hours, and `test/binary/agents.test.ts`, in 20 minutes.
+ * `--rounds N` shortens tests of more than N rounds. The figures stay in a file whose path is printed.
  *
  * The tests use real programs. valkey-server, or redis-server without it, nginx and haproxy come from Debian. Litestream, gofakes3
  * and versitygw are built from Go modules into ~/.cache/allclear-tests (or ALLCLEAR_TEST_CACHE) by the first test that
@@ -13,7 +12,7 @@
  * missing. A test whose program cannot be had is skipped with a message.
  *
  * `bun test test/fleet` runs the same tests with a few rounds each, as CI does. A test gets its number of rounds from
- * `rounds(few, all)` and gives its figures to `report(…)`, both of `test/support/fleet/long.ts`. Its parts:
+ * `rounds(few, all)` and gives its figures to `report(…)`, both of `test/support/long.ts`. Parts of those of fleets:
  *
  * - `describeWithPrograms(name, { go, debian }, body)` skips with a message,
  * - `startS3(name)`, `startRedis()`, `startNginx(http)`, `startHaproxy(text)` start servers on free ports of loopback,
@@ -31,6 +30,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 
+/** Files and folders of tests that run if none are named. */
+const FILES = ["test/fleet", "test/binary/agents.test.ts"];
+
 /** Limit of one test, in ms. */
 const TEST_MAX_MS = 3 * 60 * 60_000;
 
@@ -39,7 +41,7 @@ const { values, positionals: files } = parseArgs({
   options: { rounds: { type: "string" } },
   allowPositionals: true,
 });
-const report = join(mkdtempSync(join(tmpdir(), "allclear-fleet-")), "report.txt");
+const report = join(mkdtempSync(join(tmpdir(), "allclear-long-")), "report.txt");
 writeFileSync(report, "");
 const tests = Bun.spawn(
   [
@@ -48,14 +50,14 @@ const tests = Bun.spawn(
     "--no-isolate",
     "--timeout",
     String(TEST_MAX_MS),
-    ...(files.length > 0 ? files : ["test/fleet"]),
+    ...(files.length > 0 ? files : FILES),
   ],
   {
-    cwd: join(import.meta.dir, "..", ".."),
+    cwd: join(import.meta.dir, ".."),
     env: {
       ...process.env,
-      ALLCLEAR_FLEET_REPORT: report,
-      ...(values.rounds !== undefined && { ALLCLEAR_FLEET_ROUNDS: values.rounds }),
+      ALLCLEAR_LONG_REPORT: report,
+      ...(values.rounds !== undefined && { ALLCLEAR_LONG_ROUNDS: values.rounds }),
     },
     stdio: ["ignore", "inherit", "inherit"],
   },

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { appendFileSync } from "node:fs";
 
-/** File to which a long run appends its figures; undefined in short runs. Set by `bun test/fleet/long.ts`. */
-const REPORT = process.env["ALLCLEAR_FLEET_REPORT"];
+/** File to which a long run appends its figures; undefined in short runs. Set by `bun test/long.ts`. */
+const REPORT = process.env["ALLCLEAR_LONG_REPORT"];
 
-/** True if `bun test/fleet/long.ts` runs the tests. */
+/** True if `bun test/long.ts` runs the tests. */
 export const IS_LONG_RUN = REPORT !== undefined;
 
 /**
@@ -14,7 +14,7 @@ export const IS_LONG_RUN = REPORT !== undefined;
 export const waitingTest = IS_LONG_RUN ? test : test.concurrent;
 
 /** Largest number of rounds of a long run. Set by `--rounds`. */
-const ROUNDS_MAX = Number(process.env["ALLCLEAR_FLEET_ROUNDS"] ?? Infinity);
+const ROUNDS_MAX = Number(process.env["ALLCLEAR_LONG_ROUNDS"] ?? Infinity);
 
 /** Returns the number of rounds of a test: few in CI, all in a long run. */
 export function rounds(few: number, all: number): number {
