@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { HOUR_MS, MINUTE_MS } from "../../src/base/time";
-import { type SentCheck, TREATMENTS } from "./agent-link";
+import { type SentCheck, TREATMENTS } from "./agent-proxy";
 import { type AgentMachine, type AgentSite, openAgentSite, type SeenCheck } from "./agent-site";
 import { holds } from "./binary";
 import { durationMs } from "./long";
@@ -9,8 +9,9 @@ import { durationMs } from "./long";
 export interface Compared {
   sent: readonly SentCheck[];
   kept: readonly SeenCheck[];
-  /** Number of results that the server had taken and that are not kept, and of those that are kept twice. */
+  /** Number of results that the server had taken and that are not kept. */
   lost: number;
+  /** Number of kept results beyond one for each that was sent. */
   twice: number;
 }
 
@@ -22,7 +23,7 @@ export async function compareResults(
 ): Promise<Compared> {
   const { id } = await site.monitor(monitor);
   const sentSoFar = () => {
-    const sent = site.link?.sentWith(agent.token) ?? [];
+    const sent = site.proxy?.sentWith(agent.token) ?? [];
     return sent.filter(({ monitorId }) => monitorId === id).map((check) => ({ ...check }));
   };
   let sent: SentCheck[] = [];
@@ -33,27 +34,56 @@ export async function compareResults(
     return sent.at(-1)?.isTaken === true && Bun.deepEquals(sent, sentSoFar());
   });
   if (!isQuiet) throw new Error(`the results of ${agent.name} are never all taken`);
-  const taken = sent.filter(({ isTaken }) => isTaken).length;
-  const lost = Math.max(0, taken - kept.length);
-  return { sent, kept, lost, twice: Math.max(0, kept.length - sent.length) };
+  const pairs = pairsOf(sent, kept);
+  const lost = sent.filter((check) => check.isTaken && !pairs.has(check)).length;
+  return { sent, kept, lost, twice: kept.length - pairs.size };
+}
+
+/** Half of the shortest time between two checks of a monitor. */
+const PAIR_MAX_MS = 500;
+
+/**
+ * Pairs sent checks with kept ones of the same outcome, the nearest in time first. The time of a kept check lies
+ * between the two of its sent one, unless a clock was adjusted.
+ */
+function pairsOf(sent: readonly SentCheck[], kept: readonly SeenCheck[]) {
+  const candidates = sent.flatMap((check) =>
+    kept
+      .filter(({ outcome }) => outcome === check.outcome)
+      .map((other) => ({ check, other, distance: distanceOf(check, Date.parse(other.at)) }))
+      .filter(({ distance }) => distance < PAIR_MAX_MS),
+  );
+  const pairs = new Map<SentCheck, SeenCheck>();
+  const paired = new Set<SeenCheck>();
+  for (const { check, other } of candidates.sort((a, b) => a.distance - b.distance)) {
+    if (pairs.has(check) || paired.has(other)) continue;
+    pairs.set(check, other);
+    paired.add(other);
+  }
+  return pairs;
+}
+
+function distanceOf({ at, latestAt }: SentCheck, keptAt: number): number {
+  return Math.max(0, at - keptAt, keptAt - latestAt);
 }
 
 /** Agents of the test of random faults. The last one runs from the sources, with a clock that can be set. */
-const PLACES = ["berlin", "oregon", "osaka", "quito"] as const;
+const LOCATIONS = ["berlin", "oregon", "osaka", "quito"] as const;
 const WITH_CLOCK = "quito";
 
-/** Number of places that must find the monitor down: of four agents and the server. */
+/** Number of locations that must find the monitor down: of four agents and the server. */
 const NEEDED = 3;
 
-/** Time after which a place comes back before the next fault: after 11.5 minutes, its last word would not count. */
+/** Time after which a location comes back before the next fault: after 11.5 minutes, its last word would not count. */
 const AWAY_MAX_MS = 4 * MINUTE_MS;
 
+/** Faults. More frequent ones are repeated. */
 const FAULTS = [
   "target",
   "target",
   "target",
-  "link",
-  "link",
+  "network",
+  "network",
   "process",
   "process",
   "stop",
@@ -62,98 +92,99 @@ const FAULTS = [
   "batches",
 ] as const;
 
-/** A step of a sequence: a fault that begins at a place, or ends there. `more` decides on its details. */
+/** A step of a sequence: a fault that begins at a location, or ends there. `more` decides on its details. */
 export const FaultStep = fc.record({
   fault: fc.constantFrom(...FAULTS),
-  place: fc.constantFrom(...PLACES),
+  location: fc.constantFrom(...LOCATIONS),
   more: fc.nat(),
 });
 type FaultStep = typeof FaultStep extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** Opens a site with a model of what its places said last. Its processes are killed after `lifetimeMs`. */
+/** Opens a site with a model of what its locations said last. Its processes are killed after `lifetimeMs`. */
 export async function openFaultySite(lifetimeMs: number) {
   await using stack = new AsyncDisposableStack();
   const site = stack.use(
-    await openAgentSite(PLACES, {
+    await openAgentSite(LOCATIONS, {
       programs: { [WITH_CLOCK]: { clockOffsetMs: 0 } },
-      isLinked: true,
+      isProxied: true,
       lifetimeMs,
     }),
   );
   const agents = new Map(site.agents.map((agent) => [agent.name, agent]));
-  const lost = new Set<string>();
+  const withoutTarget = new Set<string>();
   const cut = new Set<string>();
   const killed = new Set<string>();
-  /** Places that said last that the monitor is down. Those that are away keep their word. */
+  /** Locations that said last that the monitor is down. Those that are away keep their word. */
   let down: ReadonlySet<string> = new Set();
   let isDown = false;
   const events: string[] = [];
   const counts = new Map<string, number>();
-  const isAway = (place: string) => cut.has(place) || killed.has(place);
-  /** Times at which places went away, on the clock of the process. */
+  const isAway = (location: string) => cut.has(location) || killed.has(location);
+  /** Times at which locations went away, on the clock of the process. */
   const awaySince = new Map<string, number>();
 
-  const agentAt = (place: string) => agents.get(place) as AgentMachine;
+  const agentAt = (location: string) => agents.get(location) as AgentMachine;
 
-  async function toggleTarget(place: string): Promise<string> {
-    const agent = agentAt(place);
-    if (lost.delete(place)) {
+  async function toggleTarget(location: string): Promise<string> {
+    const agent = agentAt(location);
+    if (withoutTarget.delete(location)) {
       await agent.findTarget();
       return "target found";
     }
-    lost.add(place);
+    withoutTarget.add(location);
     await agent.loseTarget();
     return "target lost";
   }
 
-  async function toggleLink(place: string): Promise<string> {
-    const { machine } = agentAt(place);
-    if (cut.delete(place)) {
+  async function toggleNetwork(location: string): Promise<string> {
+    const { machine } = agentAt(location);
+    if (cut.delete(location)) {
       await machine.mend();
-      return "link mended";
+      return "network mended";
     }
-    cut.add(place);
-    awaySince.set(place, performance.now());
+    cut.add(location);
+    awaySince.set(location, performance.now());
     await machine.cut();
-    return "link cut";
+    return "network cut";
   }
 
-  async function toggleProcess(place: string): Promise<string> {
-    const agent = agentAt(place);
-    if (killed.delete(place)) {
-      await agent.restart();
+  async function toggleProcess(location: string): Promise<string> {
+    const agent = agentAt(location);
+    if (killed.delete(location)) {
+      await agent.startAgain();
       return "agent restarted";
     }
-    killed.add(place);
-    awaySince.set(place, performance.now());
+    killed.add(location);
+    awaySince.set(location, performance.now());
     await agent.agent.kill();
     return "agent killed";
   }
 
-  /** Lets an agent, or the server, be away for a time in which the target of a place may come or go. */
-  async function pause(place: string, more: number): Promise<void> {
-    if (more % 2 === 0 && !isAway(place)) await toggleTarget(place);
+  /** Lets an agent, or the server, be away for a time in which the target of a location may come or go. */
+  async function pause(location: string, more: number): Promise<void> {
+    if (more % 2 === 0 && !isAway(location)) await toggleTarget(location);
     await Bun.sleep(durationMs(1_000, 1_000 + (more % 15_000)));
   }
 
-  /** Brings a place back that is away. */
-  const bringBack = (place: string) => (cut.has(place) ? toggleLink(place) : toggleProcess(place));
+  /** Brings a location back that is away. */
+  const bringBack = (location: string) =>
+    cut.has(location) ? toggleNetwork(location) : toggleProcess(location);
 
-  async function begin({ fault, place, more }: FaultStep): Promise<string> {
-    const agent = agentAt(place);
-    if (fault === "link" || fault === "process") {
-      if (isAway(place)) return bringBack(place);
-      return fault === "link" ? toggleLink(place) : toggleProcess(place);
+  async function begin({ fault, location, more }: FaultStep): Promise<string> {
+    const agent = agentAt(location);
+    if (fault === "network" || fault === "process") {
+      if (isAway(location)) return bringBack(location);
+      return fault === "network" ? toggleNetwork(location) : toggleProcess(location);
     }
-    if (fault === "stop" && !isAway(place)) {
+    if (fault === "stop" && !isAway(location)) {
       agent.agent.signal("SIGSTOP");
-      await pause(place, more);
+      await pause(location, more);
       agent.agent.signal("SIGCONT");
       return "agent stopped for a time";
     }
     if (fault === "server") {
       await site.server.kill();
-      await pause(place, more);
+      await pause(location, more);
       await site.startServer();
       return "server away for a time";
     }
@@ -161,18 +192,20 @@ export async function openFaultySite(lifetimeMs: number) {
       agentAt(WITH_CLOCK).setClock(((more % 3) - 1) * HOUR_MS);
       return "clock set";
     }
-    if (fault === "batches" && site.link) {
-      const { link } = site;
+    if (fault === "batches" && site.proxy) {
+      const { proxy } = site;
       let count = more;
-      link.treat = () => TREATMENTS[(count += 1 + (more % 3)) % TREATMENTS.length] ?? "once";
+      proxy.treat = () => TREATMENTS[(count += 1 + (more % 3)) % TREATMENTS.length] ?? "once";
       return "batches disturbed";
     }
-    return toggleTarget(place);
+    return toggleTarget(location);
   }
 
-  /** Lets the model follow: places that are not away say what is so. */
+  /** Lets the model follow: locations that are not away say what is so. */
   function follow(): void {
-    down = new Set(PLACES.filter((place) => (isAway(place) ? down : lost).has(place)));
+    down = new Set(
+      LOCATIONS.filter((location) => (isAway(location) ? down : withoutTarget).has(location)),
+    );
     if (down.size >= NEEDED === isDown) return;
     isDown = !isDown;
     events.push(isDown ? "monitor.down" : "monitor.up");
@@ -180,8 +213,8 @@ export async function openFaultySite(lifetimeMs: number) {
 
   async function settles(): Promise<boolean> {
     const since = Date.now();
-    const places = Object.fromEntries(
-      ["local", ...PLACES].map((place) => [place, down.has(place) ? "down" : "up"]),
+    const states = Object.fromEntries(
+      ["local", ...LOCATIONS].map((location) => [location, down.has(location) ? "down" : "up"]),
     );
     const isHeard = await holds(async () => {
       const seen = await site.monitor().catch(() => undefined);
@@ -193,8 +226,8 @@ export async function openFaultySite(lifetimeMs: number) {
     });
     return (
       isHeard &&
-      (await site.reaches(isDown ? "down" : "up", places)) &&
-      (await holds(async () => Bun.deepEquals(site.events(), events)))
+      (await site.reaches(isDown ? "down" : "up", states)) &&
+      (await holds(async () => Bun.deepEquals(site.eventTypes(), events)))
     );
   }
 
@@ -205,23 +238,25 @@ export async function openFaultySite(lifetimeMs: number) {
     /** Begins or ends a fault. Returns what happened. */
     async take(step: FaultStep): Promise<string> {
       const latest = performance.now() - AWAY_MAX_MS;
-      const overdue = PLACES.find((place) => isAway(place) && (awaySince.get(place) ?? 0) < latest);
+      const overdue = LOCATIONS.find(
+        (location) => isAway(location) && (awaySince.get(location) ?? 0) < latest,
+      );
       const fault = await (overdue === undefined ? begin(step) : bringBack(overdue));
       follow();
       counts.set(fault, (counts.get(fault) ?? 0) + 1);
-      return `${overdue ?? step.place}: ${fault}`;
+      return `${overdue ?? step.location}: ${fault}`;
     },
-    expected: () => ({ isDown, down: [...down], events, seen: site.events() }),
-    /** Mends all links, and starts all agents. */
+    expected: () => ({ isDown, down: [...down], events, seen: site.eventTypes() }),
+    /** Mends all networks, and starts all agents. */
     async endFaults(): Promise<void> {
-      if (site.link) site.link.treat = () => "once";
-      for (const place of PLACES) {
+      if (site.proxy) site.proxy.treat = () => "once";
+      for (const location of LOCATIONS) {
         // oxlint-disable no-await-in-loop
-        if (!isAway(place)) continue;
-        await bringBack(place);
+        if (!isAway(location)) continue;
+        await bringBack(location);
         follow();
         if (!(await settles())) {
-          throw new Error(`${place} does not come back: ${site.events().join()}`);
+          throw new Error(`${location} does not come back: ${site.eventTypes().join()}`);
         }
         // oxlint-enable no-await-in-loop
       }

@@ -1,11 +1,12 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CLI_ACTOR } from "../../src/base/actor";
+import { SECOND_MS } from "../../src/base/time";
 import { rotateLocationToken } from "../../src/features/locations/locations";
 import { findLocationByRef } from "../../src/features/locations/store";
 import { openForCommand } from "../../src/installation";
 import { testConfig } from "./app";
-import { type AgentLink, startAgentLink } from "./agent-link";
+import { type AgentProxy, startAgentProxy } from "./agent-proxy";
 import { createInstallation, holds, type Installation, type Running, type Server } from "./binary";
 import { type Machine, startNetwork } from "./fleet/network";
 import { runCommand } from "./servers/server-process";
@@ -14,6 +15,9 @@ import { answerHosts } from "./outside-site";
 const PORT = 8080;
 const TARGET_PORT = 80;
 const PROCESSES = join(import.meta.dir, "processes");
+
+/** Interval of the checks of all monitors. */
+export const INTERVAL_MS = 5 * SECOND_MS;
 
 /** A secret of every monitor, which no file and no log of an agent may have. */
 export const SECRET = "s3cr3t-of-the-monitor-4711";
@@ -26,22 +30,13 @@ export interface SeenMonitor {
   id: string;
   name: string;
   state: string;
-  state_since: string;
-  at_locations: {
-    location: string;
-    state: string;
-    is_silent: boolean;
-    last_check: { at: string } | null;
-  }[];
+  at_locations: { location: string; state: string; last_check: { at: string } | null }[];
 }
 
 /** A result as the API shows it. */
 export interface SeenCheck {
   at: string;
   outcome: string;
-  latency_ms: number | null;
-  message: string | null;
-  location: string;
 }
 
 /** An event about a monitor, by its message. */
@@ -68,8 +63,8 @@ export interface AgentMachine {
   agent: Running;
   /** Directory with the files of the agent: its working directory and its state. */
   directory: string;
-  /** Starts another process in the place of the last one, with its program or another. */
-  restart(program?: AgentProgram): Promise<void>;
+  /** Starts another process after the last one has ended, with its program or another. */
+  startAgain(program?: AgentProgram): Promise<void>;
   /** Sets the error of the wall clock of a program that has one, in ms. */
   setClock(offsetMs: number): void;
   /** Replaces the token in the file of the agent. */
@@ -84,10 +79,9 @@ export interface AgentSite extends AsyncDisposable {
   site: Installation;
   /** Server that runs now. */
   server: Server;
-  serverMachine: Machine;
   agents: AgentMachine[];
-  /** Link through which the agents of a site with `isLinked` reach the server. */
-  link: AgentLink | undefined;
+  /** Proxy through which the agents of a site with `isProxied` reach the server. */
+  proxy: AgentProxy | undefined;
   /** Starts the server again. */
   startServer(): Promise<void>;
   /** Sends a request to the server, from its own machine. */
@@ -95,42 +89,33 @@ export interface AgentSite extends AsyncDisposable {
   api<Body>(path: string, init?: { method?: string; json?: unknown }): Promise<Body>;
   /** Returns a monitor, the first one by default. */
   monitor(name?: string): Promise<SeenMonitor>;
-  /** Resolves to true once a monitor has a state; `places` are states by location. */
-  reaches(state: string, places?: Record<string, string>, monitor?: string): Promise<boolean>;
+  /** Resolves to true once a monitor has a state; `states` are states at locations. */
+  reaches(state: string, states?: Record<string, string>, monitor?: string): Promise<boolean>;
   /** Returns the results of a monitor from a location, oldest first. */
   history(location: string, monitor?: string): Promise<SeenCheck[]>;
   /** Events about monitors so far, oldest first, by the messages that came to the targets. */
-  messages(): SeenEvent[];
+  events(): SeenEvent[];
   /** Types of these events. */
-  events(): string[];
+  eventTypes(): string[];
   /** Replaces the token of a location, which ends at once, as an admin does. Returns the next one. */
   replaceToken(name: string): Promise<string>;
 }
 
 interface AgentSiteOptions {
-  isFromSources?: boolean;
-  downWhen?: string;
   /** Names of the monitors. Each has a target with an address of its own. */
   monitors?: readonly string[];
   /** Programs of agents that are not that of the server. */
   programs?: Readonly<Record<string, AgentProgram>>;
-  /** True if the agents reach the server through a link of the test. */
-  isLinked?: boolean;
+  /** True if the agents reach the server through a proxy of the test. */
+  isProxied?: boolean;
   /** Time after which the processes are killed, in ms. */
   lifetimeMs?: number;
 }
 
-/** Opens the site with monitors that the server and all agents check every five seconds. */
+/** Opens the site with monitors that the server and all agents check at one interval. */
 export async function openAgentSite(
   names: readonly string[],
-  {
-    isFromSources = false,
-    downWhen = "majority",
-    monitors = ["Shop"],
-    programs = {},
-    isLinked = false,
-    lifetimeMs,
-  }: AgentSiteOptions = {},
+  { monitors = ["Shop"], programs = {}, isProxied = false, lifetimeMs }: AgentSiteOptions = {},
 ): Promise<AgentSite> {
   await using stack = new AsyncDisposableStack();
   const network = stack.use(await startNetwork());
@@ -146,7 +131,7 @@ export async function openAgentSite(
   }
   const targetOf = (monitor = monitors[0] ?? "") => targets.get(monitor) ?? "";
   const site = stack.use(
-    await createInstallation({ isFromSources, ...(lifetimeMs !== undefined && { lifetimeMs }) }),
+    await createInstallation({ ...(lifetimeMs !== undefined && { lifetimeMs }) }),
   );
   const messages = await answerHosts(stack, target);
 
@@ -161,13 +146,13 @@ export async function openAgentSite(
     name,
     type: "http",
     config: { url: `http://${targetOf(name)}:${TARGET_PORT}/`, headers: { "x-secret": SECRET } },
-    interval_seconds: 5,
+    interval_seconds: INTERVAL_MS / SECOND_MS,
     retry_interval_seconds: 1,
     timeout_ms: 4_000,
     failure_threshold: 2,
     success_threshold: 1,
     locations: ["local", ...names],
-    down_when: downWhen,
+    down_when: "majority",
   }));
   const locations = tokens.map(({ name, token }) => ({ name, ref: name, token }));
   writeFileSync(file, JSON.stringify({ pages: [], locations, monitors: monitorsInFile }));
@@ -180,10 +165,10 @@ export async function openAgentSite(
     });
   let server = await startServer();
   const unix = await serverMachine.open(PORT);
-  const link = isLinked ? stack.use(await startAgentLink(unix)) : undefined;
-  if (link) await network.publish(link.port);
-  const serverUrl = link
-    ? `http://${network.address}:${link.port}`
+  const proxy = isProxied ? stack.use(await startAgentProxy(unix)) : undefined;
+  if (proxy) await network.publish(proxy.port);
+  const serverUrl = proxy
+    ? `http://${network.address}:${proxy.port}`
     : `http://${serverMachine.address}:${PORT}`;
   const agents = await Promise.all(tokens.map(addAgent));
 
@@ -214,7 +199,7 @@ export async function openAgentSite(
       get agent() {
         return agent;
       },
-      async restart(next = program) {
+      async startAgain(next = program) {
         program = next;
         await start();
       },
@@ -263,9 +248,8 @@ export async function openAgentSite(
     get server() {
       return server;
     },
-    serverMachine,
     agents,
-    link,
+    proxy,
     async startServer() {
       server = await startServer();
     },
@@ -284,13 +268,13 @@ export async function openAgentSite(
         opened.close();
       }
     },
-    reaches: (state, places = {}, name) =>
+    reaches: (state, states = {}, name) =>
       holds(async () => {
         const seen = await monitor(name).catch(() => undefined);
         const there = new Map(seen?.at_locations.map((each) => [each.location, each.state]));
         return (
           seen?.state === state &&
-          Object.entries(places).every(([place, expected]) => there.get(place) === expected)
+          Object.entries(states).every(([location, expected]) => there.get(location) === expected)
         );
       }),
     async history(location, name) {
@@ -306,8 +290,8 @@ export async function openAgentSite(
       }
       return checks.reverse();
     },
-    messages: seenEvents,
-    events: () => seenEvents().map(({ type }) => type),
+    events: seenEvents,
+    eventTypes: () => seenEvents().map(({ type }) => type),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

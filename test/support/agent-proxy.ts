@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { RESULTS_PATH, type SentResults } from "../../src/features/locations/agent-wire";
+import { RESULTS_PATH, type SentResults, WORK_PATH } from "../../src/features/locations/agent-wire";
 
 /**
  * Treatment of a batch of results. `twice`: the server gets it two times at once. `unanswered`: the server gets it, and
@@ -14,32 +14,37 @@ export interface SentCheck {
   monitorId: string;
   /** Time of the check by its age when it was first sent, in unix ms. */
   at: number;
+  /** Latest time that the server may have computed from its age, at the end of a request. */
+  latestAt: number;
   outcome: string;
   /** True if the server has answered that it has it. */
   isTaken: boolean;
 }
 
-/** Link between agents and their server, which knows what each agent sends. */
-export interface AgentLink extends AsyncDisposable {
+/** Proxy between agents and their server, which knows what each agent sends. */
+export interface AgentProxy extends AsyncDisposable {
   port: number;
-  /** Decides what happens to the next batch; nothing does by default. */
+  /** Returns the treatment of the next batch; `once` by default. */
   treat: (token: string) => Treatment;
   /** Number of batches by their treatment. */
   treated: Readonly<Record<Treatment, number>>;
   /** Returns the checks whose results came with a token, in the order in which they were made. */
   sentWith(token: string): SentCheck[];
+  /** Returns the status of the last answer to a poll with a token; undefined before the first. */
+  pollStatus(token: string): number | undefined;
 }
 
 /** Passes requests of agents on to the socket of a server. Requests that it does not answer get no answer. */
-export async function startAgentLink(unix: string): Promise<AgentLink> {
+export async function startAgentProxy(unix: string): Promise<AgentProxy> {
   /** Checks by token, and by the process and the number of their results. */
   const sent = new Map<string, Map<string, SentCheck>>();
   /** Batches that are late, by the name of the process. */
-  const held = new Map<string, (() => Promise<unknown>)[]>();
+  const late = new Map<string, (() => Promise<unknown>)[]>();
+  const pollStatuses = new Map<string, number>();
   const treated = { once: 0, twice: 0, unanswered: 0, late: 0 };
-  const link = { treat: (_token: string): Treatment => "once" };
+  const proxy = { treat: (_token: string): Treatment => "once" };
 
-  function note(token: string, { process, results }: SentResults): SentCheck[] {
+  function note(token: string, { process, results }: SentResults) {
     const checks = sent.get(token) ?? new Map<string, SentCheck>();
     sent.set(token, checks);
     const now = Date.now();
@@ -47,18 +52,19 @@ export async function startAgentLink(unix: string): Promise<AgentLink> {
       .filter(({ kind }) => kind === "check")
       .map(({ number, age_ms: ageMs, monitor_id: monitorId, outcome }) => {
         const key = `${process} ${number}`;
-        const check = checks.get(key) ?? { monitorId, at: now - ageMs, outcome, isTaken: false };
+        const at = now - ageMs;
+        const check = checks.get(key) ?? { monitorId, at, latestAt: at, outcome, isTaken: false };
         checks.set(key, check);
-        return check;
+        return { check, ageMs };
       });
   }
 
-  async function passOn(request: IncomingMessage, body: string, signal: AbortSignal) {
+  async function passOn(request: IncomingMessage, body: string, signal?: AbortSignal) {
     const answer = await fetch(`http://localhost${request.url}`, {
       unix,
       method: request.method ?? "GET",
       headers: request.headers as Record<string, string>,
-      signal,
+      ...(signal && { signal }),
       ...(body !== "" && { body }),
     });
     return { status: answer.status, etag: answer.headers.get("etag"), text: await answer.text() };
@@ -68,34 +74,45 @@ export async function startAgentLink(unix: string): Promise<AgentLink> {
     const body = await textOf(request);
     const left = new AbortController();
     response.on("close", () => left.abort());
-    const send = (signal = left.signal) => passOn(request, body, signal);
-    const reply = ({ status, etag, text }: Awaited<ReturnType<typeof send>>) => {
+    const reply = ({ status, etag, text }: Awaited<ReturnType<typeof passOn>>) => {
       response.writeHead(status, {
         "content-type": "application/json",
         ...(etag !== null && { etag }),
       });
       response.end(text);
     };
-    if (request.url !== RESULTS_PATH) return reply(await send());
     const token = request.headers.authorization?.replace("Bearer ", "") ?? "";
+    if (request.url !== RESULTS_PATH) {
+      const other = await passOn(request, body, left.signal);
+      if (request.url === WORK_PATH) pollStatuses.set(token, other.status);
+      return reply(other);
+    }
     const batch = JSON.parse(body) as SentResults;
-    const checks = note(token, batch);
-    const treatment = link.treat(token);
+    const noted = note(token, batch);
+    /** Passes the batch on, also if the agent leaves. */
+    const send = async () => {
+      try {
+        return await passOn(request, body);
+      } finally {
+        const now = Date.now();
+        for (const { check, ageMs } of noted) {
+          check.latestAt = Math.max(check.latestAt, now - ageMs);
+        }
+      }
+    };
+    const treatment = proxy.treat(token);
     treated[treatment] += 1;
-    const patient = new AbortController().signal;
     if (treatment === "late") {
-      held.set(batch.process, [...(held.get(batch.process) ?? []), () => send(patient)]);
+      late.set(batch.process, [...(late.get(batch.process) ?? []), send]);
       response.writeHead(503, { "content-type": "application/json" });
       response.end("{}");
       return undefined;
     }
-    const [first] = await Promise.all(
-      treatment === "twice" ? [send(patient), send(patient)] : [send(patient)],
-    );
+    const [first] = await Promise.all(treatment === "twice" ? [send(), send()] : [send()]);
     const isTaken = first.status === 200;
     if (isTaken) {
-      for (const check of checks) check.isTaken = true;
-      await passHeld(batch.process);
+      for (const { check } of noted) check.isTaken = true;
+      await passLate(batch.process);
     }
     if (treatment === "unanswered") {
       response.destroy();
@@ -104,20 +121,21 @@ export async function startAgentLink(unix: string): Promise<AgentLink> {
     return reply(first);
   }
 
-  async function passHeld(process: string): Promise<void> {
-    const late = held.get(process) ?? [];
-    held.delete(process);
-    await Promise.all(late.map((pass) => pass()));
+  async function passLate(process: string): Promise<void> {
+    const batches = late.get(process) ?? [];
+    late.delete(process);
+    await Promise.all(batches.map((send) => send()));
   }
 
   const server = createServer((request, response) => {
     answer(request, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return Object.assign(link, {
+  return Object.assign(proxy, {
     port: (server.address() as AddressInfo).port,
     treated,
     sentWith: (token: string) => [...(sent.get(token)?.values() ?? [])],
+    pollStatus: (token: string) => pollStatuses.get(token),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
