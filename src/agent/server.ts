@@ -68,6 +68,8 @@ export class Server {
   #trouble: string | undefined;
   #failures = 0;
   #cutOffUntil = Number.NEGATIVE_INFINITY;
+  /** Aborted when the token is refused. */
+  #refused = new AbortController();
 
   constructor(ctx: Ctx, egress: Egress, options: ServerOptions) {
     this.#ctx = ctx;
@@ -86,7 +88,8 @@ export class Server {
   /** Polls for work. Waits up to 30 seconds if there is nothing but what `etag` names. */
   async work(etag: string | undefined): Promise<{ work: Work; etag: string | undefined }> {
     const headers: Record<string, string> = etag === undefined ? {} : { "If-None-Match": etag };
-    const signal = this.#stopped.signal;
+    // With a token that was refused, the server would answer at the end of the poll.
+    const signal = AbortSignal.any([this.#stopped.signal, this.#refused.signal]);
     const answer = await this.#exchange(WORK_PATH, WORK_DEADLINE_MS, {
       method: "GET",
       headers,
@@ -149,14 +152,16 @@ export class Server {
     const signals = [abort.signal, ...(request.signal ? [request.signal] : [])];
     try {
       const answer = await this.#request(path, { ...request, signal: AbortSignal.any(signals) });
+      if (answer instanceof Fault) {
+        if (!request.signal?.aborted) this.#cutOffUntil = Infinity;
+        throw unavailable(answer.message, 1);
+      }
       this.#noteContact();
       return answer;
     } catch (error) {
-      if (error instanceof RejectedRequest && error.status === 401) {
-        this.#refusedToken = this.#token;
-        this.#token = undefined;
-      }
-      if (!this.#stopped.signal.aborted) this.#noteTrouble(describe(error));
+      if (error instanceof RejectedRequest && error.status === 401) this.#dropToken();
+      const isEnded = request.signal?.aborted === true || this.#stopped.signal.aborted;
+      if (!isEnded) this.#noteTrouble(describe(error));
       throw error;
     } finally {
       deadline.cancel();
@@ -166,7 +171,7 @@ export class Server {
   async #request(
     path: string,
     { headers, ...request }: ServerRequest & { signal: AbortSignal },
-  ): Promise<{ body: unknown; etag: string | undefined }> {
+  ): Promise<{ body: unknown; etag: string | undefined } | Fault> {
     this.#token ??= this.#options.readToken();
     const { clock } = this.#ctx;
     const sentAt = clock.now();
@@ -184,10 +189,7 @@ export class Server {
       policy: "monitor",
       maxBodyBytes: ANSWER_MAX_BYTES,
     });
-    if (answer instanceof Fault) {
-      this.#cutOffUntil = Infinity;
-      throw unavailable(answer.message, 1);
-    }
+    if (answer instanceof Fault) return answer;
     const isLate = request.method === "POST" && clock.now() - sentAt > ANSWERS_WITHIN_MS;
     if (isLate || this.#cutOffUntil === Infinity) this.#cutOffUntil = clock.now();
     const read = await readBody(answer, ANSWER_MAX_BYTES);
@@ -195,6 +197,14 @@ export class Server {
     const body = parseJson(new TextDecoder().decode(read.bytes));
     if (answer.status !== 200) throw rejection(answer.status, body);
     return { body, etag: answer.headers.get("etag") };
+  }
+
+  /** Drops a token that was refused, and ends the poll with it. */
+  #dropToken(): void {
+    this.#refusedToken = this.#token;
+    this.#token = undefined;
+    this.#refused.abort();
+    this.#refused = new AbortController();
   }
 
   #noteTrouble(text: string): void {
