@@ -194,8 +194,13 @@ export async function openFaultySite(lifetimeMs: number) {
     }
     if (fault === "batches" && site.proxy) {
       const { proxy } = site;
-      let count = more;
-      proxy.treat = () => TREATMENTS[(count += 1 + (more % 3)) % TREATMENTS.length] ?? "once";
+      const counts = new Map<string, number>();
+      // Each agent meets all treatments in turn: one whose batches were always late would say nothing any more.
+      proxy.treat = (token) => {
+        const count = (counts.get(token) ?? more) + (more % 2 === 0 ? 1 : 3);
+        counts.set(token, count);
+        return TREATMENTS[count % TREATMENTS.length] ?? "once";
+      };
       return "batches disturbed";
     }
     return toggleTarget(location);
