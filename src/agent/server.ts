@@ -159,9 +159,9 @@ export class Server {
       this.#noteContact();
       return answer;
     } catch (error) {
-      if (error instanceof RejectedRequest && error.status === 401) this.#dropToken();
       const isEnded = request.signal?.aborted === true || this.#stopped.signal.aborted;
       if (!isEnded) this.#noteTrouble(describe(error));
+      if (error instanceof RejectedRequest && error.status === 401) this.#dropToken();
       throw error;
     } finally {
       deadline.cancel();
