@@ -78,8 +78,8 @@ export class Server {
   }
 
   /**
-   * Time until which the server could not be reached, in unix ms; Infinity while it cannot. Any answer shows that it can be
-   * reached, and one to a batch that took long that it could not be meanwhile.
+   * Time until which the server could not be reached, in unix ms; Infinity while it cannot. Any answer shows that it can
+   * be reached, and one to a batch that took long that it could not be meanwhile.
    */
   get cutOffUntil(): number {
     return this.#cutOffUntil;

@@ -7,8 +7,8 @@ import { describeViolation, isOwnKind, shapeOf } from "./schema";
 import { isObject } from "./text";
 
 /**
- * Path of the part that is examined. One list is changed in place during an examination, to save copies: whoever keeps a
- * path copies it.
+ * Path of the part that is examined. One list is changed in place during an examination, to save copies: whoever keeps
+ * a path copies it.
  */
 type Path = (string | number)[];
 type Fields = Record<string, unknown>;

@@ -27,8 +27,8 @@ export const listLocationStates = selectMany((orm, $: { nums: string }) =>
 );
 
 /**
- * Lists the evaluations of monitors (`nums`: a JSON list) at locations (`locationIds`: a JSON list), in no order, with the
- * time of the newest result from there; null without one, and for the server.
+ * Lists the evaluations of monitors (`nums`: a JSON list) at locations (`locationIds`: a JSON list), in no order, with
+ * the time of the newest result from there; null without one, and for the server.
  */
 export const listEvaluationsAt = selectMany((orm, $: { nums: string; locationIds: string }) =>
   orm

@@ -45,8 +45,7 @@ interface LocationDependencies {
 }
 
 /** A result of an agent. Without an entry it counts as taken, and nothing is written. */
-interface Numbered {
-  number: number;
+interface Received {
   result: AgentResult;
   entry: Entry | undefined;
 }
@@ -112,28 +111,25 @@ export class LocationWatch {
   /** Takes the results of the process of an agent. Resolves after they are stored. */
   async take(locationId: string, process: string, results: readonly AgentResult[]): Promise<void> {
     const now = this.#deps.ctx.clock.now();
-    const numbered = results
-      .map((result): Numbered => {
-        const entry = this.#entryOf(locationId, result, now);
-        return { number: result.number, result, entry };
-      })
-      .sort((a, b) => a.number - b.number);
+    const received = results
+      .toSorted((a, b) => a.number - b.number)
+      .map((result): Received => ({ result, entry: this.#entryOf(locationId, result, now) }));
     const newest = new Map<ScheduledMonitor, AgentResult>();
-    for (const { entry, result } of numbered) {
+    for (const { entry, result } of received) {
       if (entry?.kind === "check") newest.set(entry.scheduled, result);
       if (entry && isDoubtful(result)) this.#beginDoubt(entry.scheduled, locationId);
     }
-    await this.#writeAll(locationId, process, numbered);
+    await this.#writeAll(locationId, process, received);
     for (const [scheduled, result] of newest) {
       if (!isDoubtful(result)) this.#decide(scheduled, locationId, result);
     }
-    await this.#noteVias(numbered);
+    await this.#noteVias(received);
   }
 
   /** Notes the installations behind the providers of a batch, one after another, so that a flood of them waits. */
-  async #noteVias(numbered: readonly Numbered[]): Promise<void> {
+  async #noteVias(received: readonly Received[]): Promise<void> {
     const newest = new Map<string, readonly string[]>();
-    for (const { entry } of numbered) {
+    for (const { entry } of received) {
       if (entry?.via && entry.scheduled.type === "upstream") {
         newest.set(entry.scheduled.id, entry.via);
       }
@@ -180,19 +176,19 @@ export class LocationWatch {
   }
 
   /**
-   * Writes results in batches. One that cannot be written is halved until the result at fault is alone, which is written
-   * without events and incidents; if that fails too it is dropped.
+   * Writes results in batches. One that cannot be written is halved until the result at fault is alone, which is
+   * written without events and incidents; if that fails too it is dropped.
    */
   async #writeAll(
     locationId: string,
     process: string,
-    results: readonly Numbered[],
+    results: readonly Received[],
   ): Promise<void> {
     let rest = results;
     let batch = rest.slice(0, BATCH);
     let isPlain = false;
     while (batch.length > 0) {
-      let last = batch.at(-1)?.number ?? 0;
+      let last = batch.at(-1)?.result.number ?? 0;
       try {
         // oxlint-disable-next-line no-await-in-loop
         last = await this.#writeBatch(locationId, process, batch, isPlain);
@@ -209,7 +205,7 @@ export class LocationWatch {
           "a result of a location could not be written",
         );
       }
-      rest = rest.filter(({ number }) => number > last);
+      rest = rest.filter(({ result }) => result.number > last);
       batch = rest.slice(0, BATCH);
       isPlain = false;
     }
@@ -219,19 +215,20 @@ export class LocationWatch {
   async #writeBatch(
     locationId: string,
     process: string,
-    batch: readonly Numbered[],
+    batch: readonly Received[],
     isPlain: boolean,
   ): Promise<number> {
     const { ctx, results } = this.#deps;
     const { recorded, last } = await ctx.db.write((tx) => {
-      const whole = batch.at(-1)?.number ?? 0;
+      const whole = batch.at(-1)?.result.number ?? 0;
       const location = findLocation(tx, { id: locationId });
       if (!location) return { recorded: [], last: whole };
       const stored = location.process === process ? location.resultsTaken : 0;
       const before = Math.max(stored, this.#taken.get(locationId)?.get(process) ?? 0);
       let taken = before;
       const entries: { number: number; entry: Entry }[] = [];
-      for (const { number, entry } of batch) {
+      for (const { result, entry } of batch) {
+        const { number } = result;
         if (number <= taken) continue;
         taken = number;
         // Its monitor may have changed while the results before it were written.
@@ -270,8 +267,8 @@ export class LocationWatch {
   }
 
   /**
-   * Begins to doubt the failures of a location at which a monitor was not down: they count once the next result from there
-   * is a failure as well, or is overdue.
+   * Begins to doubt the failures of a location at which a monitor was not down: they count once the next result from
+   * there is a failure as well, or is overdue.
    */
   #beginDoubt(scheduled: ScheduledMonitor, location: string): void {
     const { id, multiLocation } = scheduled;

@@ -149,8 +149,8 @@ export interface MultiLocationInMemory {
   /** Evaluation of all locations together. */
   evaluation: Evaluation;
   /**
-   * Locations whose failures may be those of their own network, and do not count yet, with the time at which they do, on
-   * the monotonic clock.
+   * Locations whose failures may be those of their own network, and do not count yet, with the time at which they do,
+   * on the monotonic clock.
    */
   doubtful: Map<string, number>;
   /** Time of the last change of the locations that count, in unix ms. */
